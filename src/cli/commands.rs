@@ -25,6 +25,7 @@ use crate::cli::shrink;
 use crate::cli::slice;
 use crate::cli::trace;
 use crate::cli::unknown;
+use crate::cli::walks;
 use crate::outcome::Outcome;
 use crate::plural::count;
 use crate::report;
@@ -125,8 +126,9 @@ pub fn run(request: Request, context: &Context, console: Console) -> Result<Answ
                 None => log::verdicts(format, &kept, &location),
             }
         }
-        Request::Show { hunt } => Ok(Answer::Shown(Box::new(finding(hunt.as_deref(), &location, console)?.report()?))),
-        Request::Report { hunt, format, page: None } => {
+        Request::Show { hunt } => shown(&finding(hunt.as_deref(), &location, console)?, &location, console),
+        Request::Report { recording: Some(recording), format, .. } => walks::run(recording, format, &location, console),
+        Request::Report { hunt, format, page: None, .. } => {
             report_as(format, &finding(hunt.as_deref(), &location, console)?, &location, context, console)
         }
         Request::Report { hunt, page: Some(page), .. } => {
@@ -315,10 +317,11 @@ fn status(hunt: Option<&str>, location: &Location, console: Console) -> Result<A
     let resume = hunt.map_or_else(String::new, |_| format!(" --hunt {id}"));
     let state = if state == "stopped" { format!("stopped; `git idd resume{resume}` goes on") } else { state };
     if console.is_json {
-        return Ok(Answer::Shown(Box::new(match kept.report() {
+        let report = match kept.report() {
             Ok(report) if !is_running || report.status == Status::Culprit => report,
             _ => unfinished(id.clone(), &state, replay.n_completed),
-        })));
+        };
+        return Ok(Answer::Shown(Box::new(report), Vec::new()));
     }
     let verdicts = saved::verdicts(location, id)?;
     let n_of = |word: &str| verdicts.iter().filter(|(_, outcome, _)| outcome.starts_with(word)).count();
@@ -353,6 +356,13 @@ fn unfinished(id: String, state: &str, n_observed: u64) -> Report {
     report
 }
 
+/// The finding, with its explanations.
+fn shown(kept: &Kept, location: &Location, console: Console) -> Result<Answer, Failure> {
+    let report = kept.report()?;
+    let explanations = explanations(location, &kept.id, &report, console);
+    Ok(Answer::Shown(Box::new(report), explanations))
+}
+
 /// The finding in a form for other programs.
 fn report_as(
     format: ReportFormat,
@@ -365,9 +375,11 @@ fn report_as(
     let test = Untrusted::from(saved.order.command.to_line());
     let mut out = Vec::new();
     let result = match format {
-        _ if console.is_json => report::json::write(&report, &mut out),
-        ReportFormat::Json => report::json::write(&report, &mut out),
-        ReportFormat::Text => return Ok(Answer::Shown(Box::new(report))),
+        _ if console.is_json => return shown(kept, location, console),
+        ReportFormat::Text => return shown(kept, location, console),
+        ReportFormat::Json => {
+            report::json::write_explained(&report, &explanations(location, id, &report, console), &mut out)
+        }
         ReportFormat::Markdown => {
             report::markdown::write(&report, &test, &explanations(location, id, &report, console), &mut out)
         }
@@ -427,7 +439,7 @@ fn report_page(
         browser::open(&file, context)?;
     }
     if console.is_json {
-        return Ok(Answer::Shown(Box::new(report)));
+        return Ok(Answer::Shown(Box::new(report), Vec::new()));
     }
     let name = Terminal.line(&Untrusted::from(file.to_string_lossy().as_ref()));
     Ok(Answer::Done(format!("Wrote {name}\n"), 0))

@@ -7,6 +7,7 @@ use crate::cli::progress::Progress;
 use crate::cli::progress::Volume;
 use crate::report::Report;
 use crate::report::Status;
+use crate::report::explanation::Explained;
 use crate::report::style::Style;
 use crate::report::text::Look;
 use crate::revision::CommitId;
@@ -18,8 +19,8 @@ pub enum Answer {
     /// A report, as text or JSON; the command of `--notify`; and the commit that was printed before. The exit code is
     /// that of its status.
     Report(Box<Report>, Option<Notice>, Option<CommitId>),
-    /// A report that is printed again; the exit code is 0.
-    Shown(Box<Report>),
+    /// A report that is printed again with the stored explanations; the exit code is 0.
+    Shown(Box<Report>, Vec<Explained>),
     /// Raw bytes, and the exit code.
     Text(Vec<u8>, u8),
     /// Sentences for people, `{"message": ...}` under `--json`, and the exit code.

@@ -8,7 +8,6 @@ use crate::cli::console::Console;
 use crate::cli::debug::panes::Panes;
 use crate::cli::record;
 use crate::cli::trace::json_line;
-use crate::explain::feedback::Feedback;
 use crate::explain::native::facts::Facts;
 use crate::explain::native::facts::Used;
 use crate::plural::count;
@@ -20,7 +19,6 @@ use crate::report::style::Role;
 use crate::report::style::Style;
 use crate::session::context::Context;
 use crate::session::debug;
-use crate::session::debug::Bug;
 use crate::session::debug::DebugOrder;
 use crate::session::debug::End;
 use crate::session::debug::Person;
@@ -32,6 +30,8 @@ use crate::session::debug::explained;
 use crate::session::debug::reason;
 use crate::session::debug::simulated;
 use crate::session::debug::simulated::Way;
+use crate::session::debug::written;
+use crate::session::debug::written::read;
 use crate::session::explain::change;
 use crate::session::failure::Failure;
 use crate::session::interrupt::Interrupt;
@@ -48,18 +48,6 @@ use std::io::BufRead as _;
 use std::io::IsTerminal as _;
 use std::io::Write as _;
 use std::path::Path;
-
-/// What can be answered.
-const HELP: &str = "\
-c          all that the step uses and computes is right
-w <value>  a value that the step uses is wrong: its number or its name; several with spaces between
-h          here: all that it uses is right, but not what it computes or decides
-p          wrong path: the step should not run
-m          missing: code is missing before this step
-u          unclear: ask me about what is around it
-g <step>   judge another step first
-z          take the last answer back
-q          quit";
 
 /// What stands after a value that is the same in the passing version.
 const PRESUMED: &str = "  (as in the passing version)";
@@ -79,9 +67,10 @@ pub fn run(order: &DebugOrder, location: &Location, context: &Context, console: 
     let Some(versions) = &order.versions else {
         let order = &recorded(order, location, context, console)?;
         let (mut walk, mut sources, kept) = debug::of_recording(order, location)?;
-        let answers = Some(opened(order.answers.as_deref().unwrap_or(&kept), order.is_restarted)?);
+        let answers = opened(order.answers.as_deref().unwrap_or(&kept), order.is_restarted)?;
         let mut line = |file: &str, number: u32| sources.indented(file, number);
         let answer = walked(&mut walk, (false, is_paned), answers, &mut line, console)?;
+        explained::keep_beside(&walk, &kept, &mut console.progress());
         explained::keep(&walk, location, &mut console.progress());
         return Ok(answer);
     };
@@ -89,7 +78,7 @@ pub fn run(order: &DebugOrder, location: &Location, context: &Context, console: 
         walk.expect(&order.expected)?;
         let mut sources = change::Sources::new(location, both.tree)?;
         let mut line = |file: &str, number: u32| sources.indented(file, number);
-        let answers = order.answers.as_deref().map(|path| opened(path, order.is_restarted)).transpose()?;
+        let answers = order.answers.as_deref().map(|path| opened(path, order.is_restarted)).transpose()?.flatten();
         let answer = walked(&mut walk, (true, is_paned), answers, &mut line, console)?;
         explained::keep(&walk, location, &mut console.progress());
         Ok(answer)
@@ -114,7 +103,8 @@ fn recorded(
 fn is_paned(order: &DebugOrder, context: &Context, console: Console) -> bool {
     let is_dumb = context.variable("TERM").is_none_or(|term| term == "dumb");
     let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
-    if order.is_plain || console.is_json || is_dumb || !is_terminal {
+    let is_named = order.answers.as_deref().is_some_and(is_input);
+    if order.is_plain || console.is_json || is_dumb || !is_terminal || is_named {
         return false;
     }
     match panes::fits() {
@@ -158,19 +148,24 @@ fn walked(
         let text = ended(walk, &end, line, console)?;
         return Ok(Answer::Text(text.into_bytes(), if end == End::Left { Status::Interrupted.code() } else { 0 }));
     }
-    let mut terminal = Asked { line, answers, style: console.out_style, is_json: console.is_json };
+    let mut terminal = Asked { line, answers, style: console.out_style, is_json: console.is_json, is_over: false };
     let end = walk.ask(&mut terminal, is_helped)?;
+    if terminal.is_over {
+        let kept = if terminal.answers.is_some() { "the answers are kept" } else { "no answer is kept" };
+        console.progress().say(&format!("Standard input ended before the walk; {kept}."));
+    }
     let text = ended(walk, &end, terminal.line, console)?;
     Ok(Answer::Text(text.into_bytes(), if end == End::Left { Status::Interrupted.code() } else { 0 }))
 }
 
-/// The answers of a file.
-fn opened(path: &Path, is_restarted: bool) -> Result<Answers, Failure> {
-    let opened = if is_restarted { Answers::restart(path) } else { Answers::open(path) };
-    opened.map_err(|error| {
-        let name = Terminal.line(&Untrusted::from(path.to_string_lossy().as_ref()));
-        Failure::new(Status::Error, format!("the answers in `{name}` cannot be read or added to: {error}"))
-    })
+/// The answers of a file; none if they are those of standard input.
+fn opened(path: &Path, is_restarted: bool) -> Result<Option<Answers>, Failure> {
+    if is_input(path) { Ok(None) } else { written::open(path, is_restarted).map(Some) }
+}
+
+/// Whether it stands for standard input.
+fn is_input(path: &Path) -> bool {
+    path.as_os_str() == "-"
 }
 
 /// A person at a terminal, or a program at a pipe.
@@ -179,6 +174,8 @@ struct Asked<'a> {
     answers: Option<Answers>,
     style: Style,
     is_json: bool,
+    /// Whether standard input ended.
+    is_over: bool,
 }
 
 fn safe(text: &str) -> String {
@@ -216,11 +213,7 @@ fn presumed(question: &Question<'_>, index: usize) -> &'static str {
 fn said(checked: &Checked, begin: Step, is_json: bool) -> String {
     let Checked { expectation, broken, n_examined, n_unknown, n_steps, wrong, .. } = checked;
     if is_json {
-        let line = json_line(&json!({
-            "schema": "git-idd debug expectation 1", "expectation": expectation.text, "file": expectation.file,
-            "line": expectation.line, "step": broken.map(|step| step.0), "wrong": wrong, "examined": n_examined,
-            "unknown": n_unknown, "steps": n_steps,
-        }));
+        let line = json_line(&checked.json());
         return String::from_utf8_lossy(&line).into_owned();
     }
     let (text, place) = (safe(&expectation.text), safe(&expectation.place()));
@@ -321,42 +314,6 @@ impl Asked<'_> {
     }
 }
 
-/// Reads an answer; the error says what is wrong with it.
-fn reply(text: &str, used: &[Used]) -> Result<Reply, String> {
-    let mut words = text.split_whitespace();
-    let said = |feedback| Ok(Reply::Said(feedback));
-    match words.next() {
-        Some("c" | "correct") => said(Feedback::Correct),
-        Some("h" | "here") => said(Feedback::WrongResult),
-        Some("p" | "path") => said(Feedback::WrongPath),
-        Some("u" | "unclear") => said(Feedback::Unclear),
-        Some("w" | "wrong") => {
-            let mut wrong = Vec::new();
-            for word in words {
-                let number = word.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-                let number = number.filter(|number| *number < used.len());
-                let named = || used.iter().position(|used| used.name == word);
-                let index = number.or_else(named).ok_or_else(|| format!("the step uses no value {}", safe(word)))?;
-                wrong.push(index);
-            }
-            match (wrong.is_empty(), used.len()) {
-                (false, _) => said(Feedback::WrongValue(wrong)),
-                (true, 1) => said(Feedback::WrongValue(vec![0])),
-                (true, 0) => Err("the step uses no value; `h` says that what it computes is wrong".to_owned()),
-                (true, _) => Err("which value is wrong? `w 1` is the first one".to_owned()),
-            }
-        }
-        Some("m" | "missing") => Ok(Reply::Missing),
-        Some("z" | "undo") => Ok(Reply::Undo),
-        Some("q" | "quit") => Ok(Reply::Quit),
-        Some("g" | "go") => match words.next().and_then(|word| word.trim_start_matches('#').parse().ok()) {
-            Some(step) => Ok(Reply::Jump(Step(step))),
-            None => Err("which step? `g 12` goes to step 12".to_owned()),
-        },
-        _ => Err(HELP.to_owned()),
-    }
-}
-
 impl Person for Asked<'_> {
     fn judge(&mut self, question: &Question<'_>) -> Result<Reply, Failure> {
         let shown = self.shown(question);
@@ -380,11 +337,12 @@ impl Person for Asked<'_> {
                 let mut text = String::new();
                 let n = io::stdin().lock().read_line(&mut text).map_err(|error| Failure::from_error(&error))?;
                 if n == 0 {
+                    self.is_over = true;
                     return Ok(Reply::Quit);
                 }
                 text.trim().to_owned()
             };
-            match reply(&text, &question.facts.used) {
+            match read(&text, &question.facts.used) {
                 Ok(reply) => {
                     if let (true, Some(answers)) = (is_new && reply != Reply::Quit, &mut self.answers) {
                         answers.add(&text).map_err(|error| Failure::from_error(&error))?;
@@ -421,8 +379,8 @@ fn ended(walk: &mut Walk, end: &End, line: Line<'_>, console: Console) -> Result
         });
         return Ok(String::from_utf8_lossy(&json_line(&value)).into_owned());
     }
-    let bug = match end {
-        End::Found(_, bug) => *bug,
+    match end {
+        End::Found(..) => {}
         End::Exhausted => return exhausted(walk),
         End::Unclear => {
             return Ok(
@@ -432,23 +390,9 @@ fn ended(walk: &mut Walk, end: &End, line: Line<'_>, console: Console) -> Result
             );
         }
         End::Left => return Ok("\n".to_owned()),
-    };
-    let title = match bug {
-        Bug::Given(_) => "This step uses a value that was wrong before the program began:",
-        Bug::Missing => "Code is missing before this step:",
-        Bug::Value | Bug::Decision => "The first wrong step:",
-    };
-    let mut lines = vec![String::new(), title.to_owned()];
-    for step in walk.explanation.iter().flat_map(|found| &found.steps) {
-        let place = step.file.as_ref().zip(step.line);
-        let place = place.map(|(file, line)| format!("{}:{line}, ", Terminal.line(file))).unwrap_or_default();
-        let (function, wrong) = (Terminal.line(&step.function), Terminal.line(&step.wrong));
-        lines.push(format!("  step {}, {place}in {function}: {wrong}", step.step));
-        if let Some(source) = &step.source {
-            lines.push(format!("      {}", console.out_style.paint(Role::Faint, Terminal.line(source))));
-        }
     }
-    Ok(lines.join("\n") + "\n")
+    let found = walk.explanation.as_ref().map(|found| found.text(console.out_style));
+    Ok(format!("\n{}", found.unwrap_or_default()))
 }
 
 /// What the answers say if all steps were judged.
@@ -508,38 +452,4 @@ fn simulate(
         Ok(json!({ "ways": all }))
     })?;
     Ok(Answer::Text(json_line(&all), 0))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn used(names: &[&str]) -> Vec<Used> {
-        let one = |name: &&str| Used { name: (*name).to_owned(), value: None, makers: vec![], origin: None };
-        names.iter().map(one).collect()
-    }
-
-    #[test]
-    fn answers_are_letters_and_values_are_numbers_or_names() {
-        let names = used(&["n", "p->x", "f()"]);
-        let said = |text: &str| reply(text, &names).unwrap();
-        assert_eq!(said("c"), Reply::Said(Feedback::Correct));
-        assert_eq!(said("h"), Reply::Said(Feedback::WrongResult));
-        assert_eq!(said("w 2 f()"), Reply::Said(Feedback::WrongValue(vec![1, 2])));
-        assert_eq!(said("w p->x"), Reply::Said(Feedback::WrongValue(vec![1])));
-        assert_eq!(said("g #12"), Reply::Jump(Step(12)));
-        assert_eq!(said("undo"), Reply::Undo);
-        assert_eq!(reply("w", &used(&["n"])), Ok(Reply::Said(Feedback::WrongValue(vec![0]))));
-    }
-
-    #[test]
-    fn what_cannot_be_understood_is_explained() {
-        let names = used(&["n", "m"]);
-        assert_eq!(reply("w x", &names), Err("the step uses no value x".to_owned()));
-        assert_eq!(reply("w 3", &names), Err("the step uses no value 3".to_owned()));
-        assert_eq!(reply("w", &names), Err("which value is wrong? `w 1` is the first one".to_owned()));
-        assert_eq!(reply("w", &[]), Err("the step uses no value; `h` says that what it computes is wrong".to_owned()));
-        assert_eq!(reply("g", &names), Err("which step? `g 12` goes to step 12".to_owned()));
-        assert_eq!(reply("", &names), Err(HELP.to_owned()));
-    }
 }

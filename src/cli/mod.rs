@@ -29,6 +29,7 @@ mod slice;
 mod stdout;
 mod trace;
 mod unknown;
+mod walks;
 
 use crate::cli::args::Invocation;
 use crate::cli::args::ParseError;
@@ -40,6 +41,8 @@ use crate::report;
 use crate::report::Report;
 use crate::report::Status;
 use crate::report::Untrusted;
+use crate::report::explanation::Explained;
+use crate::report::explanation::Explanation;
 use crate::revision::CommitId;
 use crate::session::context::Context;
 use crate::session::failure::Failure;
@@ -104,7 +107,7 @@ fn run(args: Vec<OsString>, environment: Vec<(OsString, OsString)>, is_json: &At
             tell_error(&report, console);
             let text = match announced {
                 Some(commit) => rest(&report, commit, console),
-                None => rendered(&report, console),
+                None => rendered(&report, &[], console),
             };
             let code = put(text, console).unwrap_or(console.code(report.status));
             if let Some(notice) = notice {
@@ -112,9 +115,9 @@ fn run(args: Vec<OsString>, environment: Vec<(OsString, OsString)>, is_json: &At
             }
             code
         }
-        Ok(Answer::Shown(report)) => {
+        Ok(Answer::Shown(report, explanations)) => {
             tell_error(&report, console);
-            show(rendered(&report, console), &context, console)
+            show(rendered(&report, &explanations, console), &context, console)
         }
         Ok(Answer::Done(message, code)) if console.is_json => {
             put(Ok(json_line(&json!({ "message": message.trim_end() }))), console).unwrap_or(code)
@@ -136,13 +139,18 @@ fn tell_error(report: &Report, console: Console) {
     }
 }
 
-/// The text of the report for stdout.
-fn rendered(report: &Report, console: Console) -> io::Result<Vec<u8>> {
+/// The text of the report for stdout; of explanations, the text has the walks, as the others have commands of their own.
+fn rendered(report: &Report, explanations: &[Explained], console: Console) -> io::Result<Vec<u8>> {
     let mut out = Vec::new();
     if console.is_json {
-        report::json::write(report, &mut out)?;
-    } else {
-        report::text::write(report, console.look(), &mut out)?;
+        report::json::write_explained(report, explanations, &mut out)?;
+        return Ok(out);
+    }
+    report::text::write(report, console.look(), &mut out)?;
+    for explained in explanations {
+        if let Explanation::Walk(walk) = &explained.explanation {
+            write!(out, "\n{}", walk.text(console.out_style))?;
+        }
     }
     Ok(out)
 }

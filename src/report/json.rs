@@ -7,10 +7,31 @@ use serde_json::Serializer;
 
 use crate::report::Report;
 use crate::report::escape::Json;
+use crate::report::explanation::Explained;
+use crate::report::explanation::Explanation;
 
 /// Writes `report` as one line, with a newline at its end.
 pub fn write(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
     report.serialize(&mut Serializer::with_formatter(&mut *out, Json)).map_err(io::Error::from)?;
+    out.write_all(b"\n")
+}
+
+/// The form of a report with explanations.
+#[derive(Serialize)]
+struct Explaining<'r> {
+    #[serde(flatten)]
+    report: &'r Report,
+    explanations: Vec<&'r Explanation>,
+}
+
+/// The same as [`write`](fn@write), with explanations of the finding, if there are any.
+pub fn write_explained(report: &Report, explanations: &[Explained], out: &mut dyn io::Write) -> io::Result<()> {
+    if explanations.is_empty() {
+        return write(report, out);
+    }
+    let explanations = explanations.iter().map(|explained| &explained.explanation).collect();
+    let explaining = Explaining { report, explanations };
+    explaining.serialize(&mut Serializer::with_formatter(&mut *out, Json)).map_err(io::Error::from)?;
     out.write_all(b"\n")
 }
 

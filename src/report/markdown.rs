@@ -21,7 +21,6 @@ use crate::report::explanation::Explained;
 use crate::report::explanation::Explanation;
 use crate::report::outline::Entry;
 use crate::report::outline::outline;
-use crate::report::walk::Walk;
 
 /// The maximum number of printed lines of a chop.
 const MAX_LINES: usize = 20;
@@ -46,7 +45,7 @@ pub fn write(report: &Report, test: &Untrusted, explanations: &[Explained], out:
         match &explained.explanation {
             Explanation::Chain(chain) => why(chain, out)?,
             Explanation::Chop(chop) => leading(chop, out)?,
-            Explanation::Walk(walk) => walked(walk, out)?,
+            Explanation::Walk(walk) => out.write_all(walk.markdown().as_bytes())?,
         }
     }
     if let Some(fix) = &report.fix {
@@ -181,21 +180,6 @@ fn leading(chop: &Chop, out: &mut dyn Write) -> io::Result<()> {
     chop.remarks.iter().try_for_each(|remark| writeln!(out, "> {}\n", Markdown.code(remark)))
 }
 
-fn walked(walk: &Walk, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "**The first wrong step**: {}\n", walk.sentence())?;
-    for (number, step) in (1..=MAX_LINES).zip(&walk.steps) {
-        let place = step.file.as_ref().map(|file| place(file, step.line.map(u64::from)) + " in ").unwrap_or_default();
-        let source = step.source.as_ref().map(|source| format!(": {}", Markdown.code(source))).unwrap_or_default();
-        let (function, wrong) = (Markdown.code(&step.function), Markdown.code(&step.wrong));
-        writeln!(out, "{number}. step {}, {place}{function}{source}, {wrong}", step.step)?;
-    }
-    writeln!(out)?;
-    if let Some(n_more @ 1..) = walk.steps.len().checked_sub(MAX_LINES) {
-        writeln!(out, "... and {}\n", count(n_more, "more step"))?;
-    }
-    Ok(())
-}
-
 fn place(file: &Untrusted, line: Option<u64>) -> String {
     let line = line.map(|line| format!(":{line}")).unwrap_or_default();
     Markdown.code(&[file.as_bytes(), line.as_bytes()].concat().into())
@@ -254,9 +238,8 @@ mod tests {
     fn a_walk_is_a_list_of_its_steps() {
         let written = explained(&samples::found(), &[samples::of_hunt(Explanation::Walk(samples::walk()))]);
         assert!(written.contains("**The first wrong step**: The first wrong step computes a wrong value"), "{written}");
-        assert!(
-            written.contains("\n1. step 12, `src/parse.c:8` in `parse`: `n = max - 1;`, `computes a wrong value`\n")
-        );
+        let first = "\n1. step 12, `src/parse.c:8` in `parse`: `n = max - 1;`, `computes a wrong value`; `max = 4`, `n = <1>`\n";
+        assert!(written.contains(first), "{written}");
         assert!(written.contains("\n2. step 27, `src/parse.c:9` in `parse`, `uses the wrong n"), "{written}");
     }
 

@@ -7,9 +7,16 @@ use serde::Serialize;
 use crate::plural::count;
 use crate::report::Untrusted;
 use crate::report::chain::MAX_TEXT;
+use crate::report::escape::Markdown;
+use crate::report::escape::Terminal;
+use crate::report::style::Role;
+use crate::report::style::Style;
 
 /// The maximum number of steps that are shown.
 const MAX_STEPS: usize = 400;
+
+/// The maximum number of steps in a report as Markdown.
+const MAX_LINES: usize = 100;
 
 /// The maximum number of values of a step that are shown.
 const MAX_VALUES: usize = 20;
@@ -85,6 +92,48 @@ impl Walk {
         format!("{what}; found with {}.", count(self.n_answers, "answer"))
     }
 
+    /// For a terminal: what is wrong, and the steps with their sources and values; ends with a newline.
+    pub fn text(&self, style: Style) -> String {
+        let title = match self.fault {
+            Fault::Given => "This step uses a value that was wrong before the program began:",
+            Fault::Missing => "Code is missing before this step:",
+            Fault::Value | Fault::Decision => "The first wrong step:",
+        };
+        let mut lines = vec![title.to_owned()];
+        let faint = |text: String| format!("      {}", style.paint(Role::Faint, text));
+        for step in &self.steps {
+            let place = step.file.as_ref().zip(step.line);
+            let place = place.map(|(file, line)| format!("{}:{line}, ", Terminal.line(file))).unwrap_or_default();
+            let (function, wrong) = (Terminal.line(&step.function), Terminal.line(&step.wrong));
+            lines.push(format!("  step {}, {place}in {function}: {wrong}", step.step));
+            lines.extend(step.source.as_ref().map(|source| faint(Terminal.line(source))));
+            if !step.values.is_empty() {
+                let values: Vec<String> = step.values.iter().map(|value| Terminal.line(value)).collect();
+                lines.push(faint(values.join(", ")));
+            }
+        }
+        lines.join("\n") + "\n"
+    }
+
+    /// As Markdown: a paragraph and a list, each with an empty line at its end.
+    pub fn markdown(&self) -> String {
+        let mut lines = vec![format!("**The first wrong step**: {}", self.sentence()), String::new()];
+        for (number, step) in (1..=MAX_LINES).zip(&self.steps) {
+            let line = step.line.map(|line| format!(":{line}")).unwrap_or_default();
+            let place = |file: &Untrusted| Markdown.code(&[file.as_bytes(), line.as_bytes()].concat().into()) + " in ";
+            let place = step.file.as_ref().map(place).unwrap_or_default();
+            let source = step.source.as_ref().map(|source| format!(": {}", Markdown.code(source))).unwrap_or_default();
+            let (function, wrong) = (Markdown.code(&step.function), Markdown.code(&step.wrong));
+            let values: Vec<String> = step.values.iter().map(|value| Markdown.code(value)).collect();
+            let values = if values.is_empty() { String::new() } else { format!("; {}", values.join(", ")) };
+            lines.push(format!("{number}. step {}, {place}{function}{source}, {wrong}{values}", step.step));
+        }
+        if let Some(n_more @ 1..) = self.steps.len().checked_sub(MAX_LINES) {
+            lines.extend([String::new(), format!("... and {}", count(n_more, "more step"))]);
+        }
+        lines.join("\n") + "\n\n"
+    }
+
     /// The same with a limited number of steps, and with short texts.
     #[must_use]
     pub fn bounded(self) -> Self {
@@ -110,6 +159,18 @@ impl Step {
 mod tests {
     use super::*;
     use crate::report::samples;
+
+    #[test]
+    fn a_walk_is_text_with_the_values_of_each_step() {
+        let expected = "The first wrong step:
+  step 12, src/parse.c:8, in parse: computes a wrong value
+      n = max - 1;
+      max = 4, n = <1>
+  step 27, src/parse.c:9, in parse: uses the wrong n = <1>
+      n = <1>
+";
+        assert_eq!(samples::walk().text(Style::PLAIN), expected);
+    }
 
     #[test]
     fn of_too_many_steps_the_first_are_shown_and_long_texts_are_cut() {

@@ -62,6 +62,7 @@ mod grounds;
 mod recent;
 pub mod recording;
 pub mod simulated;
+pub mod written;
 
 /// What is debugged.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,7 +75,7 @@ pub struct DebugOrder {
     pub expected: Vec<Expectation>,
     /// Where the failure is seen; what is found first of a crash and the last step if it is `None`.
     pub from: Option<Criterion>,
-    /// The file of the answers, in place of that beside the recording.
+    /// The file of the answers, in place of that beside the recording; `-` for standard input.
     pub answers: Option<PathBuf>,
     /// Whether earlier answers are forgotten.
     pub is_restarted: bool,

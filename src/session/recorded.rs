@@ -12,6 +12,7 @@ use crate::world::record::store::Traced;
 use crate::world::repo::locate::Location;
 use crate::world::spool;
 use std::path::Path;
+use std::path::PathBuf;
 
 /// Which process of which recording.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -41,8 +42,8 @@ impl Recorded {
     }
 }
 
-/// Opens a process of a recording.
-pub fn open(which: &Which, location: &Location) -> Result<Recorded, Failure> {
+/// Finds a recording: its name, its directory, and its description.
+pub fn find(which: &Which, location: &Location) -> Result<(String, PathBuf, Recording), Failure> {
     let session = location.session_directory();
     // `5` is short for `0005`.
     let full = |name: &String| name.parse::<u32>().map_or_else(|_| name.clone(), |number| format!("{number:04}"));
@@ -59,6 +60,12 @@ pub fn open(which: &Which, location: &Location) -> Result<Recorded, Failure> {
         Failure::new(Status::Error, format!("there is no recording `{shown}` that can be read"))
             .with_hint("without `--recording` the last one is taken; `git idd trace list` shows all")
     })?;
+    Ok((name, place, recording))
+}
+
+/// Opens a process of a recording.
+pub fn open(which: &Which, location: &Location) -> Result<Recorded, Failure> {
+    let (name, place, recording) = find(which, location)?;
     let process = which.process.or(recording.chosen);
     let process = process.filter(|process| *process < recording.processes.len()).ok_or_else(|| {
         let n = recording.processes.len();

@@ -8,13 +8,35 @@ use std::io;
 use std::io::Write as _;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use crate::world::files;
 
 /// The bytes of the largest file of answers.
 const MAX_BYTES: u64 = 16 << 20;
 
+/// Why a file of answers cannot be used. Nothing was written to it.
+#[derive(Debug, Error)]
+pub enum AnswersError {
+    /// A line is no answer: the caller shows it. Lines are counted from 1.
+    #[error("line {line} is no answer")]
+    NoAnswer {
+        /// Its number.
+        line: usize,
+        /// Its text.
+        text: String,
+    },
+    /// It cannot be read or written.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
 /// The answers of a file.
 #[derive(Debug)]
 pub struct Answers {
+    path: PathBuf,
     known: VecDeque<String>,
     file: File,
 }
@@ -22,30 +44,23 @@ pub struct Answers {
 impl Answers {
     /// Opens a file; there may be none yet. Empty lines and those that begin with `#` are skipped.
     ///
-    /// Errors: it is no regular file or pipe, it has more than [`MAX_BYTES`], or it cannot be read or written.
-    pub fn open(path: &Path) -> io::Result<Self> {
-        if let Ok(known) = fs::metadata(path)
-            && (known.file_type().is_char_device() || known.file_type().is_block_device() || known.len() > MAX_BYTES)
-        {
-            return Err(io::Error::other("it is a device, or larger than 16 MiB"));
-        }
-        let text = match fs::read_to_string(path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-            Err(error) => return Err(error),
-        };
-        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    /// - `is_answer`: whether a line is one, without the space around it.
+    ///
+    /// Errors: a line is no answer, it is no regular file or pipe, it has more than [`MAX_BYTES`], or it cannot be read or
+    /// written.
+    pub fn open(path: &Path, is_answer: impl Fn(&str) -> bool) -> Result<Self, AnswersError> {
+        let text = read(path, &is_answer)?;
         let mut file = OpenOptions::new().append(true).create(true).open(path)?;
         if !text.is_empty() && !text.ends_with('\n') {
             file.write_all(b"\n")?;
         }
-        Ok(Self { known: lines.map(str::to_owned).collect(), file })
+        Ok(Self { path: path.to_owned(), known: lines(&text).map(|(_, line)| line.to_owned()).collect(), file })
     }
 
-    /// Opens a file without what it contains.
-    pub fn restart(path: &Path) -> io::Result<Self> {
-        File::create(path)?;
-        Self::open(path)
+    /// Opens a file without what it contains, which must be answers, too.
+    pub fn restart(path: &Path, is_answer: impl Fn(&str) -> bool) -> Result<Self, AnswersError> {
+        read(path, &is_answer)?;
+        Ok(Self { path: path.to_owned(), known: VecDeque::new(), file: File::create(path)? })
     }
 
     /// How many answers are still to be read.
@@ -58,34 +73,101 @@ impl Answers {
         self.known.pop_front()
     }
 
+    /// Removes the last answer from the file, and those directly before it for which `is_with` holds.
+    pub fn take_back(&mut self, is_with: impl Fn(&str) -> bool) -> io::Result<()> {
+        let text = fs::read_to_string(&self.path)?;
+        let mut kept: Vec<&str> = text.lines().collect();
+        if let Some((number, _)) = lines(&text).last() {
+            kept.truncate(number - 1);
+        }
+        while kept.last().is_some_and(|line| is_with(line.trim())) {
+            kept.pop();
+        }
+        let text: String = kept.iter().flat_map(|line| [line, "\n"]).collect();
+        files::replace(&self.path, text.as_bytes())?;
+        self.file = OpenOptions::new().append(true).open(&self.path)?;
+        Ok(())
+    }
+
     /// Adds an answer.
     pub fn add(&mut self, answer: &str) -> io::Result<()> {
         writeln!(self.file, "{answer}")
     }
 }
 
+/// The text of a file of answers; empty if there is none.
+fn read(path: &Path, is_answer: &dyn Fn(&str) -> bool) -> Result<String, AnswersError> {
+    if let Ok(known) = fs::metadata(path)
+        && (known.file_type().is_char_device() || known.file_type().is_block_device() || known.len() > MAX_BYTES)
+    {
+        return Err(io::Error::other("it is a device, or larger than 16 MiB").into());
+    }
+    let text = match fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(error.into()),
+    };
+    if let Some((line, other)) = lines(&text).find(|(_, line)| !is_answer(line)) {
+        return Err(AnswersError::NoAnswer { line, text: other.to_owned() });
+    }
+    Ok(text)
+}
+
+/// The lines of a text that say something, and their numbers from 1.
+fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let lines = (1..).zip(text.lines().map(str::trim));
+    lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn is_answer(text: &str) -> bool {
+        ["c", "h", "w n"].contains(&text)
+    }
+
+    #[test]
+    fn a_file_with_other_lines_is_left_as_it_is() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("notes");
+        fs::write(&path, "c\n\n# a walk\nbuy milk").unwrap();
+        for opened in [Answers::open(&path, is_answer), Answers::restart(&path, is_answer)] {
+            let Err(AnswersError::NoAnswer { line, text }) = opened else { panic!("it was opened") };
+            assert_eq!((line, &*text), (4, "buy milk"));
+        }
+        assert_eq!(fs::read_to_string(&path).unwrap(), "c\n\n# a walk\nbuy milk");
+    }
 
     #[test]
     fn answers_are_read_again_and_added_to() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("answers");
-        let mut answers = Answers::open(&path).unwrap();
+        let mut answers = Answers::open(&path, is_answer).unwrap();
         assert_eq!(answers.known(), None);
         answers.add("w n").unwrap();
         fs::write(&path, "# a walk\n\nw n\nc").unwrap();
-        let mut answers = Answers::open(&path).unwrap();
+        let mut answers = Answers::open(&path, is_answer).unwrap();
         answers.add("h").unwrap();
         assert_eq!([answers.known(), answers.known(), answers.known()], [Some("w n".into()), Some("c".into()), None]);
         assert_eq!(fs::read_to_string(&path).unwrap(), "# a walk\n\nw n\nc\nh\n");
-        assert_eq!(Answers::restart(&path).unwrap().n_known(), 0);
+        assert_eq!(Answers::restart(&path, is_answer).unwrap().n_known(), 0);
         assert_eq!(fs::read_to_string(&path).unwrap(), "");
     }
 
     #[test]
+    fn the_last_answer_is_taken_back_with_what_belongs_to_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("answers");
+        fs::write(&path, "c\n# a remark\nw n\nh\n").unwrap();
+        let mut answers = Answers::open(&path, is_answer).unwrap();
+        answers.take_back(|line| line.starts_with('w')).unwrap();
+        answers.add("h").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "c\n# a remark\nh\n");
+    }
+
+    #[test]
     fn devices_are_no_files_of_answers() {
-        assert!(Answers::open(Path::new("/dev/zero")).is_err());
+        assert!(Answers::open(Path::new("/dev/zero"), is_answer).is_err());
     }
 }

@@ -4,9 +4,11 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
+use serde_json::json;
 
 use crate::explain::repository;
 use crate::plain::idd;
+use crate::plain::program;
 
 /// The largest of some numbers, and their sum. The fault is in `larger`.
 const GOOD: &str = "#include <stdio.h>
@@ -298,6 +300,52 @@ fn the_reports_of_a_hunt_show_the_walk_over_its_version() {
     assert!(page.contains("<code>a.c:15</code> in <code>main</code>"), "{page}");
     let (said, complaint, _) = idd(place, &["report", "--format", "markdown"]);
     assert!(said.contains("**The first wrong step**"), "{said}{complaint}");
+    assert!(said.contains("uses the wrong both = 16`; `both = 16`\n"), "{said}");
+    for words in [&["report", "--format", "text"][..], &["show"]] {
+        let (said, complaint, _) = idd(place, words);
+        let (_, found) = said.split_once("\nThe first wrong step:\n").unwrap();
+        let end = ", a.c:15, in main: uses the wrong both = 16\n      return both != 25;\n      both = 16\n";
+        assert!(found.ends_with(end), "{said}{complaint}");
+    }
+    for words in [&["report", "--format", "json"][..], &["report", "--json"], &["show", "--json"]] {
+        let (said, complaint, _) = idd(place, words);
+        let value: Value = serde_json::from_str(&said).unwrap();
+        let walk = &value["explanations"][0];
+        assert_eq!(
+            (&walk["schema"], &walk["n_answers"]),
+            (&"git-idd/feedback/1".into(), &2.into()),
+            "{said}{complaint}"
+        );
+        assert_eq!(walk["steps"].as_array().unwrap().len(), 2, "{said}");
+    }
+}
+
+#[test]
+fn a_walk_without_a_hunt_is_reported_by_its_recording() {
+    let place = recorded();
+    let place = place.path();
+    let report = |more: &[&str]| idd(place, &[&["report", "--recording", "1"], more].concat());
+    let (said, complaint, code) = report(&[]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(complaint.contains("no walk over the recording 0001 has a result"), "{complaint}");
+    walked(place, "w both\nh\n", &["--from", "line:a.c:15"]);
+    let (said, _, code) = report(&[]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.starts_with("**The first wrong step**: "), "{said}");
+    let (said, ..) = report(&["--format", "text"]);
+    assert!(said.starts_with("The first wrong step:\n  step "), "{said}");
+    // A walk from another failure has another result, and a walk that ends without one keeps the last one.
+    walked(place, "h\n", &["--from", "line:a.c:11"]);
+    walked(place, "", &["--from", "line:a.c:15"]);
+    let (said, ..) = report(&["--json"]);
+    let value: Value = serde_json::from_str(&said).unwrap();
+    let lines = value["explanations"].as_array().unwrap().iter().map(|walk| walk["steps"][0]["line"].clone());
+    assert_eq!(lines.collect::<Vec<_>>().len(), 2, "{said}");
+    let (_, complaint, code) = report(&["--format", "sarif"]);
+    assert_eq!(code, Some(129), "{complaint}");
+    let (_, complaint, code) = idd(place, &["report", "--recording", "7"]);
+    assert_eq!(code, Some(1));
+    assert!(complaint.contains("there is no recording `0007`"), "{complaint}");
 }
 
 #[test]
@@ -331,6 +379,62 @@ fn a_walk_is_taken_up_where_it_ended() {
     let (again, _, _) = debug(&["--restart"]);
     assert_eq!(again, first);
     assert_eq!(fs::read_to_string(kept).unwrap(), "");
+}
+
+/// The bodies of the responses of `git idd dap` to requests after a launch: command and arguments.
+fn told_by_editor(place: &Path, requests: &[(&str, Value)]) -> Vec<Value> {
+    let launch = [("launch", Value::Null)];
+    let messages = launch.iter().chain(requests).map(|(command, arguments)| {
+        let message = json!({"type": "request", "seq": 1, "command": command, "arguments": arguments}).to_string();
+        format!("Content-Length: {}\r\n\r\n{message}", message.len())
+    });
+    fs::write(place.join(".git/requests"), messages.collect::<String>()).unwrap();
+    let output =
+        program(place).arg("dap").stdin(fs::File::open(place.join(".git/requests")).unwrap()).output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    let messages = said
+        .split("\r\n\r\n")
+        .skip(1)
+        .map(|text| serde_json::Deserializer::from_str(text).into_iter::<Value>().next().unwrap().unwrap());
+    messages.filter(|message| message["type"] == "response").skip(1).map(|message| message["body"].clone()).collect()
+}
+
+#[test]
+fn a_walk_goes_on_in_an_editor_and_in_the_terminal() {
+    let place = recorded();
+    let place = place.path();
+    let begin = ("gitIdd/recommend", json!({"from": "line:a.c:15"}));
+    let answer = |arguments: Value| ("gitIdd/answer", arguments);
+    let told = told_by_editor(place, &[begin.clone(), answer(json!({"answer": "wrongValue", "values": [0]}))]);
+    assert_eq!((&told[0]["judged"], &told[1]["judged"]), (&json!(0), &json!(1)), "{told:?}");
+    let second = told[1]["step"].clone();
+
+    let debug = |answers: &str| {
+        fs::write(place.join(".git/typed"), answers).unwrap();
+        let typed = fs::File::open(place.join(".git/typed")).unwrap();
+        let output = program(place).args(["debug", "--from", "line:a.c:15"]).stdin(typed).output().unwrap();
+        String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap()
+    };
+    let said = debug("h\n");
+    assert!(said.contains("[c w h p m u g z q ?] w 1\n") && said.contains("an earlier walk of 1 answer"), "{said}");
+    assert!(said.contains(&format!("2. step {second}, ")) && said.contains("The first wrong step:\n"), "{said}");
+
+    let told = told_by_editor(place, &[begin.clone(), answer(json!({"answer": "undo"}))]);
+    assert_eq!((&told[0]["found"], &told[0]["judged"], &told[0]["step"]), (&json!(true), &json!(2), &second));
+    assert_eq!((&told[1]["found"], &told[1]["judged"], &told[1]["step"]), (&json!(false), &json!(1), &second));
+    let said = debug("");
+    assert!(!said.contains("The first wrong step") && said.contains("an earlier walk of 1 answer"), "{said}");
+
+    // Another step than the one that is asked about, and all that again from the beginning.
+    told_by_editor(
+        place,
+        &[begin.clone(), answer(json!({"answer": "correct", "step": 1})), answer(json!({"answer": "undo"}))],
+    );
+    let said = debug("");
+    assert!(said.contains("] g 1\n") && said.contains("] c\n") && said.contains("] z\n"), "{said}");
+    let told = told_by_editor(place, &[("gitIdd/recommend", json!({"from": "line:a.c:15", "restart": true}))]);
+    assert_eq!(told[0]["judged"], 0, "{told:?}");
+    assert!(!debug("").contains("earlier walk"));
 }
 
 #[test]
@@ -372,4 +476,45 @@ fn a_walk_needs_a_recording_and_a_place_where_it_fails() {
     let (said, complaint, code) = idd(place.path(), &["debug", "--answers", ".git"]);
     assert_eq!(code, Some(1), "{said}");
     assert!(complaint.contains("the answers in `.git` cannot be read or added to"), "{complaint}");
+}
+
+#[test]
+fn a_file_that_has_no_answers_is_refused_and_left_as_it_is() {
+    let place = recorded();
+    let place = place.path();
+    fs::write(place.join("notes.txt"), "c\n\nbuy milk").unwrap();
+    for more in [&[][..], &["--restart"]] {
+        let (said, complaint, code) = idd(place, &[&["debug", "--answers", "notes.txt"], more].concat());
+        assert_eq!(code, Some(1), "{said}");
+        assert!(complaint.contains("`notes.txt` is no file of answers: line 3 is `buy milk`"), "{complaint}");
+        assert_eq!(fs::read_to_string(place.join("notes.txt")).unwrap(), "c\n\nbuy milk");
+    }
+}
+
+#[test]
+fn answers_come_from_standard_input_and_its_end_is_said() {
+    let place = recorded();
+    let place = place.path();
+    let debug = |answers: &str, more: &[&str]| {
+        fs::write(place.join(".git/typed"), answers).unwrap();
+        let mut command = program(place);
+        command
+            .args(["debug", "--from", "line:a.c:15"])
+            .args(more)
+            .stdin(fs::File::open(place.join(".git/typed")).unwrap());
+        let output = command.output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+        (text(&output.stdout), text(&output.stderr), output.status.code())
+    };
+    let (said, complaint, code) = debug("w both\n", &["--answers", "-"]);
+    assert_eq!(code, Some(130), "{said}{complaint}");
+    assert_eq!(said.matches(". step ").count(), 2, "{said}");
+    assert!(complaint.contains("Standard input ended before the walk; no answer is kept."), "{complaint}");
+    assert!(!place.join("-").exists());
+    let (said, complaint, code) = debug("h\n", &["--answers", "-"]);
+    assert_eq!(code, Some(0), "nothing was kept: {said}{complaint}");
+    let (_, complaint, _) = debug("w both\n", &[]);
+    assert!(complaint.contains("Standard input ended before the walk; the answers are kept."), "{complaint}");
+    let (_, complaint, _) = debug("q\n", &[]);
+    assert!(complaint.contains("an earlier walk of 1 answer") && !complaint.contains("ended"), "{complaint}");
 }

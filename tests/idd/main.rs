@@ -32,6 +32,7 @@ mod library;
 mod limits;
 mod measuring;
 mod messages;
+mod named;
 mod nightly;
 mod page;
 mod places;

@@ -262,7 +262,7 @@ pub struct DebugCommand {
     pub build: Option<OsString>,
 
     /// Read answers from this file first, a line each, and add those that are given then (default: a file beside the
-    /// recording, so that a walk is taken up where it ended).
+    /// recording, so that a walk is taken up where it ended); `-` reads them from standard input, and keeps none.
     #[arg(long, value_name = "FILE")]
     pub answers: Option<PathBuf>,
 
@@ -415,6 +415,9 @@ pub enum Subcommand {
     Report {
         #[command(flatten)]
         which: Hunt,
+        /// Report what `git idd debug` found in this recording, instead of a hunt; as Markdown, text or JSON.
+        #[arg(long, value_name = "ID", conflicts_with_all = ["hunt", "html", "open"])]
+        recording: Option<String>,
         /// Form of the report.
         #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
         format: ReportFormat,

@@ -119,6 +119,8 @@ pub enum Request {
         format: ReportFormat,
         /// As a page instead.
         page: Option<PageArgs>,
+        /// Of the walks over this recording instead of a hunt.
+        recording: Option<String>,
     },
     /// Run what proves a finding again.
     Verify {
@@ -298,7 +300,7 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
             (Request::Log { hunt, probe, format }, output)
         }
         Some(Subcommand::Show { which: Hunt { hunt }, output }) => (Request::Show { hunt }, output),
-        Some(Subcommand::Report { which: Hunt { hunt }, format, html, open, output }) => {
+        Some(Subcommand::Report { which: Hunt { hunt }, recording, format, html, open, output }) => {
             let page = (html.is_some() || open).then_some(PageArgs { file: html, is_opened: open });
             if let Some(PageArgs { file: Some(file), is_opened }) = &page
                 && file == "-"
@@ -309,7 +311,7 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
                     "give a file: git idd report --html report.html --open",
                 ));
             }
-            (Request::Report { hunt, format, page }, output)
+            (Request::Report { hunt, format, page, recording }, output)
         }
         Some(Subcommand::Verify { file, yes, output }) => (Request::Verify { file, is_agreed: yes }, output),
         Some(Subcommand::Apply { which: Hunt { hunt }, rung, output }) => (Request::Apply { hunt, rung }, output),

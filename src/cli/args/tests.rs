@@ -91,11 +91,11 @@ fn the_first_word_decides_whether_it_is_a_subcommand() {
     assert_eq!(request("git-idd --json show"), Request::Show { hunt: None });
     assert_eq!(
         request("git-idd report --format sarif"),
-        Request::Report { hunt: None, format: ReportFormat::Sarif, page: None }
+        Request::Report { hunt: None, format: ReportFormat::Sarif, page: None, recording: None }
     );
     let page = |file: Option<&str>, is_opened| {
         let page = PageArgs { file: file.map(OsString::from), is_opened };
-        Request::Report { hunt: None, format: ReportFormat::Markdown, page: Some(page) }
+        Request::Report { hunt: None, format: ReportFormat::Markdown, page: Some(page), recording: None }
     };
     assert_eq!(request("git-idd report --html r.html"), page(Some("r.html"), false));
     assert_eq!(request("git-idd report --open --html=-x"), page(Some("-x"), true));

@@ -13,7 +13,6 @@ use crate::cli::debug::Line;
 use crate::cli::debug::at;
 use crate::cli::debug::does;
 use crate::cli::debug::presumed;
-use crate::cli::debug::reply;
 use crate::cli::debug::safe;
 use crate::cli::debug::screen::Action;
 use crate::cli::debug::screen::LEAST;
@@ -26,6 +25,7 @@ use crate::explain::native::facts::Facts;
 use crate::session::debug::Person;
 use crate::session::debug::Question;
 use crate::session::debug::Reply;
+use crate::session::debug::written::read;
 use crate::session::failure::Failure;
 use crate::session::interrupt;
 use crate::session::interrupt::Interrupt;
@@ -147,7 +147,7 @@ impl Person for Panes<'_> {
     fn judge(&mut self, question: &Question<'_>) -> Result<Reply, Failure> {
         let used = &question.facts.used;
         while let Some(text) = self.answers.as_mut().and_then(Answers::known) {
-            if let Ok(known) = reply(&text, used) {
+            if let Ok(known) = read(&text, used) {
                 self.keep(&text, question, false)?;
                 return Ok(known);
             }
@@ -176,7 +176,7 @@ impl Person for Panes<'_> {
                     self.looked = Some(step);
                     return Ok(Reply::Jump(Step(step)));
                 }
-                Some(Action::Answer(text)) => match reply(&text, used) {
+                Some(Action::Answer(text)) => match read(&text, used) {
                     Ok(said) => {
                         self.keep(&text, question, true)?;
                         return Ok(said);

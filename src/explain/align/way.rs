@@ -21,6 +21,30 @@ enum Turn {
     Behind(Way),
 }
 
+impl Turn {
+    /// Takes the way before it away.
+    fn take_before(&mut self) -> Option<Way> {
+        match std::mem::replace(self, Self::Begin(String::new())) {
+            Self::Begin(_) => None,
+            Self::Member(before, _)
+            | Self::Element(before, _)
+            | Self::Arrow(before)
+            | Self::Star(before)
+            | Self::Behind(before) => Some(before),
+        }
+    }
+}
+
+/// A way through a long list has as many turns as that: they are dropped one after the other, not one within the other.
+impl Drop for Way {
+    fn drop(&mut self) {
+        let mut next = Rc::get_mut(&mut self.0).and_then(Turn::take_before);
+        while let Some(mut way) = next {
+            next = Rc::get_mut(&mut way.0).and_then(Turn::take_before);
+        }
+    }
+}
+
 impl Way {
     /// A variable, or what is told like one.
     pub fn begin(name: impl Into<String>) -> Self {
@@ -91,6 +115,17 @@ impl Way {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_way_through_a_long_list_needs_no_deep_stack() {
+        let mut way = Way::begin("list");
+        for _ in 0..1_000_000 {
+            way = way.arrow();
+        }
+        let same = way.clone();
+        drop(way);
+        assert!(same.written().starts_with("list->"));
+    }
 
     #[test]
     fn a_way_is_written_as_c_writes_it() {

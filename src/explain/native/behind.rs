@@ -17,13 +17,13 @@ use std::collections::HashSet;
 use std::collections::VecDeque;
 
 use crate::explain::native::facts::Statements;
+use crate::explain::native::link::Did;
+use crate::explain::native::link::Link;
+use crate::explain::native::link::What as Of;
 use crate::explain::native::recorded::Recorded;
 use crate::explain::native::returns;
-use crate::explain::native::story::Did;
-use crate::explain::native::story::Link;
-use crate::explain::native::story::What as Of;
-use crate::explain::native::story::giver;
-use crate::explain::native::story::standing;
+use crate::explain::native::standing::giver;
+use crate::explain::native::standing::standing;
 use crate::trace::TraceError;
 use crate::trace::native::detail::Access;
 use crate::trace::native::detail::Detail;

@@ -1,12 +1,14 @@
 //! What a person sees of a step to judge it: the values that it uses, what it computes and decides; and what another run says of it.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use crate::explain::align::Alignment;
 use crate::explain::feedback::Feedback;
 use crate::explain::native::recorded::Recorded;
 use crate::explain::native::returns;
-use crate::explain::native::story;
+use crate::explain::native::seen;
+use crate::explain::native::standing;
 use crate::instrument::instruction::Op;
 use crate::instrument::instruction::Value;
 use crate::instrument::instruction::ValueId;
@@ -41,19 +43,27 @@ pub struct Facts {
     /// The values that it uses, each once.
     pub used: Vec<Used>,
     /// How it decided, if it is a decision: `true`, `false`, or the line that was chosen.
-    pub outcome: Option<story::Outcome>,
+    pub outcome: Option<standing::Outcome>,
 }
 
 /// The facts about a line; `None` if there is no such step.
 ///
 /// - `members`: its steps, ascending.
 ///
-/// Cost: plays three times from the checkpoint before each step to its end.
+/// Cost: plays four times from the checkpoint before each step to its end; and that of [`seen::name`].
 pub fn facts(recorded: &mut Recorded, members: &[Step]) -> Result<Option<Facts>, TraceError> {
     let mut found: Option<Facts> = None;
+    let nowhere: Arc<str> = "".into();
     for step in members {
-        let Some(detail) = detail::detail(&mut recorded.player, *step)? else { continue };
-        let outcome = story::standing(recorded, *step)?.outcome;
+        let Some(mut detail) = detail::detail(&mut recorded.player, *step)? else { continue };
+        // What a call gives to the parameters of a function is named with that function.
+        let first = found.as_ref().map(|found| &found.detail.standing.function);
+        let home = match first {
+            Some(_) if detail.standing.is_entry => Arc::clone(&nowhere),
+            first => Arc::clone(first.unwrap_or(&detail.standing.function)),
+        };
+        seen::name(recorded, &mut detail, &home)?;
+        let outcome = standing::standing(recorded, *step)?.outcome;
         let (returned, _) = returns::of_step(recorded, *step, u64::MAX)?;
         let mut used: Vec<Used> = Vec::new();
         let is_inside = |maker: &Step| members.contains(maker);

@@ -35,6 +35,9 @@ const MAX_POINTERS: usize = 50_000;
 /// Elements of one array or block that are looked through for pointers.
 const MAX_ELEMENTS: u64 = 4096;
 
+/// The streams of the C library that are variables.
+pub const STREAMS: [&str; 3] = ["stdin", "stdout", "stderr"];
+
 /// Structures in structures.
 const MAX_DEPTH: u32 = 16;
 
@@ -49,34 +52,88 @@ pub fn before(
     parts: &[(u64, u64)],
     home: Option<&Arc<str>>,
 ) -> Result<Vec<Option<String>>, TraceError> {
+    let parts: Vec<Part> =
+        parts.iter().map(|(address, length)| Part { address: *address, length: *length, bytes: &[] }).collect();
+    let seen = seen_before(recorded, step, &parts, home)?;
+    Ok(seen.into_iter().map(|seen| seen.map(|seen| seen.name)).collect())
+}
+
+/// A part of memory.
+#[derive(Debug, Clone, Copy)]
+pub struct Part<'p> {
+    /// Its address.
+    pub address: u64,
+    /// Its bytes; 0 for what begins there, whatever it is.
+    pub length: u64,
+    /// What it holds, if that is to be shown: `length` bytes, `None` for those that are not known.
+    pub bytes: &'p [Option<u8>],
+}
+
+/// How a part of memory is called, and what it holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seen {
+    /// Its name.
+    pub name: String,
+    /// The value by its type; `None` if that is not known, or no bytes were given.
+    pub value: Option<String>,
+}
+
+/// The same as [`before`], with values.
+pub fn seen_before(
+    recorded: &mut Recorded,
+    step: Step,
+    parts: &[Part<'_>],
+    home: Option<&Arc<str>>,
+) -> Result<Vec<Option<Seen>>, TraceError> {
+    let mut found = vec![None; parts.len()];
     if step == Step::START {
-        return Ok(vec![None; parts.len()]);
+        return Ok(found);
     }
     let globals = Arc::clone(&recorded.player.globals);
-    let mut found = vec![None; parts.len()];
     let find = |machine: &Machine| {
         let view = View { machine, globals: &globals, words: &[] };
         let mut beginnings = Beginnings { view, home, layouts: Layouts::default(), roots: None };
-        let named = |(address, length): &(u64, u64)| name(&mut beginnings, *address, *length, home).map(library::plain);
-        found = parts.iter().map(named).collect();
+        let seen = |part: &Part<'_>| {
+            let Called { name, part: ty } = called(&mut beginnings, part.address, part.length, home)?;
+            let ty = ty.filter(|_| !part.bytes.is_empty());
+            let value = ty.map(|(debug, ty)| view.typed((debug, &ty), part.bytes));
+            Some(Seen { name: library::plain(name), value })
+        };
+        found = parts.iter().map(seen).collect();
     };
     before_step(&mut recorded.player, step, find)?;
     Ok(found)
+}
+
+/// A name, and the type of what has it if all of that is meant.
+struct Called<'v> {
+    name: String,
+    part: Option<(Debug<'v>, value::Part)>,
 }
 
 /// What bytes of a variable of the program or of a frame are called in the function `home`, by default that of the last frame.
 ///
 /// - `length`: bytes of the part that is meant; 0 for what begins there, whatever it is.
 pub fn variable(view: View<'_>, address: u64, length: u64, home: Option<&Arc<str>>) -> Option<String> {
-    if let Some((frame, place)) = local(view, address) {
-        return Some(format!("{}{}", prefix(view, frame, home), part(&place, address, length)));
-    }
-    let global = view.globals.find(address).filter(|global| global.is_named)?;
-    let path = match global.ty {
-        Some(ty) => path(Debug::new(&global.map.module, &global.map.text), ty, address - global.address, length).0,
-        None => String::new(),
+    called_variable(view, address, length, home).map(|called| called.name)
+}
+
+fn called_variable<'v>(view: View<'v>, address: u64, length: u64, home: Option<&Arc<str>>) -> Option<Called<'v>> {
+    let whole = |name: String, offset: u64, ty: Option<(Debug<'v>, MetadataId)>| {
+        let Some((debug, ty)) = ty else { return Called { name, part: None } };
+        let (path, part) = path(debug, ty, offset, length);
+        Called { name: name + &path, part: part.map(|part| (debug, part)) }
     };
-    Some(format!("{}{path}", global.name))
+    if let Some((frame, place)) = local(view, address) {
+        let name = format!("{}{}", prefix(view, frame, home), place.name);
+        return Some(whole(name, address - place.address, place.ty.map(|ty| (place.debug, ty))));
+    }
+    if let Some(global) = view.globals.find(address).filter(|global| global.is_named) {
+        let debug = Debug::new(&global.map.module, &global.map.text);
+        return Some(whole(global.name.to_string(), address - global.address, global.ty.map(|ty| (debug, ty))));
+    }
+    let stream = STREAMS.into_iter().find(|name| view.globals.stream(name) == Some(address))?;
+    Some(Called { name: stream.to_owned(), part: None })
 }
 
 /// The variable of a frame that an address is in.
@@ -115,25 +172,39 @@ fn prefix(view: View<'_>, frame: &Frame, home: Option<&Arc<str>>) -> String {
     if is_last && home.is_none_or(|home| *home == name) { String::new() } else { format!("{name}.") }
 }
 
-fn part(place: &Place<'_>, address: u64, length: u64) -> String {
-    let path = place.ty.map(|ty| path(place.debug, ty, address - place.address, length).0);
-    format!("{}{}", place.name, path.unwrap_or_default())
-}
-
 /// What bytes are called at the current statement.
-fn name(beginnings: &mut Beginnings<'_>, address: u64, length: u64, home: Option<&Arc<str>>) -> Option<String> {
+fn called<'v>(
+    beginnings: &mut Beginnings<'v>,
+    address: u64,
+    length: u64,
+    home: Option<&Arc<str>>,
+) -> Option<Called<'v>> {
     let view = beginnings.view;
     if let Some((frame, place)) = local(view, address)
         && view.machine.frame().is_some_and(|last| last.number != frame.number)
-        && let Some(name) = beginnings.search((place.address, place.address + place.size), address, length).pointed()
+        && let Some(found) = beginnings.search((place.address, place.address + place.size), address, length).pointed()
     {
-        return Some(name);
+        return Some(found);
     }
-    if let Some(name) = variable(view, address, length, home) {
-        return Some(name);
+    if let Some(found) = called_variable(view, address, length, home) {
+        return Some(found);
     }
-    let block = view.machine.heap.find(address)?;
-    beginnings.search((block.address, block.address + block.size), address, length).run()
+    let object = match view.machine.heap.find(address) {
+        Some(block) => (block.address, block.address + block.size),
+        None => unnamed(view, address)?,
+    };
+    beginnings.search(object, address, length).run()
+}
+
+/// Where the variable of the compiler begins and ends that has a byte: a compound literal, the object of a reference.
+fn unnamed(view: View<'_>, address: u64) -> Option<(u64, u64)> {
+    let slots =
+        view.machine.frames.iter().rev().flat_map(|frame| frame.shape.slots.iter().map(move |slot| (frame, slot)));
+    let mut places = slots.filter_map(|(frame, slot)| {
+        let begin = frame.given(slot.register)?;
+        Some((begin, begin.saturating_add(slot.size)))
+    });
+    places.find(|(begin, end)| *begin != 0 && (*begin..*end).contains(&address))
 }
 
 /// What is used by the current statement of a frame: addresses of its variables, and names of global ones.
@@ -299,17 +370,17 @@ struct Search<'s, 'v> {
     seen: HashSet<u64>,
     n_pointers: usize,
     /// A way to a part that has not the length that is meant.
-    inexact: Option<String>,
+    inexact: Option<Called<'v>>,
 }
 
 impl<'v> Search<'_, 'v> {
     /// The way over one pointer that the statement uses.
-    fn pointed(mut self) -> Option<String> {
+    fn pointed(mut self) -> Option<Called<'v>> {
         let roots = Rc::clone(&self.roots);
         roots[0].iter().find_map(|pointer| self.reached(pointer))
     }
 
-    fn run(mut self) -> Option<String> {
+    fn run(mut self) -> Option<Called<'v>> {
         let roots = Rc::clone(&self.roots);
         let mut groups = roots.iter();
         let mut open = VecDeque::new();
@@ -331,7 +402,7 @@ impl<'v> Search<'_, 'v> {
     }
 
     /// The name, if a pointer leads to the part that is meant.
-    fn reached(&mut self, pointer: &Pointer<'v>) -> Option<String> {
+    fn reached(&mut self, pointer: &Pointer<'v>) -> Option<Called<'v>> {
         let Pointer { address: pointer, debug, to, is_reference, way } = pointer;
         let (begin, end) = self.object;
         let offset = self.address.checked_sub(*pointer).filter(|_| (begin..end).contains(pointer))?;
@@ -339,21 +410,25 @@ impl<'v> Search<'_, 'v> {
         let is_compound = is_compound(*debug, *to);
         if is_compound && offset >= size && !(end - *pointer).is_multiple_of(size) {
             // It does not fill the block evenly: bytes lie behind it, not more of its kind.
-            return Some(way.behind().element(offset - size).written());
+            return Some(Called { name: way.behind().element(offset - size).written(), part: None });
         }
         let (path, part) = path(*debug, *to, offset % size, self.length);
         let element = (offset / size, (end - *pointer) / size);
         let way = if *is_reference && element.0 == 0 { way.clone() } else { step(is_compound, way, element) };
         let way = way.written();
         let path = if way.ends_with("->") { path.strip_prefix('.').unwrap_or(&path) } else { &path };
-        let name = format!("{way}{path}");
+        let mut name = format!("{way}{path}");
+        if self.length > 0 && path.is_empty() && way.ends_with("->") {
+            name = format!("*{}", way.trim_end_matches("->"));
+        }
         if part.is_some() {
             // A pointer to characters leads to all that lies behind them, whatever it is.
             let is_character = size == 1 && self.length == 1;
             let inexact = self.inexact.take_if(|_| is_character);
-            return Some(inexact.unwrap_or_else(|| name.trim_end_matches("->").to_owned()));
+            name.truncate(name.trim_end_matches("->").len());
+            return Some(inexact.unwrap_or_else(|| Called { name, part: part.map(|part| (*debug, part)) }));
         }
-        self.inexact.get_or_insert(name);
+        self.inexact.get_or_insert(Called { name, part: None });
         None
     }
 

@@ -4,182 +4,34 @@
 //! A definition that only the failing run has is preceded by the decision that led there: the last one around it that
 //! the reference has, too, and that went another way. Values that calls return are told where they differ. (The paper
 //! has both as variables; here they are told, not tested.) A value that only the reference overwrites is told where
-//! that is missing.
+//! that is missing. A [link](crate::explain::native::link) is what is told of a step, with its
+//! [standing](crate::explain::native::standing) and the names of [`variable`](crate::explain::native::variable).
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::collections::HashMap;
 use std::collections::HashSet;
-use std::sync::Arc;
 
 use crate::explain::chain::Chain;
 use crate::explain::chain::Definition;
-use crate::explain::chain::Point;
 use crate::explain::failure::Wrong;
-use crate::explain::native::align::state::Cell;
-use crate::explain::native::align::statements;
 use crate::explain::native::causality::Causality;
 use crate::explain::native::causality::CausalityError;
 use crate::explain::native::causality::Forks;
-use crate::explain::native::instances::Instance;
 use crate::explain::native::instances::instances;
-use crate::explain::native::naming;
+use crate::explain::native::link::Did;
+use crate::explain::native::link::Link;
 use crate::explain::native::recorded::Recorded;
+use crate::explain::native::standing::Standing;
+use crate::explain::native::standing::giver;
+use crate::explain::native::standing::standing;
 use crate::explain::native::texts;
-use crate::explain::native::texts::Text;
-use crate::explain::native::unions;
 use crate::explain::native::unwritten;
-use crate::instrument::instruction::Op;
-use crate::plural::count;
-use crate::plural::ordinal;
+use crate::explain::native::variable::name_member;
+use crate::explain::native::variable::values;
+use crate::explain::native::variable::variable;
 use crate::trace::TraceError;
-use crate::trace::native::machine::Machine;
-use crate::trace::native::machine::Watch;
-use crate::trace::native::visit::at_step;
-use crate::trace::place::Place;
-use crate::trace::run::Run;
 use crate::trace::step::Step;
-
-/// What a step did.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Did {
-    /// It gave a variable a value.
-    Gave {
-        /// The variable.
-        variable: String,
-        /// Its value.
-        value: String,
-        /// What the reference has there.
-        reference: String,
-        /// Whether it is faulty only because the reference overwrote it later.
-        is_kept: bool,
-    },
-    /// A call came back with a value.
-    Returned {
-        /// The function.
-        function: Arc<str>,
-        /// Its value.
-        value: String,
-        /// What it returned in the reference.
-        reference: String,
-    },
-    /// It decided: whether its condition was true, or in which line it went on; in both runs.
-    Decided {
-        /// In the failing run.
-        outcome: String,
-        /// In the reference.
-        reference: String,
-    },
-    /// It is of the change, and leads to the next link in a way that no variable shows; where both runs go on if that is where they part.
-    Differs(Option<(String, String)>),
-    /// The versions differ there, and the next link reads from the file with this path, which it used.
-    Used(String),
-    /// It is before the switched decision: with another value there, the program does what it does when the decision is switched.
-    Replaced {
-        /// What has the value.
-        what: What,
-        /// The value.
-        value: String,
-        /// The value with which the test passes.
-        instead: String,
-    },
-}
-
-/// What has a value.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum What {
-    /// A variable.
-    Variable(String),
-    /// A function that returned it.
-    Call(Arc<str>),
-    /// A decision.
-    Decision,
-}
-
-/// A link of the chain.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Link {
-    /// The step of the failing run; [`Step::START`] for what was there from the beginning.
-    pub step: Step,
-    /// When it was, in steps that had begun.
-    pub time: u64,
-    /// The step of the reference that corresponds.
-    pub reference: Option<Step>,
-    /// Its function.
-    pub function: Option<Arc<str>>,
-    /// Where it is in the source.
-    pub place: Option<Place>,
-    /// Which instance of its statement it is, once that is known.
-    pub instance: Option<Instance>,
-    /// What it did.
-    pub did: Did,
-    /// The text that it is one of the characters of.
-    pub text: Option<Text>,
-}
-
-/// Where a step stands.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Standing {
-    /// Its function.
-    pub function: Option<Arc<str>>,
-    /// Where it is in the source.
-    pub place: Option<Place>,
-    /// For a decision: how it went.
-    pub outcome: Option<Outcome>,
-    /// Which instance of its statement it is, once that is known.
-    pub instance: Option<Instance>,
-}
-
-/// How a decision went.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Outcome {
-    /// `true`, `false`, or the line that was chosen.
-    pub told: String,
-    /// The line that was chosen.
-    way: String,
-    /// What the decision computes.
-    condition: Option<String>,
-    /// Which of its successors was chosen.
-    successor: Option<Successor>,
-}
-
-/// That a run goes on at a place.
-pub fn way(place: &Place) -> String {
-    format!("decided for line {}", place.line)
-}
-
-/// One of the blocks that a decision leads to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Successor {
-    /// That of a branch where its condition holds, or does not hold.
-    Branch(bool),
-    /// That of a `case`; none for the default.
-    Case(Option<i128>),
-}
-
-impl Outcome {
-    fn is_boolean(&self) -> bool {
-        matches!(&*self.told, "true" | "false")
-    }
-
-    /// How both went, if not in the same way. The same condition in both versions is compared by what it chose, because lines move.
-    pub(super) fn apart(&self, reference: &Self) -> Option<(String, String)> {
-        if self.is_boolean() && reference.is_boolean() && self.told != reference.told {
-            return Some((self.told.clone(), reference.told.clone()));
-        }
-        if self.condition.is_some() && self.condition == reference.condition && self.successor == reference.successor {
-            return None;
-        }
-        // The versions have other conditions, perhaps with the same outcome.
-        (self.way != reference.way).then(|| (self.way.clone(), reference.way.clone()))
-    }
-}
-
-/// The step that stands for another one: for the entry of a function its call.
-pub(super) fn giver(run: &Run, step: Step) -> Step {
-    let caller = Step(run.callers[step.0 as usize]);
-    if run.entries[step.0 as usize] && caller != Step::START { caller } else { step }
-}
 
 /// Says which instance of its statement each link is, and the steps of some standings.
 ///
@@ -200,19 +52,6 @@ pub fn number(
         standing.instance = found.get(step).copied();
     }
     Ok(())
-}
-
-/// Looks a step up in its run; what the entry of a function gives to its parameters is given at the call.
-pub fn standing(recorded: &mut Recorded, step: Step) -> Result<Standing, TraceError> {
-    let step = giver(&recorded.run, step);
-    looked(recorded, step)
-}
-
-/// Looks a step up; there is nothing to say of the start.
-fn looked(recorded: &mut Recorded, step: Step) -> Result<Standing, TraceError> {
-    let mut look = Look { block: 0, statement: 0, standing: Standing::default(), is_over: false };
-    at_step(&mut recorded.player, step, &mut look)?;
-    Ok(look.standing)
 }
 
 /// How much of a chain is told.
@@ -363,94 +202,6 @@ impl Places {
     }
 }
 
-/// What a variable is called where its link stands; what the entry of a function gives is a parameter of that, and
-/// stands at the call.
-fn variable<F: Forks>(
-    causality: &mut Causality<F>,
-    cell: &Cell,
-    (step, point): (Step, Point),
-    is_kept: bool,
-) -> Result<String, CausalityError<F::Error>> {
-    let run = &causality.failing().run;
-    if !is_kept && step != Step::START && giver(run, step) != step {
-        let function = looked(causality.failing(), step)?.function.unwrap_or_default();
-        let name = cell.path.strip_prefix(&*format!("{function}.")).unwrap_or(&cell.path);
-        return Ok(format!("{function}.{name}"));
-    }
-    name(causality, (cell.address, cell.length), &cell.path, (step, point))
-}
-
-/// What bytes are called at a step, else at a point; `path` is told of what is no variable: what a function returns,
-/// what the program was given.
-fn name<F: Forks>(
-    causality: &mut Causality<F>,
-    (address, length): (u64, u64),
-    path: &str,
-    (step, point): (Step, Point),
-) -> Result<String, CausalityError<F::Error>> {
-    let place = [(address, length)];
-    if let Some(found) = naming::before(causality.failing(), step, &place, None)?.pop().flatten() {
-        return Ok(found);
-    }
-    let Some(block) = causality.state(point)?.block(address) else { return Ok(path.to_owned()) };
-    let home = standing(causality.failing(), step)?.function;
-    let at = causality.steps(point).0;
-    if let Some(found) = naming::before(causality.failing(), at, &place, home.as_ref())?.pop().flatten() {
-        return Ok(found);
-    }
-    let made = standing(causality.failing(), block.made)?.place.map_or(0, |place| place.line);
-    Ok(format!("{} at {} of the block made in line {made}", count(length, "byte"), address - block.address))
-}
-
-/// Names the member of a union that a cell is, and shows it as its type has it, if both runs stored the same member.
-fn name_member<F: Forks>(
-    causality: &mut Causality<F>,
-    cell: &Cell,
-    variable: &mut String,
-    shown: &mut (String, String),
-) -> Result<(), CausalityError<F::Error>> {
-    let (Some(union), Some(reference)) = (&cell.union, &cell.reference) else { return Ok(()) };
-    let stored = unions::stored(causality.failing(), cell.writer, (cell.address, cell.length))?;
-    let Some(ty) = stored else { return Ok(()) };
-    let theirs = unions::stored(causality.reference(), cell.reference_writer, (cell.reference_address, cell.length))?;
-    if theirs.as_ref() != Some(&ty) {
-        return Ok(());
-    }
-    let named = union.member(&ty).and_then(|member| union.named(variable, cell.length, member));
-    if let Some(named) = named {
-        *variable = named;
-        if let (Some(ours), Some(theirs)) = (unions::shown(&ty, &cell.bytes), unions::shown(&ty, reference)) {
-            *shown = (ours, theirs);
-        }
-    }
-    Ok(())
-}
-
-/// What a variable holds in both runs. Pointers to blocks that look the same are told apart by the statements that made
-/// the blocks.
-fn values<F: Forks>(causality: &mut Causality<F>, cell: &Cell) -> Result<(String, String), CausalityError<F::Error>> {
-    let (mut value, mut other) = cell.shown.clone();
-    if let (Some(ours), Some(theirs)) = cell.made {
-        value.push_str(&made(causality.failing(), ours)?);
-        let here = causality.alignment().failing(theirs);
-        if let Some(here) = here {
-            other.push_str(&made(causality.failing(), here)?);
-        } else {
-            other.push_str(&made(causality.reference(), theirs)?);
-            other.push_str(", which only the reference does");
-        }
-    }
-    Ok((value, other))
-}
-
-/// Where a block was made.
-fn made(recorded: &mut Recorded, step: Step) -> Result<String, TraceError> {
-    let line = standing(recorded, step)?.place.map_or(0, |place| place.line);
-    let instance = instances(recorded, &[step])?.remove(&step).filter(|instance| instance.of > 1);
-    let which = instance.map(|instance| format!(", {} time", ordinal(u64::from(instance.nth))));
-    Ok(format!(" made in line {line}{}", which.unwrap_or_default()))
-}
-
 /// The links of a chain in the order in which values came to be.
 type Links = BTreeMap<Moment, Link>;
 
@@ -548,73 +299,6 @@ fn add_returns<F: Forks>(
     Ok(())
 }
 
-/// Looks where a step stands, and how it decided.
-struct Look {
-    /// Its block, and its number in its function.
-    block: u32,
-    statement: u32,
-    standing: Standing,
-    is_over: bool,
-}
-
-impl Watch for Look {
-    fn step(&mut self, machine: &Machine) {
-        let Some(frame) = machine.frame() else { return };
-        self.standing.function = Some(frame.shape.name());
-        self.standing.place = frame.place().cloned();
-        if frame.shape.is_decision(frame.statement) {
-            (self.block, self.statement) = (frame.block.0, frame.statement);
-        } else {
-            self.is_over = true;
-        }
-    }
-
-    fn block(&mut self, machine: &Machine) {
-        let Some(frame) = machine.frame() else { return };
-        let function = &frame.shape.body.function;
-        let decision = function.blocks[self.block as usize].instructions.last();
-        let label = &*function.block(frame.block).label;
-        let is_taken =
-            ["if.then", "for.body", "while.body", "do.body", "cond.true", "land.rhs", "land.lhs.true", "lor.end"];
-        let is_left = [
-            "if.end",
-            "if.else",
-            "for.end",
-            "while.end",
-            "do.end",
-            "cond.false",
-            "land.end",
-            "lor.rhs",
-            "lor.lhs.false",
-        ];
-        let begins = |labels: &[&str]| labels.iter().any(|begin| label.starts_with(begin));
-        let statement = frame.shape.statements.iter().find(|statement| statement.block == frame.block);
-        let place = statement.and_then(|statement| statement.place.as_ref());
-        let way = place.map_or_else(|| "decided so".to_owned(), way);
-        let decision = decision.map(|instruction| &instruction.op);
-        let told = match decision {
-            Some(Op::Branch(..)) if begins(&is_taken) => "true".to_owned(),
-            Some(Op::Branch(..)) if begins(&is_left) => "false".to_owned(),
-            _ => way.clone(),
-        };
-        let successor = match decision {
-            Some(Op::Branch(then, _)) => Some(Successor::Branch(*then == frame.block)),
-            Some(Op::Switch(_, cases)) => {
-                let case = cases.iter().find(|(_, block)| *block == frame.block);
-                Some(Successor::Case(case.map(|(value, _)| *value)))
-            }
-            _ => None,
-        };
-        let condition = statements::exactly(&frame.shape, self.statement);
-        self.standing.outcome = Some(Outcome { told, way, condition, successor });
-        self.is_over = true;
-    }
-
-    fn is_done(&self) -> bool {
-        self.is_over
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -638,27 +322,6 @@ mod tests {
             Moment::new(11, Step(11), Rank::Returned, None),
         ];
         assert!(order.is_sorted());
-    }
-
-    #[test]
-    fn the_same_condition_is_compared_by_what_it_chose_and_another_one_by_its_line() {
-        let outcome = |told: &str, line: u32, condition: &str, successor| Outcome {
-            told: told.to_owned(),
-            way: format!("decided for line {line}"),
-            condition: Some(condition.to_owned()),
-            successor: Some(successor),
-        };
-        let case = |n| Successor::Case(Some(n));
-        let (five, moved) = (outcome("", 5, "switch x", case(1)), outcome("", 6, "switch x", case(1)));
-        assert_eq!(five.apart(&moved), None, "lines move");
-        let pair = |one: &str, two: &str| Some((one.to_owned(), two.to_owned()));
-        let other = outcome("", 9, "switch x", case(2));
-        assert_eq!(five.apart(&other), pair("decided for line 5", "decided for line 9"));
-        let (yes, no) = (Successor::Branch(true), Successor::Branch(false));
-        let taken = outcome("true", 5, "x", yes);
-        assert_eq!(taken.apart(&outcome("false", 5, "y", no)), pair("true", "false"));
-        let inverted = outcome("true", 7, "not x", yes);
-        assert_eq!(taken.apart(&inverted), pair("decided for line 5", "decided for line 7"));
     }
 
     /// What the links of all that is faulty before the failure say: line, and value and reference, if they have one.

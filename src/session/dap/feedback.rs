@@ -1,18 +1,26 @@
-//! Recommends steps to a person who judges them in an editor: the requests `gitIdd/recommend` and `gitIdd/answer`.
+//! Recommends steps to a person who judges them in an editor: the requests `gitIdd/recommend`, `gitIdd/expect` and `gitIdd/answer`.
+//!
+//! The answers are those of [`written`](crate::session::debug::written), in the same file as those of the terminal.
 
 use crate::explain::feedback::Feedback;
 use crate::explain::feedback::recommend::State;
 use crate::explain::native::facts::Facts;
+use crate::session::dap::recordings::Begin;
 use crate::session::dap::recordings::complaint;
 use crate::session::debug::End;
 use crate::session::debug::Person;
 use crate::session::debug::Question;
 use crate::session::debug::Reply;
 use crate::session::debug::Walk;
+use crate::session::debug::expect::Checked;
+use crate::session::debug::expect::Expectation;
 use crate::session::debug::given;
 use crate::session::debug::reason;
+use crate::session::debug::written::Known;
+use crate::session::debug::written::written;
 use crate::session::failure::Failure;
 use crate::trace::step::Step;
+use crate::world::answers::Answers;
 use serde_json::Value;
 use serde_json::json;
 
@@ -23,6 +31,8 @@ pub struct Asking {
     asked: Option<(Step, Facts)>,
     /// The first wrong step, if it was found.
     found: Option<Step>,
+    /// The file of the answers, if they are kept.
+    answers: Option<Answers>,
 }
 
 /// What is told to the client, and the step to go to.
@@ -35,9 +45,23 @@ enum Said {
 }
 
 impl Asking {
-    /// Begins at the step at which the failure is seen.
-    pub fn new(walk: Walk) -> Self {
-        Self { walk, asked: None, found: None }
+    /// Begins at the step at which the failure is seen, or takes up an earlier walk from there.
+    pub fn new(mut walk: Walk, mut answers: Option<Answers>) -> Result<Self, Failure> {
+        let mut found = None;
+        while let Some(answers) = answers.as_mut().filter(|answers| answers.n_known() > 0) {
+            found = match walk.ask(&mut Known(answers), false)? {
+                End::Found(step, _) => Some(step),
+                // What is left was said about a question that is not asked any more.
+                _ => break,
+            };
+        }
+        Ok(Self { walk, asked: None, found, answers })
+    }
+
+    /// Keeps an answer.
+    fn keep(&mut self, reply: &Reply) -> Result<(), Failure> {
+        let Some(answers) = &mut self.answers else { return Ok(()) };
+        answers.add(&written(reply)).map_err(|error| Failure::from_error(&error))
     }
 
     /// The step to look at next, and why.
@@ -45,7 +69,10 @@ impl Asking {
     /// Cost: a recommendation, and the facts about one line.
     pub fn recommend(&mut self) -> Result<Recommended, Failure> {
         let n_judged = self.walk.judged.len();
-        let known = json!({"judged": n_judged, "found": self.found.is_some(), "exhausted": false});
+        let mut known = json!({"judged": n_judged, "found": self.found.is_some(), "exhausted": false});
+        if !self.walk.expected.is_empty() {
+            known["expectations"] = self.walk.expected.iter().map(Checked::json).collect();
+        }
         if let Some(step) = self.found {
             let facts = self.walk.facts(step)?;
             let text = match self.walk.judged.last().map(|answer| &answer.feedback) {
@@ -76,7 +103,12 @@ impl Asking {
             if self.walk.judged.pop().is_none() {
                 return Err(complaint("there is no answer to take back"));
             }
-            self.found = None;
+            if self.found.take().is_none() {
+                self.keep(&Reply::Undo)?;
+            } else if let Some(answers) = &mut self.answers {
+                // A walk in a terminal ends with the finding, so nothing can follow it in the file.
+                answers.take_back(|line| line.starts_with('g')).map_err(|error| Failure::from_error(&error))?;
+            }
             return self.recommend();
         }
         let Said::Feedback(feedback) = said else { return self.recommend() };
@@ -87,6 +119,10 @@ impl Asking {
             let n = facts.used.len();
             return Err(complaint(format!("the step uses no value number {index}: it uses {n}, numbered from 0")));
         }
+        if self.asked.as_ref().is_none_or(|(asked, _)| *asked != step) {
+            self.keep(&Reply::Jump(step))?;
+        }
+        self.keep(&Reply::Said(feedback.clone()))?;
         let is_found = feedback == Feedback::WrongResult || given(&facts, &feedback).is_some();
         self.found = is_found.then_some(step);
         self.walk.tell(&facts, feedback);
@@ -145,6 +181,31 @@ fn name(state: State) -> &'static str {
         State::ClarityInference => "clarityInference",
         State::FirstDifference => "firstDifference",
     }
+}
+
+/// Reads where a walk is to begin; the default if it goes on.
+///
+/// Errors: an argument has another type, or belongs to another request.
+pub fn begin(command: &str, arguments: &Value) -> Result<Begin, Failure> {
+    let is_answer = command == "gitIdd/answer";
+    let from = match &arguments["from"] {
+        Value::String(from) if !is_answer => Some(from.clone()),
+        Value::Null => None,
+        _ => return Err(complaint("`from` is a criterion as of `git idd debug --from`, and begins a new walk")),
+    };
+    let is_restarted = match &arguments["restart"] {
+        Value::Bool(restart) if !is_answer => *restart,
+        Value::Null => false,
+        _ => return Err(complaint("`restart` is true or false, and forgets the earlier answers")),
+    };
+    let mut expected = Vec::new();
+    if command == "gitIdd/expect" {
+        let bad = || complaint("`expect` lists expectations as of `git idd debug --expect`: `n > 0 at a.c:13`");
+        for text in arguments["expect"].as_array().filter(|list| !list.is_empty()).ok_or_else(bad)? {
+            expected.push(Expectation::parse(text.as_str().ok_or_else(bad)?).map_err(complaint)?);
+        }
+    }
+    Ok(Begin { from, expected, is_restarted })
 }
 
 /// Reads an answer.

@@ -1,6 +1,7 @@
 //! The stored recordings of a worktree, for a debugger.
 
 use crate::session::context::Context;
+use crate::session::dap::recordings::Begin;
 use crate::session::dap::recordings::Opened;
 use crate::session::dap::recordings::Recordings;
 use crate::session::dap::recordings::Source;
@@ -8,6 +9,7 @@ use crate::session::dap::recordings::complaint;
 use crate::session::debug;
 use crate::session::debug::DebugOrder;
 use crate::session::debug::Walk;
+use crate::session::debug::written;
 use crate::session::failure::Failure;
 use crate::session::order::RecordOrder;
 use crate::session::record;
@@ -16,6 +18,7 @@ use crate::session::recorded::Which;
 use crate::session::slice::criterion::Criterion;
 use crate::session::sources::Sources;
 use crate::session::talk::Talk;
+use crate::world::answers::Answers;
 use crate::world::files;
 use crate::world::repo::locate::Location;
 
@@ -55,19 +58,20 @@ impl Recordings for Stored<'_> {
         Ok(Which { recording: Some(name), process: None })
     }
 
-    fn walk(&mut self, which: &Which, from: Option<&str>) -> Result<Walk, Failure> {
-        let from = from.map(|text| (self.criterion)(text).map_err(complaint)).transpose()?;
+    fn walk(&mut self, which: &Which, begin: &Begin) -> Result<(Walk, Option<Answers>), Failure> {
+        let from = begin.from.as_deref().map(|text| (self.criterion)(text).map_err(complaint)).transpose()?;
         let order = DebugOrder {
             which: which.clone(),
             record: None,
-            expected: Vec::new(),
+            expected: begin.expected.clone(),
             from,
             answers: None,
-            is_restarted: false,
+            is_restarted: begin.is_restarted,
             is_plain: false,
             versions: None,
             simulated: None,
         };
-        debug::of_recording(&order, self.location).map(|(walk, _, _)| walk)
+        let (walk, _, kept) = debug::of_recording(&order, self.location)?;
+        Ok((walk, Some(written::open(&kept, begin.is_restarted)?)))
     }
 }

@@ -3,6 +3,7 @@
 use crate::report::Status;
 use crate::report::escape::Untrusted;
 use crate::session::debug;
+use crate::session::debug::expect::Expectation;
 use crate::session::failure::Failure;
 use crate::session::order::RecordOrder;
 use crate::session::recorded::Which;
@@ -10,6 +11,7 @@ use crate::session::recorded::failed;
 use crate::session::talk::Talk;
 use crate::trace::TraceError;
 use crate::trace::native::play::Player;
+use crate::world::answers::Answers;
 
 /// A file of the recorded version.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,6 +39,17 @@ pub struct Opened {
     pub sources: Sources,
 }
 
+/// Where a walk begins.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Begin {
+    /// The criterion that names the failure, as it is typed.
+    pub from: Option<String>,
+    /// What holds at lines.
+    pub expected: Vec<Expectation>,
+    /// Whether earlier answers are forgotten.
+    pub is_restarted: bool,
+}
+
 /// The recordings that a debugger can open.
 pub trait Recordings {
     /// Opens a run.
@@ -45,10 +58,8 @@ pub trait Recordings {
     /// Makes a recording.
     fn record(&mut self, order: &RecordOrder, talk: &mut dyn Talk) -> Result<Which, Failure>;
 
-    /// Begins to ask about a run.
-    ///
-    /// - `from`: the criterion that names the failure, as it is typed.
-    fn walk(&mut self, which: &Which, from: Option<&str>) -> Result<debug::Walk, Failure>;
+    /// Begins to ask about a run; the result has the file of the earlier answers, too, if they are kept.
+    fn walk(&mut self, which: &Which, begin: &Begin) -> Result<(debug::Walk, Option<Answers>), Failure>;
 }
 
 /// An error that the client can mend.

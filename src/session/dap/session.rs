@@ -2,12 +2,14 @@
 
 use crate::report::escape::Terminal;
 use crate::session::dap::arguments;
+use crate::session::dap::feedback;
 use crate::session::dap::feedback::Asking;
 use crate::session::dap::feedback::Recommended;
 use crate::session::dap::launch;
 use crate::session::dap::launch::Launch;
 use crate::session::dap::progress::Progress;
 use crate::session::dap::progress::Tell;
+use crate::session::dap::recordings::Begin;
 use crate::session::dap::recordings::Recordings;
 use crate::session::dap::recordings::complaint;
 use crate::session::dap::stand::Event;
@@ -187,7 +189,7 @@ impl<'o> Session<'o> {
             // What goes on was ended when it arrived.
             "cancel" => Ok((json!({}), Vec::new())),
             "setExceptionBreakpoints" => Ok((json!({"breakpoints": []}), Vec::new())),
-            "gitIdd/recommend" | "gitIdd/answer" => self.feedback(command == "gitIdd/answer", arguments),
+            "gitIdd/recommend" | "gitIdd/expect" | "gitIdd/answer" => self.feedback(command, arguments),
             _ => {
                 let stand = self.stand.as_mut();
                 let stand = stand.ok_or_else(|| complaint(format!("`{command}` needs a launch before it")))?;
@@ -214,17 +216,15 @@ impl<'o> Session<'o> {
         Ok(())
     }
 
-    /// Recommends a step, after an answer or without one, and goes there.
-    fn feedback(&mut self, is_answer: bool, arguments: &Value) -> Result<Told, Failure> {
+    /// Recommends a step, after an answer, with expectations, or without either, and goes there.
+    fn feedback(&mut self, command: &str, arguments: &Value) -> Result<Told, Failure> {
         let stand = self.stand.as_mut().ok_or_else(|| complaint("a recommendation needs a launch before it"))?;
-        let from = match &arguments["from"] {
-            Value::String(from) if !is_answer => Some(from.as_str()),
-            Value::Null => None,
-            _ => return Err(complaint("`from` is a criterion as of `git idd debug --from`, and begins a new walk")),
-        };
-        if self.asking.is_none() || from.is_some() {
-            self.asking = Some(Asking::new(self.recordings.walk(&self.which, from)?));
+        let begin = feedback::begin(command, arguments)?;
+        if self.asking.is_none() || begin != Begin::default() {
+            let (walk, answers) = self.recordings.walk(&self.which, &begin)?;
+            self.asking = Some(Asking::new(walk, answers)?);
         }
+        let is_answer = command == "gitIdd/answer";
         let asking = self.asking.as_mut().ok_or_else(|| complaint("there is nothing to ask about"))?;
         let (mut body, step): Recommended = if is_answer { asking.answer(arguments)? } else { asking.recommend()? };
         let Some(step) = step else { return Ok((body, Vec::new())) };

@@ -1,4 +1,5 @@
 use crate::explain::native::recorded::Recorded;
+use crate::session::dap::recordings::Begin;
 use crate::session::dap::recordings::Opened;
 use crate::session::dap::recordings::Recordings;
 use crate::session::dap::recordings::complaint;
@@ -13,6 +14,7 @@ use crate::session::talk::Talk;
 use crate::trace::native::stored::player;
 use crate::trace::run::Run;
 use crate::trace::step::Step;
+use crate::world::answers::Answers;
 use serde_json::Value;
 use serde_json::json;
 use std::cell::Cell;
@@ -41,14 +43,16 @@ impl Recordings for Kept {
         }
     }
 
-    fn walk(&mut self, _which: &Which, from: Option<&str>) -> Result<debug::Walk, Failure> {
+    fn walk(&mut self, _which: &Which, begin: &Begin) -> Result<(debug::Walk, Option<Answers>), Failure> {
         let mut player = player(self.program, "bad");
         let run = Run::read(&mut player).map_err(of_trace)?;
-        let from = match from {
+        let from = match &begin.from {
             Some(text) => text.parse().map_err(|_| complaint("no criterion"))?,
             None => run.n_steps(),
         };
-        debug::Walk::new(Recorded { player, run }, None, &[(Step(from), Step(u32::MAX))])
+        let mut walk = debug::Walk::new(Recorded { player, run }, None, &[(Step(from), Step(u32::MAX))])?;
+        walk.expect(&begin.expected)?;
+        Ok((walk, None))
     }
 }
 
@@ -230,7 +234,7 @@ fn what_cannot_be_answered_is_an_error_response() {
         let request = json!({"type": "request", "command": command, "arguments": arguments});
         said(&mut early, &request)[0].clone()
     };
-    for command in ["next", "variables", "evaluate", "gitIdd/recommend", "gitIdd/answer", "threads"] {
+    for command in ["next", "variables", "evaluate", "gitIdd/recommend", "gitIdd/expect", "gitIdd/answer", "threads"] {
         let response = first(command, json!({}));
         assert!(response["message"].as_str().unwrap().contains("needs a launch"), "{response}");
         assert_eq!(response["request_seq"], 0);
@@ -382,6 +386,23 @@ fn steps_are_recommended_and_answers_move_the_session() {
     assert_eq!(again["step"], found["step"]);
     let back = client.ask("gitIdd/answer", &json!({"answer": "undo"}));
     assert_eq!((&back["found"], &back["judged"]), (&json!(false), &json!(4)));
+}
+
+#[test]
+fn expectations_begin_a_walk() {
+    let mut client = Client::of("list", 0);
+    let told = client.ask("gitIdd/expect", &json!({"expect": ["sum < 9 at a.c:17", "sum >= 0 at a.c:17"]}));
+    let checked = told["expectations"].as_array().unwrap();
+    assert_eq!((&checked[0]["wrong"], &checked[1]["step"]), (&json!(["sum = 9"]), &json!(null)), "{told}");
+    assert_eq!((&told["judged"], &told["found"]), (&json!(1), &json!(false)), "{told}");
+    for (arguments, text) in [
+        (json!({}), "`expect`"),
+        (json!({"expect": ["sum"]}), "an expectation has the form"),
+        (json!({"expect": ["nothing > 0 at a.c:17"]}), "no variable `nothing`"),
+    ] {
+        let error = client.error("gitIdd/expect", &arguments);
+        assert!(error.contains(text), "{error}");
+    }
 }
 
 #[test]

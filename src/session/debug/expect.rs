@@ -14,6 +14,8 @@ use crate::session::recorded::failed;
 use crate::trace::native::object::View;
 use crate::trace::native::visit::before_step;
 use crate::trace::step::Step;
+use serde_json::Value;
+use serde_json::json;
 use std::sync::Arc;
 
 /// An expectation is examined before the first so many steps of its line.
@@ -69,6 +71,18 @@ pub struct Checked {
     pub n_steps: usize,
     /// If the walk begins at this step: the values that are wrong there, such as `n = 0`.
     pub wrong: Vec<String>,
+}
+
+impl Checked {
+    /// For programs.
+    pub fn json(&self) -> Value {
+        let Self { expectation, broken, n_examined, n_unknown, n_steps, wrong, .. } = self;
+        json!({
+            "schema": "git-idd debug expectation 1", "expectation": expectation.text, "file": expectation.file,
+            "line": expectation.line, "step": broken.map(|step| step.0), "wrong": wrong, "examined": n_examined,
+            "unknown": n_unknown, "steps": n_steps,
+        })
+    }
 }
 
 fn shown(text: &str) -> String {

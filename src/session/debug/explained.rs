@@ -6,6 +6,7 @@ use crate::explain::native::facts::Facts;
 use crate::explain::native::facts::Used;
 use crate::report;
 use crate::report::certificate::proven;
+use crate::report::explanation;
 use crate::report::explanation::Explanation;
 use crate::report::walk::Fault;
 use crate::session::debug::Bug;
@@ -13,9 +14,15 @@ use crate::session::debug::Walk;
 use crate::session::explain;
 use crate::session::failure::Failure;
 use crate::session::kept;
+use crate::session::recorded;
+use crate::session::recorded::Which;
 use crate::session::talk::Talk;
 use crate::trace::step::Step;
+use crate::world::files;
 use crate::world::repo::locate::Location;
+use std::ffi::OsString;
+use std::io;
+use std::path::Path;
 
 /// Values are cut after so many characters.
 const MAX_VALUE: usize = 200;
@@ -92,4 +99,33 @@ pub fn keep(walk: &Walk, location: &Location, talk: &mut dyn Talk) {
     if let Some((_, commit, _)) = same {
         explain::keep(report.hunt, (tree, commit), || Explanation::Walk(explanation.clone()), (location, talk));
     }
+}
+
+/// Keeps what a walk found beside its recording, in place of what an earlier walk from the same failure found.
+///
+/// - `answers`: the file of the answers there.
+pub fn keep_beside(walk: &Walk, answers: &Path, talk: &mut dyn Talk) {
+    let Some(explanation) = &walk.explanation else { return };
+    let path = answers.with_extension("json");
+    let written = serde_json::to_vec(&Explanation::Walk(explanation.clone())).map_err(io::Error::from);
+    if let Err(error) = written.and_then(|bytes| files::replace(&path, &bytes)) {
+        talk.say(&format!("The result could not be kept beside the recording: {error}."));
+    }
+}
+
+/// The name of a recording, and what the walks over it found, by the names of their files. A file that cannot be read is no result.
+pub fn beside(recording: String, location: &Location) -> Result<(String, Vec<report::walk::Walk>), Failure> {
+    let which = Which { recording: Some(recording), process: None };
+    let (name, place, _) = recorded::find(&which, location)?;
+    let names = files::names(&place).into_iter().filter(|name| {
+        let name = name.to_string_lossy();
+        name.starts_with("walk-") && name.ends_with(".json")
+    });
+    let read = |name: OsString| match serde_json::from_slice(
+        &files::bytes_up_to(&place.join(name), explanation::MAX_BYTES).ok()?,
+    ) {
+        Ok(Explanation::Walk(walk)) => Some(walk.bounded()),
+        _ => None,
+    };
+    Ok((name, names.filter_map(read).collect()))
 }

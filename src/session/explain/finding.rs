@@ -18,15 +18,16 @@ use crate::explain::native::causality::Causality;
 use crate::explain::native::causality::CausalityError;
 use crate::explain::native::crash;
 use crate::explain::native::governing;
+use crate::explain::native::link::Link;
 use crate::explain::native::naming;
 use crate::explain::native::origin;
 use crate::explain::native::recorded::Recorded;
 use crate::explain::native::roots;
 use crate::explain::native::roots::Missing;
+use crate::explain::native::standing;
+use crate::explain::native::standing::Standing;
 use crate::explain::native::story;
 use crate::explain::native::story::Extent;
-use crate::explain::native::story::Link;
-use crate::explain::native::story::Standing;
 use crate::explain::native::story::Told;
 use crate::plural::count;
 use crate::report::Status;
@@ -327,14 +328,14 @@ fn stand(
     switched: &mut Option<Switched>,
 ) -> Result<Standing, TraceError> {
     let failure = causality.failure().clone();
-    let mut standing = story::standing(causality.failing(), failure.step)?;
+    let mut standing = standing::standing(causality.failing(), failure.step)?;
     let mut decision = None;
     if let Some(switched) = switched.as_mut() {
-        let standing = story::standing(causality.failing(), switched.step)?;
+        let standing = standing::standing(causality.failing(), switched.step)?;
         switched.place.clone_from(&standing.place);
         switched.outcome = standing.outcome.as_ref().map(|outcome| outcome.told.clone());
         if let Some(step) = causality.alignment().reference(switched.step) {
-            let standing = story::standing(causality.reference(), step)?;
+            let standing = standing::standing(causality.reference(), step)?;
             switched.reference = standing.outcome.map(|outcome| outcome.told);
         }
         decision = Some((switched.step, standing));

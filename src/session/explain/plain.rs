@@ -2,8 +2,8 @@
 
 use crate::explain::chain::End;
 use crate::explain::native::instances::Instance;
-use crate::explain::native::story;
-use crate::explain::native::story::Did;
+use crate::explain::native::link;
+use crate::explain::native::link::Did;
 use crate::report::Untrusted;
 use crate::report::chain;
 use crate::report::chain::Chain;
@@ -137,7 +137,7 @@ fn of_switched(switched: &model::Switched, explanation: &Explanation, sources: &
     }
 }
 
-fn of_link(link: &story::Link, at: At, replaced: &Replaced) -> Link {
+fn of_link(link: &link::Link, at: At, replaced: &Replaced) -> Link {
     let (kind, variable, value, reference) = match &link.did {
         Did::Gave { variable, value, reference, .. } => {
             (Kind::Value, Some(variable.as_str()), value.as_str(), reference.as_str())
@@ -147,9 +147,9 @@ fn of_link(link: &story::Link, at: At, replaced: &Replaced) -> Link {
         }
         Did::Replaced { what, value, instead } => {
             let (kind, variable) = match what {
-                story::What::Variable(variable) => (Kind::Value, Some(variable.as_str())),
-                story::What::Call(function) => (Kind::Return, Some(&**function)),
-                story::What::Decision => (Kind::Decision, None),
+                link::What::Variable(variable) => (Kind::Value, Some(variable.as_str())),
+                link::What::Call(function) => (Kind::Return, Some(&**function)),
+                link::What::Decision => (Kind::Decision, None),
             };
             (kind, variable, value.as_str(), instead.as_str())
         }

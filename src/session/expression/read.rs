@@ -6,6 +6,7 @@ use crate::session::expression::arithmetic::Binary;
 use crate::session::expression::arithmetic::Number;
 use crate::session::expression::arithmetic::Type;
 use crate::session::expression::arithmetic::Unary;
+use crate::trace::native::tokens;
 
 /// An expression is not longer, in bytes.
 const MAX_LENGTH: usize = 1000;
@@ -66,11 +67,7 @@ struct Reader<'t> {
 
 impl<'t> Reader<'t> {
     fn eat(&mut self, token: &str) -> bool {
-        let rest = self.rest.strip_prefix(token);
-        if let Some(rest) = rest {
-            self.rest = rest.trim_start();
-        }
-        rest.is_some()
+        tokens::eat(&mut self.rest, token)
     }
 
     fn count(&mut self) -> Result<(), String> {
@@ -83,11 +80,7 @@ impl<'t> Reader<'t> {
     }
 
     fn word(&mut self) -> Option<&'t str> {
-        let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
-        let end = self.rest.find(|letter| !is_part(letter)).unwrap_or(self.rest.len());
-        let (word, rest) = self.rest.split_at(end);
-        self.rest = rest.trim_start();
-        (!word.is_empty()).then_some(word)
+        tokens::word(&mut self.rest)
     }
 
     fn conditional(&mut self) -> Result<Expression, String> {

@@ -28,6 +28,9 @@ use crate::trace::step::Step;
 /// The maximum number of reads and writes of a step that are shown.
 const MAX_ACCESSES: usize = 200;
 
+/// The maximum number of bytes of a read or write that are stored.
+pub const MAX_CONTENT: u64 = 4096;
+
 /// The maximum number of makers of a step that are shown.
 const MAX_MAKERS: usize = 64;
 
@@ -55,6 +58,8 @@ pub struct Access {
     pub address: u64,
     /// See [`address`](Self::address).
     pub size: u64,
+    /// The bytes that were read or written, at most the first [`MAX_CONTENT`]; `None` if one of them is not known.
+    pub content: Option<Vec<u8>>,
     /// The step that wrote the value; [`Step::START`] for a value from before the run.
     pub makers: BTreeSet<Step>,
     /// For a pointer whose value shows the text that it points to: the steps that wrote the text, as for `makers`.
@@ -70,6 +75,8 @@ pub struct Outside {
     pub name: Option<Arc<str>>,
     /// Its arguments.
     pub arguments: Vec<String>,
+    /// The same as numbers; `None` for those that are not known.
+    pub numbers: Vec<Option<u64>>,
     /// Its result.
     pub result: Option<String>,
     /// Whether it brings input into the program.
@@ -177,9 +184,11 @@ impl Open {
     fn access(&mut self, view: View<'_>, address: u64, size: u64, bytes: Option<&[u8]>) -> Access {
         let makers = std::mem::take(&mut self.makers);
         let origin = makers.contains(&Step::START).then(|| origin(view, address));
+        let n = usize::try_from(size.min(MAX_CONTENT)).unwrap_or(0);
+        let content = bytes.map_or_else(|| view.machine.memory.bytes(address, n), |bytes| Some(bytes.to_vec()));
         let named = view.named(address, size, bytes);
         let text_makers = text_makers(view, &named, bytes);
-        Access { named, address, size, makers, text_makers, origin }
+        Access { named, address, size, content, makers, text_makers, origin }
     }
 }
 
@@ -379,6 +388,7 @@ fn outside(view: View<'_>, call: &Call, arguments: &[Option<u64>], result: Optio
     Outside {
         name: call.name.clone(),
         arguments: arguments.iter().zip(&call.arguments).map(text).collect(),
+        numbers: arguments.to_vec(),
         result: result.map(|result| {
             let class = call.result.unwrap_or(Class::Integer);
             let is_short = result >> 32 == 0 && class == Class::Integer;
@@ -478,7 +488,8 @@ fn asked(view: View<'_>, frame: &Frame, variable: &str) -> Option<Access> {
     }
     let origin = makers.contains(&Step::START).then(|| origin(view, place.address));
     let named = Named { name: place.name.to_string(), value: Some(view.show(&place)) };
-    Some(Access { named, address: place.address, size: place.size, makers, text_makers: BTreeSet::new(), origin })
+    let (address, size) = (place.address, place.size);
+    Some(Access { named, address, size, content: None, makers, text_makers: BTreeSet::new(), origin })
 }
 
 /// Follows the last definitions of a variable, from before `step`, through at most `limit` steps.

@@ -4,6 +4,7 @@ use crate::instrument::debug::SourceType;
 use crate::trace::native::frame::Frame;
 use crate::trace::native::object::Place;
 use crate::trace::native::object::View;
+use crate::trace::native::tokens;
 
 /// A name is not longer.
 const MAX_LENGTH: usize = 1000;
@@ -29,21 +30,11 @@ struct Reader<'v, 't> {
 
 impl<'v, 't> Reader<'v, 't> {
     fn eat(&mut self, token: &str) -> bool {
-        match self.rest.trim_start().strip_prefix(token) {
-            Some(rest) => {
-                self.rest = rest.trim_start();
-                true
-            }
-            None => false,
-        }
+        tokens::eat(&mut self.rest, token)
     }
 
     fn word(&mut self) -> Option<&'t str> {
-        let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
-        let end = self.rest.find(|letter| !is_part(letter)).unwrap_or(self.rest.len());
-        let (word, rest) = self.rest.split_at(end);
-        self.rest = rest.trim_start();
-        (!word.is_empty()).then_some(word)
+        tokens::word(&mut self.rest)
     }
 
     fn prefixed(&mut self) -> Option<Place<'v>> {

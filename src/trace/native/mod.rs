@@ -42,6 +42,7 @@ pub mod statements;
 pub mod stream;
 pub mod streams;
 pub mod target;
+pub mod tokens;
 pub mod tree;
 pub mod units;
 pub mod uses;

@@ -107,6 +107,23 @@ impl Content for Held<'_> {
     }
 }
 
+/// Bytes that are not those of the memory now.
+struct Typed<'t> {
+    view: View<'t>,
+    bytes: &'t [Option<u8>],
+}
+
+impl Content for Typed<'_> {
+    fn bytes(&self, offset: u64, length: usize) -> Option<Vec<u8>> {
+        let offset = usize::try_from(offset).ok()?;
+        self.bytes.get(offset..offset.checked_add(length)?)?.iter().copied().collect()
+    }
+
+    fn pointer(&self, pointer: u64, to: Option<(MetadataId, SourceType)>) -> String {
+        Held { view: self.view, address: 0, bytes: Bytes::Unset }.pointer(pointer, to)
+    }
+}
+
 /// Bytes that the arguments and the environment take at the most.
 const MAX_WORDS: u64 = 8 << 20;
 
@@ -317,6 +334,11 @@ impl<'v> View<'v> {
         };
         let name = found.map_or_else(|| format!("*{address:#x}"), |(name, _)| name);
         Named { name, value }
+    }
+
+    /// Bytes as their type writes them; those that are not known as `?`.
+    pub fn typed(self, (debug, part): (Debug<'_>, &Part), bytes: &[Option<u8>]) -> String {
+        value::show_part(debug, part, &Typed { view: self, bytes }, bytes.len() as u64)
     }
 
     /// The argument that a byte belongs to, or the environment.

@@ -1,0 +1,85 @@
+//! A link of a chain, in the words of the source: which step did what, and what the reference has there.
+
+use std::sync::Arc;
+
+use crate::explain::native::instances::Instance;
+use crate::explain::native::texts::Text;
+use crate::trace::place::Place;
+use crate::trace::step::Step;
+
+/// What a step did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Did {
+    /// It gave a variable a value.
+    Gave {
+        /// The variable.
+        variable: String,
+        /// Its value.
+        value: String,
+        /// What the reference has there.
+        reference: String,
+        /// Whether it is faulty only because the reference overwrote it later.
+        is_kept: bool,
+    },
+    /// A call came back with a value.
+    Returned {
+        /// The function.
+        function: Arc<str>,
+        /// Its value.
+        value: String,
+        /// What it returned in the reference.
+        reference: String,
+    },
+    /// It decided: whether its condition was true, or in which line it went on; in both runs.
+    Decided {
+        /// In the failing run.
+        outcome: String,
+        /// In the reference.
+        reference: String,
+    },
+    /// It is of the change, and leads to the next link in a way that no variable shows; where both runs go on if that is where they part.
+    Differs(Option<(String, String)>),
+    /// The versions differ there, and the next link reads from the file with this path, which it used.
+    Used(String),
+    /// It is before the switched decision: with another value there, the program does what it does when the decision is switched.
+    Replaced {
+        /// What has the value.
+        what: What,
+        /// The value.
+        value: String,
+        /// The value with which the test passes.
+        instead: String,
+    },
+}
+
+/// What has a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum What {
+    /// A variable.
+    Variable(String),
+    /// A function that returned it.
+    Call(Arc<str>),
+    /// A decision.
+    Decision,
+}
+
+/// A link of the chain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Link {
+    /// The step of the failing run; [`Step::START`] for what was there from the beginning.
+    pub step: Step,
+    /// When it was, in steps that had begun.
+    pub time: u64,
+    /// The step of the reference that corresponds.
+    pub reference: Option<Step>,
+    /// Its function.
+    pub function: Option<Arc<str>>,
+    /// Where it is in the source.
+    pub place: Option<Place>,
+    /// Which instance of its statement it is, once that is known.
+    pub instance: Option<Instance>,
+    /// What it did.
+    pub did: Did,
+    /// The text that it is one of the characters of.
+    pub text: Option<Text>,
+}

@@ -1,0 +1,128 @@
+//! What `git idd debug` calls the values of a step, on small C programs.
+
+use std::path::Path;
+use std::process::Stdio;
+
+use crate::explain::repository;
+use crate::plain::idd;
+use crate::plain::program;
+
+fn recording(source: &str) -> tempfile::TempDir {
+    let place = repository("", source);
+    let words = ["record", "--build", "cc -g -o a a.c", "--", "printf 'apple 3\npear 7\n' | ./a; false"];
+    let (said, complaint, code) = idd(place.path(), &words);
+    assert_eq!(code, Some(0), "{said}{complaint}");
+    place
+}
+
+/// Checks the question about the step that a walk from a line begins with; addresses are left out.
+#[track_caller]
+fn check(place: &Path, line: u32, expected: &[&str]) {
+    let from = format!("line:a.c:{line}");
+    let mut command = program(place);
+    command.args(["debug", "--restart", "--from", &from]).stdin(Stdio::null());
+    let said = String::from_utf8(command.output().unwrap().stdout).unwrap();
+    let lines: Vec<&str> = said.lines().skip_while(|line| !line.starts_with("1. step ")).skip(2).collect();
+    let lines = lines.iter().take_while(|line| !line.starts_with('['));
+    let plain = lines.map(|line| line.split("0x").next().unwrap_or_default().trim().to_owned());
+    assert_eq!(plain.collect::<Vec<_>>(), expected, "{said}");
+}
+
+const LIST: &str = r#"#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+struct item { char name[16]; long cents; double rate; struct item *next; };
+static long price(const struct item *it, int factor) {
+    return it->cents * factor;
+}
+int main(void) {
+    char line[64];
+    struct item *first = NULL;
+    while (fgets(line, sizeof line, stdin)) {
+        struct item *it = malloc(sizeof *it);
+        if (sscanf(line, "%15s %ld", it->name, &it->cents) != 2)
+            continue;
+        it->rate = 1.5;
+        it->next = first;
+        first = it;
+    }
+    long total = 0;
+    for (struct item *at = first; at; at = at->next)
+        total += price(at, 2);
+    double rate = first->next->rate * total;
+    int *sums = calloc(3, sizeof *sums);
+    sums[1] = (int)rate;
+    char *text = strdup(first->next->name);
+    while (*text)
+        text++;
+    struct item copy = *first;
+    free(first);
+    return first->cents > copy.rate;
+}
+"#;
+
+#[test]
+fn parts_of_the_heap_are_called_by_the_pointers_that_lead_there() {
+    let place = recording(LIST);
+    let check = |line, expected: &[&str]| check(place.path(), line, expected);
+    check(6, &["1: uses it =", "2: uses it->cents = 3", "3: uses factor = 2"]);
+    check(15, &["1: uses it =", "gives it->rate = 1.5"]);
+    check(16, &["1: uses first =", "2: uses it =", "gives it->next ="]);
+    let nexts = ["1: uses first =", "2: uses first->next =", "3: uses first->next->rate = 1.5", "4: uses total = 20"];
+    check(22, &[&nexts[..], &["gives rate = 30"]].concat());
+    check(23, &["gives the new block = 12 bytes of 0", "gives sums =", "calls calloc(3, 4) ="]);
+    check(24, &["1: uses rate = 30", "2: uses sums =", "gives sums[1] = 30"]);
+    check(30, &["1: uses first =", "2: uses first->cents (freed) = 7", "3: uses copy.rate = 1.5"]);
+}
+
+#[test]
+fn what_the_library_wrote_is_known_from_what_is_read_later() {
+    let place = recording(LIST);
+    let check = |line, expected: &[&str]| check(place.path(), line, expected);
+    // Nothing reads the characters of the line.
+    let expected =
+        ["1: uses it =", "2: uses line = ?", "gives it->name = ?", "gives it->cents = 7", "calls __isoc99_sscanf("];
+    check(13, &[&expected[..], &["decides: false"]].concat());
+}
+
+const PAIRS: &str = r#"#include <stdio.h>
+struct pair { long one; long two; long three; };
+static struct pair turn(struct pair it, int by) {
+    it.one += by;
+    return it;
+}
+static int last(int n) {
+    return n < 2 ? n : last(n - 1);
+}
+int main(void) {
+    int k = 4, m;
+    scanf("%*s %d", &m);
+    struct pair *p = &(struct pair){ k, m, 7 };
+    struct pair q = turn(turn(*p, 1), 2);
+    int both = k && last(m);
+    return both + p->two;
+}
+"#;
+
+#[test]
+fn variables_of_other_functions_stand_after_its_name_and_those_of_the_compiler_have_none() {
+    let place = recording(PAIRS);
+    let check = |line, expected: &[&str]| check(place.path(), line, expected);
+    check(10, &[]);
+    check(12, &["gives m = 3", "calls __isoc99_scanf(\"%*s %d\","]);
+    check(13, &["1: uses k = 4", "2: uses m = 3", "gives p ="]);
+    check(
+        14,
+        &[
+            "1: uses p =",
+            "2: uses *p = {one = 4, two = 3, three = 7}",
+            "3: uses turn() = {one = 5, two = 3, three = 7}",
+            "gives turn.it = {one = 4, two = 3, three = 7}",
+            "gives turn.by = 1",
+            "gives turn.it = {one = 5, two = 3, three = 7}",
+            "gives turn.by = 2",
+        ],
+    );
+    check(8, &["1: uses n = 3", "2: uses last() = 1", "gives last.n = 2", "decides: false"]);
+    check(16, &["1: uses both = 1", "2: uses p =", "3: uses p->two = 3"]);
+}
