@@ -56,6 +56,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use std::time::Instant;
 
+mod asserted;
 pub mod expect;
 pub mod explained;
 mod grounds;
@@ -218,8 +219,10 @@ pub struct Walk {
     pub tree: Option<TreeId>,
     /// What was found at last.
     pub explanation: Option<report::walk::Walk>,
-    /// Where the expectations of the person hold.
+    /// Where the expectations of the person hold, and the assertion that failed.
     pub expected: Vec<Checked>,
+    /// The assertions in the lines that ran, by the number of their statements.
+    assertions: HashMap<u32, String>,
     /// What the passing version said of steps.
     silent: HashMap<Step, Feedback>,
     divergences: Option<Vec<Candidate>>,
@@ -237,8 +240,8 @@ impl Walk {
         let statements = Statements::read(&mut run.player).map_err(|error| failed(&error))?;
         let table = Arc::new(Table::new(&run.run, statements.of_steps.clone(), &statements.lines));
         let output = last_output(&run.run, criteria);
-        let failing = Failing { criteria: criteria.to_vec(), output, prior: HashMap::new() };
-        let grounds = Grounds::new(&mut run.player, &table, &failing).map_err(|error| failed(&error))?;
+        let failing = Failing { criteria: criteria.to_vec(), output, prior: HashMap::new(), held: Vec::new() };
+        let grounds = Grounds::new(&mut run.player, &table, failing).map_err(|error| failed(&error))?;
         Ok(Self::of((run, statements, table), Building::Built(grounds), passing, output.0))
     }
 
@@ -262,6 +265,7 @@ impl Walk {
             tree: None,
             explanation: None,
             expected: Vec::new(),
+            assertions: HashMap::new(),
             silent: HashMap::new(),
             divergences: None,
         }
@@ -469,7 +473,7 @@ impl Walk {
 /// The run of a recording, its sources, and the file where the answers of a walk from the same failure are kept.
 pub fn of_recording(order: &DebugOrder, location: &Location) -> Result<(Walk, Sources, PathBuf), Failure> {
     let mut recorded = recorded::open(&order.which, location)?;
-    let sources = Sources::new(location, &recorded.recording);
+    let mut sources = Sources::new(location, &recorded.recording);
     let ended = recorded.traced().end;
     let player = &mut recorded.player;
     let mut read = (Reader::outline(), Statements::new());
@@ -501,11 +505,17 @@ pub fn of_recording(order: &DebugOrder, location: &Location) -> Result<(Walk, So
             prior.insert(number, RECENT);
         }
     }
+    let assertions = asserted::assertions(&statements, &mut sources);
     let output = last_output(&run.run, &steps);
-    let building = Building::begin(open, Arc::clone(&table), Failing { criteria: steps, output, prior });
+    let held = asserted::held(&assertions, &table, output.0);
+    let building = Building::begin(open, Arc::clone(&table), Failing { criteria: steps, output, prior, held });
     let mut walk = Walk::of((run, statements, table), building, None, output.0);
+    walk.assertions = assertions;
     walk.tree = recorded.recording.tree.as_ref().and_then(|tree| tree.parse().ok());
     walk.expect(&order.expected)?;
+    if order.from.is_none() && ended != Some(0) && walk.judged.is_empty() {
+        walk.fail_assertion()?;
+    }
     let kept = place.join(format!("walk-{}-{}{}.answers", recorded.process, walk.failure.0, walk.answered()));
     Ok((walk, sources, kept))
 }

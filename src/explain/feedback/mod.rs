@@ -22,6 +22,8 @@ pub mod table;
 #[cfg(test)]
 mod samples;
 
+use std::collections::BTreeSet;
+
 use crate::explain::feedback::table::Table;
 use crate::trace::dependence::Dependences;
 use crate::trace::reach::Reached;
@@ -73,12 +75,49 @@ pub struct Judged {
 }
 
 impl Judged {
+    /// Whether it is clear.
+    pub fn is_clear(&self) -> bool {
+        self.feedback != Feedback::Unclear
+    }
+
+    /// Whether it says that the value that some steps computed is right where it is used.
+    fn is_right(&self, value: &[Step]) -> bool {
+        let is_wrong = |index: usize| matches!(&self.feedback, Feedback::WrongValue(wrong) if wrong.contains(&index));
+        let is_judged = matches!(self.feedback, Feedback::Correct | Feedback::WrongResult | Feedback::WrongValue(_));
+        is_judged && self.values(value).any(|index| !is_wrong(index))
+    }
+
+    /// Whether it says that this value is wrong.
+    fn is_wrong(&self, value: &[Step]) -> bool {
+        matches!(&self.feedback, Feedback::WrongValue(wrong) if self.values(value).any(|index| wrong.contains(&index)))
+    }
+
+    /// The numbers of a value that some steps computed; none if no step did.
+    fn values(&self, value: &[Step]) -> impl Iterator<Item = usize> + '_ {
+        let set = |of: &[Step]| of.iter().copied().filter(|step| *step != Step::START).collect::<BTreeSet<Step>>();
+        let value = set(value);
+        let is_same = move |makers: &Vec<Step>| !value.is_empty() && set(makers) == value;
+        self.makers.iter().enumerate().filter(move |(_, makers)| is_same(makers)).map(|(index, _)| index)
+    }
     /// The steps that computed the values that are wrong, or right.
     pub fn makers_of(&self, is_wrong: bool) -> Vec<Step> {
         let Feedback::WrongValue(wrong) = &self.feedback else { return Vec::new() };
         let makers = self.makers.iter().enumerate().filter(|(index, _)| wrong.contains(index) == is_wrong);
         makers.flat_map(|(_, makers)| makers.iter().copied()).filter(|maker| *maker != Step::START).collect()
     }
+}
+
+/// The earlier answer that the last one contradicts, by its index: another one about the same step, or one by which a value is
+/// wrong at an earlier step than that where it is right. A value that is right first and wrong later is a gap instead.
+pub fn contradicted(judged: &[Judged]) -> Option<usize> {
+    let (last, before) = judged.split_last().filter(|(last, _)| last.is_clear())?;
+    let is_against = |other: &Judged| {
+        let (early, late) = if other.step < last.step { (other, last) } else { (last, other) };
+        let is_other = other.step == last.step && other.feedback != last.feedback;
+        is_other
+            || early.step < late.step && early.makers.iter().any(|value| early.is_wrong(value) && late.is_right(value))
+    };
+    before.iter().rposition(|other| other.is_clear() && is_against(other))
 }
 
 /// The decision because of which a step runs, or the call of its function, as a person looks at it.
@@ -100,4 +139,36 @@ fn reached_line(reached: &Reached, table: &Table, line: Step) -> u64 {
 /// All steps that what some steps computed before `until` depends on, with these themselves, as a person looks at them.
 fn behind((graph, table): (&Dependences, &Table), steps: &[Step], until: Step) -> Steps {
     table.shown_of(&slice::backward(graph, &criteria(steps, until), Kinds::ALL))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::samples::judged;
+    use super::*;
+
+    #[test]
+    fn a_value_cannot_be_wrong_and_right_later() {
+        let wrong = judged(3, Feedback::WrongValue(vec![1]), &[1, 2]);
+        let right = judged(5, Feedback::Correct, &[2]);
+        assert_eq!(contradicted(&[wrong.clone(), right.clone()]), Some(0));
+        assert_eq!(contradicted(&[right.clone(), wrong.clone()]), Some(0));
+        // It is another value, it is right first, or nothing is said of it.
+        let cases = [
+            judged(5, Feedback::Correct, &[1]),
+            judged(2, Feedback::Correct, &[2]),
+            judged(5, Feedback::Unclear, &[2]),
+            judged(5, Feedback::WrongPath, &[2]),
+            judged(5, Feedback::Correct, &[0]),
+        ];
+        for other in cases {
+            assert_eq!(contradicted(&[wrong.clone(), other.clone()]), None, "{other:?}");
+        }
+    }
+
+    #[test]
+    fn a_step_has_one_answer() {
+        let all = [Feedback::Correct, Feedback::Unclear, Feedback::WrongPath].map(|said| judged(3, said, &[]));
+        assert_eq!(contradicted(&all), Some(0));
+        assert_eq!(contradicted(&all[..2]), None);
+    }
 }

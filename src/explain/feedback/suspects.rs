@@ -33,6 +33,8 @@ pub struct Weights {
     pub acquitted: f64,
     /// Steps on which a right value beside a wrong one depends.
     pub beside: f64,
+    /// Steps on which an assertion depends that held: it says little of each value.
+    pub held: f64,
     /// A step that was judged.
     pub judged: f64,
     /// Other steps of a line that was judged correct.
@@ -53,6 +55,7 @@ impl Default for Weights {
             apart: 0.01,
             acquitted: 0.12,
             beside: 0.35,
+            held: 0.5,
             judged: 1e-6,
             same_line: 0.2,
             shows: 0.3,
@@ -69,7 +72,7 @@ const MAX_GAP: usize = 2000;
 /// A value that was right after a step and wrong at a later one. What should have changed it between them is missing.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Gap {
-    /// The last step that is known to be right of those that computed the value, or a part of it.
+    /// The last step that is known to be right of those that computed the value, or a part of it, or that used it.
     pub right: Step,
     /// The step that uses it.
     pub wrong: Step,
@@ -77,7 +80,8 @@ pub struct Gap {
     pub known: f64,
 }
 
-/// The latest gap: steps that computed a value were right, and the value wrong where it was used. A call that passed the
+/// The latest gap: steps that computed a value were right, or it was right where it was used, and it was wrong where it was
+/// used later. A call that passed the
 /// value on, and is still open, does not count.
 pub fn gap(table: &Table, judged: &[Judged]) -> Option<Gap> {
     let is_right = |maker: &Step| {
@@ -87,14 +91,16 @@ pub fn gap(table: &Table, judged: &[Judged]) -> Option<Gap> {
     let of_answer = |answer: &Judged| {
         let Feedback::WrongValue(wrong) = &answer.feedback else { return None };
         let around: Vec<Step> = std::iter::successors(table.parent(answer.step), |step| table.parent(*step)).collect();
-        let gaps = wrong.iter().filter_map(|index| answer.makers.get(*index)).filter_map(|makers| {
+        let gaps = wrong.iter().filter_map(|index| answer.makers.get(*index)).filter_map(|whole| {
             let is_over = |maker: &&Step| !around.contains(&table.shown(**maker)) && **maker != Step::START;
-            let makers: Vec<Step> = makers.iter().filter(is_over).copied().collect();
+            let makers: Vec<Step> = whole.iter().filter(is_over).copied().collect();
             let right: Vec<Step> = makers.iter().filter(|maker| is_right(maker)).copied().collect();
-            let last = table.shown(*right.iter().max()?);
+            let used = judged.iter().filter(|other| other.step < answer.step && other.is_right(whole));
+            let used = used.map(|other| other.step).max();
+            let last = right.iter().max().map(|maker| table.shown(*maker)).max(used)?;
             let statements = |of: &[Step]| of.iter().map(|step| table.statement(*step)).collect::<HashSet<u32>>().len();
             #[expect(clippy::cast_precision_loss, reason = "a value has few makers")]
-            let known = statements(&right) as f64 / statements(&makers) as f64;
+            let known = if used.is_some() { 1.0 } else { statements(&right) as f64 / statements(&makers) as f64 };
             Some(Gap { right: last, wrong: answer.step, known }).filter(|gap| gap.right < gap.wrong)
         });
         gaps.max_by(|one, other| one.known.total_cmp(&other.known).then(one.right.cmp(&other.right)))
@@ -150,6 +156,20 @@ impl Suspects {
         suspects.fill(table, gap, judged);
         suspects.normalise(table);
         Some(suspects)
+    }
+
+    /// Takes lines for right of which the program itself says so.
+    ///
+    /// Cost: one pass over the graph; none without lines.
+    pub fn presume(&mut self, (graph, table): (&Dependences, &Table), lines: &[Step]) {
+        if lines.is_empty() {
+            return;
+        }
+        let members: Vec<Step> = lines.iter().flat_map(|line| table.members(*line)).collect();
+        let reached = reach::backward(graph, &[criteria(&members, Step(u32::MAX))]);
+        let held = self.by.held;
+        self.scale(|step| if reached_line(&reached, table, step) == 0 { 1.0 } else { held });
+        self.normalise(table);
     }
 
     /// Takes one more answer.
@@ -292,6 +312,14 @@ mod tests {
         let wrong = judged(4, Feedback::WrongValue(vec![0, 1]), &[2, 3]);
         let weights = suspects(makers, &[wrong, judged(2, Feedback::Correct, &[1])]);
         assert!(weights[2] > 0.8 && weights[0] > 0.0, "{weights:?}");
+    }
+
+    #[test]
+    fn a_value_that_was_right_at_one_use_and_wrong_at_a_later_one_should_have_changed_between_them() {
+        // 2 and 5 use the value of 1.
+        let (_, table) = run(&[&[], &[1], &[], &[], &[1]]);
+        let all = [judged(5, Feedback::WrongValue(vec![0]), &[1]), judged(2, Feedback::Correct, &[1])];
+        assert_eq!(gap(&table, &all), Some(Gap { right: Step(2), wrong: Step(5), known: 1.0 }));
     }
 
     #[test]

@@ -89,6 +89,11 @@ fn shown(text: &str) -> String {
     Terminal.line(&Untrusted::from(text))
 }
 
+fn shown_value(facts: &Facts, index: usize) -> String {
+    let used = &facts.used[index];
+    format!("{} = {}", used.name, used.value.as_deref().unwrap_or("?"))
+}
+
 impl Walk {
     /// Examines expectations. The earliest step before which one does not hold takes the place of the failure: the values
     /// that it uses and that the expectation names are wrong, which counts as the first answer. If it uses none of them,
@@ -113,11 +118,7 @@ impl Walk {
             if self.expected[index].broken == Some(first) {
                 let condition = self.expected[index].expectation.condition.clone();
                 let named = self.named(&condition, first, &facts)?;
-                let text = |used: &usize| {
-                    let used = &facts.used[*used];
-                    format!("{} = {}", used.name, used.value.as_deref().unwrap_or("?"))
-                };
-                self.expected[index].wrong = named.iter().map(text).collect();
+                self.expected[index].wrong = named.iter().map(|used| shown_value(&facts, *used)).collect();
                 wrong.extend(named);
             }
         }
@@ -125,6 +126,22 @@ impl Walk {
         wrong.dedup();
         let answer = Feedback::WrongValue(wrong.clone());
         if !wrong.is_empty() && given(&facts, &answer).is_none() {
+            self.tell(&facts, answer);
+        }
+        Ok(())
+    }
+
+    /// Takes a condition that does not hold at the failure for the first answer, if it names one of the values that are used
+    /// there.
+    pub(super) fn fail(&mut self, expectation: Expectation) -> Result<(), Failure> {
+        let facts = self.facts(self.failure)?;
+        let named = self.named(&expectation.condition, self.failure, &facts)?;
+        let answer = Feedback::WrongValue(named.clone());
+        let [only] = named[..] else { return Ok(()) };
+        if given(&facts, &answer).is_none() {
+            let wrong = vec![shown_value(&facts, only)];
+            let (broken, holds) = (Some(self.failure), Vec::new());
+            self.expected.push(Checked { expectation, holds, broken, n_examined: 1, n_unknown: 0, n_steps: 1, wrong });
             self.tell(&facts, answer);
         }
         Ok(())
@@ -214,8 +231,12 @@ impl Walk {
         Ok(indices.map(|(index, _)| index).collect())
     }
 
-    /// Of the values that a step uses, those that an expectation names that holds before it: their indices, ascending.
+    /// Of the values that a step uses, those that an expectation names that holds before it, or all if it is an assertion
+    /// that held: their indices, ascending.
     pub fn as_expected(&mut self, step: Step, facts: &Facts) -> Result<Vec<usize>, Failure> {
+        if self.is_assertion(step) && step < self.failure {
+            return Ok((0..facts.used.len()).collect());
+        }
         let here = self.expected.iter().filter(|checked| checked.holds.binary_search(&step).is_ok());
         let conditions: Vec<Condition> = here.map(|checked| checked.expectation.condition.clone()).collect();
         let mut found = Vec::new();

@@ -39,9 +39,9 @@ impl Building {
     pub fn begin(
         open: impl FnOnce() -> Result<Player, TraceError> + Send + 'static,
         table: Arc<Table>,
-        failure: Failing,
+        failing: Failing,
     ) -> Self {
-        Self::There(std::thread::spawn(move || Grounds::new(&mut open()?, &table, &failure)))
+        Self::There(std::thread::spawn(move || Grounds::new(&mut open()?, &table, failing)))
     }
 
     /// Waits for them.
@@ -64,6 +64,8 @@ pub struct Failing {
     pub output: (Step, Step),
     /// How suspicious a statement is at first, where that is not 1.
     pub prior: HashMap<u32, f64>,
+    /// Lines with assertions that held.
+    pub held: Vec<Step>,
 }
 
 /// See the module.
@@ -77,24 +79,25 @@ pub struct Grounds {
     /// Before the last of them.
     before: Option<Suspects>,
     heard: Vec<Judged>,
-    prior: HashMap<u32, f64>,
+    failing: Failing,
 }
 
 impl Grounds {
     /// Of a run and where it fails.
     ///
     /// Cost: one pass over the run, and one over the graph.
-    pub fn new(player: &mut Player, table: &Table, failing: &Failing) -> Result<Self, TraceError> {
+    pub fn new(player: &mut Player, table: &Table, failing: Failing) -> Result<Self, TraceError> {
         let (graph, _) = relevant::dependences(player, failing.output)?;
-        let prior = failing.prior.clone();
-        let (wrong, suspects) = unheard(&graph, table, &failing.criteria, &prior);
-        Ok(Self { graph, wrong, suspects, before: None, heard: Vec::new(), prior })
+        let wrong = slice::backward(&graph, &failing.criteria, Kinds::ALL);
+        let suspects = unheard((&graph, table), &wrong, &failing);
+        Ok(Self { graph, wrong, suspects, before: None, heard: Vec::new(), failing })
     }
 
     /// Of the same run, if something else is wrong.
     #[must_use]
     pub fn with(self, table: &Table, criteria: &[(Step, Step)]) -> Self {
-        let (wrong, suspects) = unheard(&self.graph, table, criteria, &self.prior);
+        let wrong = slice::backward(&self.graph, criteria, Kinds::ALL);
+        let suspects = unheard((&self.graph, table), &wrong, &self.failing);
         Self { wrong, suspects, before: None, heard: Vec::new(), ..self }
     }
 
@@ -107,8 +110,7 @@ impl Grounds {
             match self.before.take().filter(|_| judged.starts_with(&self.heard)) {
                 Some(before) => self.suspects = before,
                 None => {
-                    let prior = |statement: u32| self.prior.get(&statement).copied().unwrap_or(1.0);
-                    self.suspects = Suspects::new(table, &self.wrong, &prior, Weights::default());
+                    self.suspects = unheard((&self.graph, table), &self.wrong, &self.failing);
                     self.heard.clear();
                 }
             }
@@ -123,15 +125,10 @@ impl Grounds {
     }
 }
 
-/// The steps on which a failure depends, and how suspicious they are before the first answer.
-fn unheard(
-    graph: &Dependences,
-    table: &Table,
-    criteria: &[(Step, Step)],
-    prior: &HashMap<u32, f64>,
-) -> (Steps, Suspects) {
-    let wrong = slice::backward(graph, criteria, Kinds::ALL);
-    let prior = |statement: u32| prior.get(&statement).copied().unwrap_or(1.0);
-    let suspects = Suspects::new(table, &wrong, &prior, Weights::default());
-    (wrong, suspects)
+/// How suspicious steps are before the first answer.
+fn unheard((graph, table): (&Dependences, &Table), wrong: &Steps, failing: &Failing) -> Suspects {
+    let prior = |statement: u32| failing.prior.get(&statement).copied().unwrap_or(1.0);
+    let mut suspects = Suspects::new(table, wrong, &prior, Weights::default());
+    suspects.presume((graph, table), &failing.held);
+    suspects
 }
