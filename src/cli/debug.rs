@@ -1,14 +1,19 @@
 //! `git idd debug`: asks about steps of a run, in the [`panes`] of a terminal, or by lines with one answer each.
 
+mod draw;
 mod panes;
+mod reply;
 mod screen;
+mod shown;
+mod tree;
 
 use crate::cli::console::Answer;
 use crate::cli::console::Console;
 use crate::cli::debug::panes::Panes;
+use crate::cli::debug::reply::items;
+use crate::cli::debug::reply::reply;
 use crate::cli::record;
 use crate::cli::trace::json_line;
-use crate::explain::feedback::Feedback;
 use crate::explain::native::facts::Facts;
 use crate::explain::native::facts::Used;
 use crate::plural::count;
@@ -47,18 +52,6 @@ use std::io::BufRead as _;
 use std::io::IsTerminal as _;
 use std::io::Write as _;
 use std::path::Path;
-
-/// What can be answered.
-const HELP: &str = "\
-c          all that the step uses and computes is right
-w <value>  a value that the step uses is wrong: its number or its name; several with spaces between
-h          here: all that it uses is right, but not what it computes or decides
-p          wrong path: the step should not run
-m          missing: code is missing before this step
-u          unclear: ask me about what is around it
-g <step>   judge another step first
-z          take the last answer back
-q          quit";
 
 /// What stands after a value that is the same in the passing version.
 const PRESUMED: &str = "  (as in the passing version)";
@@ -157,7 +150,7 @@ fn walked(
         let text = ended(walk, &end, line, console)?;
         return Ok(Answer::Text(text.into_bytes(), if end == End::Left { Status::Interrupted.code() } else { 0 }));
     }
-    let mut terminal = Asked { line, answers, style: console.out_style, is_json: console.is_json };
+    let mut terminal = Asked { line, answers, style: console.out_style, is_json: console.is_json, is_sought: false };
     let end = walk.ask(&mut terminal, is_helped)?;
     let text = ended(walk, &end, terminal.line, console)?;
     Ok(Answer::Text(text.into_bytes(), if end == End::Left { Status::Interrupted.code() } else { 0 }))
@@ -178,6 +171,8 @@ struct Asked<'a> {
     answers: Option<Answers>,
     style: Style,
     is_json: bool,
+    /// Whether the step was searched for.
+    is_sought: bool,
 }
 
 fn safe(text: &str) -> String {
@@ -252,14 +247,18 @@ fn titled(question: &Question<'_>) -> (String, String) {
     (format!("{nth}. step {step}, {}", at(question.facts)), why.unwrap_or_default())
 }
 
-/// What a step gives, calls and decides.
+/// What a step gives.
+fn gives(facts: &Facts) -> impl Iterator<Item = String> {
+    facts.detail.writes.iter().map(|write| {
+        let value = write.named.value.as_deref().map_or_else(|| "?".to_owned(), short);
+        format!("gives {} = {value}", short(&write.named.name))
+    })
+}
+
+/// What a step calls and decides.
 fn does(facts: &Facts) -> Vec<String> {
     let Facts { detail, outcome, .. } = facts;
     let mut lines = Vec::new();
-    for write in &detail.writes {
-        let value = write.named.value.as_deref().map_or_else(|| "?".to_owned(), short);
-        lines.push(format!("gives {} = {value}", short(&write.named.name)));
-    }
     for call in &detail.calls {
         let name = call.name.as_deref().unwrap_or("a function");
         let result = call.result.as_ref().map(|result| format!(" = {}", short(result))).unwrap_or_default();
@@ -293,8 +292,30 @@ impl Asked<'_> {
             let presumed = presumed(question, index);
             lines.push(format!("  {}: uses {} = {}{origin}{presumed}", index + 1, short(&used.name), value(used)));
         }
-        lines.extend(does(question.facts).into_iter().map(|text| format!("     {text}")));
+        let told = gives(question.facts).chain(does(question.facts));
+        lines.extend(told.map(|text| format!("     {text}")));
         lines.join("\n") + "\n"
+    }
+
+    /// Keeps an answer. A search is kept as the step that it found, once another answer is given there.
+    fn keep(&mut self, text: &str, reply: &Reply, step: Step) -> Result<(), Failure> {
+        let is_seek = matches!(reply, Reply::Seek(_));
+        let is_sought = std::mem::replace(&mut self.is_sought, is_seek);
+        let Some(answers) = self.answers.as_mut().filter(|_| !is_seek && *reply != Reply::Quit) else { return Ok(()) };
+        if is_sought && *reply != Reply::Undo && !matches!(reply, Reply::Jump(_)) {
+            answers.add(&format!("g {}", step.0)).map_err(|error| Failure::from_error(&error))?;
+        }
+        let text = if let Reply::Jump(to) = reply { format!("g {}", to.0) } else { text.to_owned() };
+        answers.add(&text).map_err(|error| Failure::from_error(&error))
+    }
+
+    /// Prints what was wrong with an answer, or what came of it.
+    fn complain(&self, what: &str) -> Result<(), Failure> {
+        if self.is_json {
+            let line = json_line(&json!({ "schema": "git-idd debug error 1", "error": what }));
+            return Self::print(&String::from_utf8_lossy(&line));
+        }
+        Self::print(&format!("{}\n", what.lines().map(safe).collect::<Vec<_>>().join("\n")))
     }
 
     fn json(question: &Question<'_>) -> Vec<u8> {
@@ -319,45 +340,13 @@ impl Asked<'_> {
     }
 }
 
-/// Reads an answer; the error says what is wrong with it.
-fn reply(text: &str, used: &[Used]) -> Result<Reply, String> {
-    let mut words = text.split_whitespace();
-    let said = |feedback| Ok(Reply::Said(feedback));
-    match words.next() {
-        Some("c" | "correct") => said(Feedback::Correct),
-        Some("h" | "here") => said(Feedback::WrongResult),
-        Some("p" | "path") => said(Feedback::WrongPath),
-        Some("u" | "unclear") => said(Feedback::Unclear),
-        Some("w" | "wrong") => {
-            let mut wrong = Vec::new();
-            for word in words {
-                let number = word.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-                let number = number.filter(|number| *number < used.len());
-                let named = || used.iter().position(|used| used.name == word);
-                let index = number.or_else(named).ok_or_else(|| format!("the step uses no value {}", safe(word)))?;
-                wrong.push(index);
-            }
-            match (wrong.is_empty(), used.len()) {
-                (false, _) => said(Feedback::WrongValue(wrong)),
-                (true, 1) => said(Feedback::WrongValue(vec![0])),
-                (true, 0) => Err("the step uses no value; `h` says that what it computes is wrong".to_owned()),
-                (true, _) => Err("which value is wrong? `w 1` is the first one".to_owned()),
-            }
-        }
-        Some("m" | "missing") => Ok(Reply::Missing),
-        Some("z" | "undo") => Ok(Reply::Undo),
-        Some("q" | "quit") => Ok(Reply::Quit),
-        Some("g" | "go") => match words.next().and_then(|word| word.trim_start_matches('#').parse().ok()) {
-            Some(step) => Ok(Reply::Jump(Step(step))),
-            None => Err("which step? `g 12` goes to step 12".to_owned()),
-        },
-        _ => Err(HELP.to_owned()),
-    }
-}
-
 impl Person for Asked<'_> {
     fn judge(&mut self, question: &Question<'_>) -> Result<Reply, Failure> {
+        let items = items(question.facts);
         let shown = self.shown(question);
+        if let Some(note) = &question.note {
+            self.complain(note)?;
+        }
         if self.is_json {
             Self::print(&String::from_utf8_lossy(&Self::json(question)))?;
         } else {
@@ -382,18 +371,14 @@ impl Person for Asked<'_> {
                 }
                 text.trim().to_owned()
             };
-            match reply(&text, &question.facts.used) {
+            match reply(&text, &items) {
                 Ok(reply) => {
-                    if let (true, Some(answers)) = (is_new && reply != Reply::Quit, &mut self.answers) {
-                        answers.add(&text).map_err(|error| Failure::from_error(&error))?;
+                    if is_new {
+                        self.keep(&text, &reply, question.facts.detail.standing.step)?;
                     }
                     return Ok(reply);
                 }
-                Err(what) if self.is_json => {
-                    let line = json_line(&json!({ "schema": "git-idd debug error 1", "error": what }));
-                    Self::print(&String::from_utf8_lossy(&line))?;
-                }
-                Err(what) => Self::print(&format!("{what}\n"))?,
+                Err(what) => self.complain(&what)?,
             }
         }
     }
@@ -506,38 +491,4 @@ fn simulate(
         Ok(json!({ "ways": all }))
     })?;
     Ok(Answer::Text(json_line(&all), 0))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn used(names: &[&str]) -> Vec<Used> {
-        let one = |name: &&str| Used { name: (*name).to_owned(), value: None, makers: vec![], origin: None };
-        names.iter().map(one).collect()
-    }
-
-    #[test]
-    fn answers_are_letters_and_values_are_numbers_or_names() {
-        let names = used(&["n", "p->x", "f()"]);
-        let said = |text: &str| reply(text, &names).unwrap();
-        assert_eq!(said("c"), Reply::Said(Feedback::Correct));
-        assert_eq!(said("h"), Reply::Said(Feedback::WrongResult));
-        assert_eq!(said("w 2 f()"), Reply::Said(Feedback::WrongValue(vec![1, 2])));
-        assert_eq!(said("w p->x"), Reply::Said(Feedback::WrongValue(vec![1])));
-        assert_eq!(said("g #12"), Reply::Jump(Step(12)));
-        assert_eq!(said("undo"), Reply::Undo);
-        assert_eq!(reply("w", &used(&["n"])), Ok(Reply::Said(Feedback::WrongValue(vec![0]))));
-    }
-
-    #[test]
-    fn what_cannot_be_understood_is_explained() {
-        let names = used(&["n", "m"]);
-        assert_eq!(reply("w x", &names), Err("the step uses no value x".to_owned()));
-        assert_eq!(reply("w 3", &names), Err("the step uses no value 3".to_owned()));
-        assert_eq!(reply("w", &names), Err("which value is wrong? `w 1` is the first one".to_owned()));
-        assert_eq!(reply("w", &[]), Err("the step uses no value; `h` says that what it computes is wrong".to_owned()));
-        assert_eq!(reply("g", &names), Err("which step? `g 12` goes to step 12".to_owned()));
-        assert_eq!(reply("", &names), Err(HELP.to_owned()));
-    }
 }

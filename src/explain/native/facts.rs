@@ -83,6 +83,7 @@ pub fn facts(recorded: &mut Recorded, members: &[Step]) -> Result<Option<Facts>,
                 all.used.push(each);
             }
         }
+        all.detail.reads.extend(detail.reads);
         all.detail.writes.extend(detail.writes);
         all.detail.calls.extend(detail.calls);
         all.detail.crash = all.detail.crash.take().or(detail.crash);
@@ -208,6 +209,16 @@ impl Statements {
         player.seek(0)?;
         player.play(&mut found)?;
         Ok(found)
+    }
+
+    /// The function of each statement, by the number of the statement: [`Shape::index`](crate::trace::native::shape::Shape::index);
+    /// [`u32::MAX`] for none.
+    pub fn functions(&self) -> Vec<u32> {
+        let mut found = vec![u32::MAX; self.places.len()];
+        for ((function, _), number) in &self.known {
+            found[*number as usize] = *function;
+        }
+        found
     }
 }
 
