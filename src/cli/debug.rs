@@ -5,6 +5,7 @@ mod panes;
 mod reply;
 mod screen;
 mod shown;
+mod text;
 mod tree;
 
 use crate::cli::console::Answer;
@@ -12,10 +13,18 @@ use crate::cli::console::Console;
 use crate::cli::debug::panes::Panes;
 use crate::cli::debug::reply::items;
 use crate::cli::debug::reply::reply;
+use crate::cli::debug::text::Line;
+use crate::cli::debug::text::at;
+use crate::cli::debug::text::does;
+use crate::cli::debug::text::gives;
+use crate::cli::debug::text::presumed;
+use crate::cli::debug::text::safe;
+use crate::cli::debug::text::short;
+use crate::cli::debug::text::titled;
+use crate::cli::debug::text::value;
 use crate::cli::record;
 use crate::cli::trace::json_line;
 use crate::explain::native::facts::Facts;
-use crate::explain::native::facts::Used;
 use crate::plural::count;
 use crate::report::Status;
 use crate::report::escape::Terminal;
@@ -52,15 +61,6 @@ use std::io::BufRead as _;
 use std::io::IsTerminal as _;
 use std::io::Write as _;
 use std::path::Path;
-
-/// What stands after a value that is the same in the passing version.
-const PRESUMED: &str = "  (as in the passing version)";
-
-/// What stands after a value that is as the person expects.
-const EXPECTED: &str = "  (as expected)";
-
-/// Values are cut after so many characters.
-const MAX_VALUE: usize = 200;
 
 /// Walks, and prints where it ended.
 pub fn run(order: &DebugOrder, location: &Location, context: &Context, console: Console) -> Result<Answer, Failure> {
@@ -118,9 +118,6 @@ fn is_paned(order: &DebugOrder, context: &Context, console: Console) -> bool {
     }
 }
 
-/// A line of a file with the space before it, if it is known.
-type Line<'l> = &'l mut dyn FnMut(&str, u32) -> Option<String>;
-
 fn walked(
     walk: &mut Walk,
     (is_helped, is_paned): (bool, bool),
@@ -175,37 +172,6 @@ struct Asked<'a> {
     is_sought: bool,
 }
 
-fn safe(text: &str) -> String {
-    Terminal.line(&Untrusted::from(text))
-}
-
-fn short(text: &str) -> String {
-    let cut: String = text.chars().take(MAX_VALUE).collect();
-    safe(&if cut.len() < text.len() { cut + "..." } else { cut })
-}
-
-/// `parse.c:40, in read_line`.
-fn at(facts: &Facts) -> String {
-    let standing = &facts.detail.standing;
-    match standing.place.as_ref().filter(|place| place.line > 0) {
-        Some(place) => format!("{}:{}, in {}", safe(&place.file), place.line, safe(&standing.function)),
-        None => format!("in {}", safe(&standing.function)),
-    }
-}
-
-fn value(used: &Used) -> String {
-    used.value.as_deref().map_or_else(|| "?".to_owned(), short)
-}
-
-/// What stands after a value that is presumed to be right.
-fn presumed(question: &Question<'_>, index: usize) -> &'static str {
-    match () {
-        () if question.expected.contains(&index) => EXPECTED,
-        () if question.presumed.contains(&index) => PRESUMED,
-        () => "",
-    }
-}
-
 /// Where an expectation holds.
 fn said(checked: &Checked, begin: Step, is_json: bool) -> String {
     let Checked { expectation, broken, n_examined, n_unknown, n_steps, wrong, .. } = checked;
@@ -236,41 +202,6 @@ fn said(checked: &Checked, begin: Step, is_json: bool) -> String {
         }
         None => format!("`{text}` holds before {} of {place}{unknown}.\n", count(*n_steps, "step")),
     }
-}
-
-/// `3. step 12, a.c:9, in main`, and why it is asked; empty if the person chose it.
-fn titled(question: &Question<'_>) -> (String, String) {
-    let why = question
-        .recommendation
-        .map(|found| format!("({}; {} suspected)", reason(found.state), count(found.n_suspects, "statement")));
-    let (nth, step) = (question.nth, question.facts.detail.standing.step.0);
-    (format!("{nth}. step {step}, {}", at(question.facts)), why.unwrap_or_default())
-}
-
-/// What a step gives.
-fn gives(facts: &Facts) -> impl Iterator<Item = String> {
-    facts.detail.writes.iter().map(|write| {
-        let value = write.named.value.as_deref().map_or_else(|| "?".to_owned(), short);
-        format!("gives {} = {value}", short(&write.named.name))
-    })
-}
-
-/// What a step calls and decides.
-fn does(facts: &Facts) -> Vec<String> {
-    let Facts { detail, outcome, .. } = facts;
-    let mut lines = Vec::new();
-    for call in &detail.calls {
-        let name = call.name.as_deref().unwrap_or("a function");
-        let result = call.result.as_ref().map(|result| format!(" = {}", short(result))).unwrap_or_default();
-        lines.push(format!("calls {}({}){result}", safe(name), short(&call.arguments.join(", "))));
-    }
-    if let Some(outcome) = outcome {
-        lines.push(format!("decides: {}", safe(&outcome.told)));
-    }
-    if let Some((signal, _)) = &detail.crash {
-        lines.push(format!("crashes with signal {signal}"));
-    }
-    lines
 }
 
 impl Asked<'_> {

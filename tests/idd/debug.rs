@@ -350,7 +350,7 @@ fn the_writers_of_a_variable_and_iterations_are_gone_to() {
     let (said, _) = walked(place.path(), "< sum\n< 3\n< sum\n< sum\n> sum\n", &from);
     let lines = ["a.c:13", "a.c:11", "a.c:11", "a.c:11", "a.c:8", "a.c:11"].map(|line| format!("{line}, in main"));
     assert_eq!(places(&said), lines, "{said}");
-    assert!(said.ends_with("gives sum = 3\n[c w h p m u g z q ?] \n"), "{said}");
+    assert!(said.contains("gives sum = 3\n[c w h p m u g z q ?] \n"), "{said}");
 
     let (said, _) = walked(place.path(), "g a.c:11\n[\n[\n[\n]\n> i\n", &from);
     let lines = ["a.c:13", "a.c:11", "a.c:9", "a.c:9", "a.c:9", "a.c:9"].map(|line| format!("{line}, in main"));

@@ -23,6 +23,12 @@ pub const LEAST: (u16, u16) = (60, 16);
 
 const KEYS: &str = " c right  w wrong  h here  m missing  p path  u unclear  z undo  q quit  ? help";
 
+/// The same in fewer columns.
+const SHORT_KEYS: &str = " c right w wrong h here m missing p path u unclear z ? help";
+
+/// Columns that a value keeps beside the step that computed it.
+const LEAST_VALUE: usize = 18;
+
 const HELP: &str = "\
 c     all that the step uses and computes is right
 w     the marked values are wrong, else the selected one
@@ -108,8 +114,9 @@ impl Screen {
             (Mode::Typing('/', typed), _) => format!(" text of a value or function: {typed}_"),
             (Mode::Typing(_, typed), _) => format!(" go to a step, a line (a.c:15) or a function: {typed}_"),
             (_, Some(message)) => format!(" {message}"),
+            (Mode::Panes, None) if usize::from(keys.width) < KEYS.len() => SHORT_KEYS.to_owned(),
             (Mode::Panes, None) => KEYS.to_owned(),
-            (Mode::Tree(_), None) => " Enter looks at it  Space shows what is in it  any other key closes".to_owned(),
+            (Mode::Tree(_), None) => " Enter looks at it  Space opens it  any other key closes".to_owned(),
             (_, None) => " Up Down scroll  any other key closes".to_owned(),
         };
         let reversed = Style::new().add_modifier(Modifier::REVERSED);
@@ -193,8 +200,10 @@ impl Screen {
             let style = if index == self.selected { Modifier::BOLD } else { Modifier::empty() };
             let from = value.maker.map(|maker| format!("  (step {maker})")).unwrap_or_default();
             let text = format!("{cursor}{mark} {} = {}", value.name, value.text);
-            // The value is cut before the step that computed it.
-            let text = fit(&text, columns.saturating_sub(from.len()).max(columns / 2));
+            // The value is cut so that the step that computed it fits; in a narrow pane that step is left out.
+            let rest = columns.saturating_sub(from.len());
+            let (text, from) =
+                if rest < LEAST_VALUE { (fit(&text, columns), String::new()) } else { (fit(&text, rest), from) };
             let faint = Style::new().add_modifier(Modifier::DIM);
             lines.push(Line::from(vec![
                 Span::styled(text, Style::new().add_modifier(style)),
@@ -214,8 +223,8 @@ impl Screen {
     fn draw_path(&self, frame: &mut Frame<'_>, area: Rect) {
         let [calls, answers] = Layout::horizontal([Constraint::Percentage(50), Constraint::Percentage(50)]).areas(area);
         let height = usize::from(area.height.saturating_sub(1));
-        let now = self.shown.tree.iter().position(|row| row.is_now).unwrap_or(0);
-        let rows = window(&self.shown.tree, now, height);
+        let now = self.shown.near.iter().position(|row| row.is_now).unwrap_or(0);
+        let rows = window(&self.shown.near, now, height);
         let rows: Vec<Line<'_>> = rows.map(|(_, row)| Line::raw(fit(&row.line(), usize::from(calls.width)))).collect();
         let path = &self.shown.path;
         let columns = usize::from(answers.width.saturating_sub(1));

@@ -18,8 +18,6 @@ use ratatui::crossterm::event::KeyEventKind;
 use ratatui::crossterm::event::KeyModifiers;
 use ratatui::crossterm::execute;
 
-use crate::cli::debug::Line;
-use crate::cli::debug::at;
 use crate::cli::debug::draw::LEAST;
 use crate::cli::debug::reply::Item;
 use crate::cli::debug::reply::items;
@@ -28,6 +26,8 @@ use crate::cli::debug::screen::Action;
 use crate::cli::debug::screen::Mode;
 use crate::cli::debug::screen::Screen;
 use crate::cli::debug::shown::Shown;
+use crate::cli::debug::text::Line;
+use crate::cli::debug::text::at;
 use crate::cli::debug::tree;
 use crate::session::debug::Person;
 use crate::session::debug::Question;
@@ -127,7 +127,7 @@ impl<'a> Panes<'a> {
         } else {
             self.recommended = Some((step, shown.why.clone()));
         }
-        shown.tree = tree::rows(question.calls, Step(step), question.judged, &self.open);
+        shown.near = tree::rows(question.calls, Step(step), question.judged, &BTreeSet::new());
         shown.path.clone_from(&self.path);
         let mut screen = Screen::new(shown);
         screen.message.clone_from(&question.note);
@@ -236,6 +236,11 @@ impl Person for Panes<'_> {
                     }
                     _ => screen.message = Some("this is the step that is asked about".to_owned()),
                 },
+                Some(Action::Tree) => {
+                    let step = Step(screen.shown.step);
+                    screen.shown.tree = tree::rows(question.calls, step, question.judged, &self.open);
+                    screen.show_tree();
+                }
                 Some(Action::Open(part)) => {
                     if !self.open.remove(&part) {
                         self.open.insert(part);

@@ -1,6 +1,6 @@
 //! The language of answers: a letter, and what it is about.
 
-use crate::cli::debug::safe;
+use crate::cli::debug::text::safe;
 use crate::explain::feedback::Feedback;
 use crate::explain::native::facts::Facts;
 use crate::session::debug::Reply;

@@ -28,6 +28,8 @@ pub enum Action {
     Look(u32),
     /// The step that is recommended is looked at.
     Return,
+    /// The tree of calls and loops is opened.
+    Tree,
     /// What is directly in a call or loop of the tree is shown, or no longer.
     Open(u32),
     /// The program is stopped, as by Ctrl-Z in a shell.
@@ -134,8 +136,8 @@ impl Screen {
             KeyCode::Char('v') if !self.shown.values.is_empty() => self.cover(Mode::Whole),
             KeyCode::Char('v' | '<' | '>') => self.message = Some("the step has no value".to_owned()),
             KeyCode::Char('t') => {
-                let now = self.shown.tree.iter().position(|row| row.is_now);
-                self.cover(Mode::Tree(now.unwrap_or(0)));
+                self.show_tree();
+                return Some(Action::Tree);
             }
             KeyCode::Char(' ') => self.mark(self.selected),
             KeyCode::Char(digit @ '1'..='9') => self.mark(usize::from(digit as u8 - b'1')),
@@ -152,6 +154,12 @@ impl Screen {
             _ => self.message = Some("press ? for help".to_owned()),
         }
         None
+    }
+
+    /// Covers the panes with the tree, at the row of the step.
+    pub fn show_tree(&mut self) {
+        let now = self.shown.tree.iter().position(|row| row.is_now);
+        self.mode = Mode::Tree(now.unwrap_or(0));
     }
 
     fn cover(&mut self, mode: Mode) {

@@ -1,13 +1,13 @@
 //! What is shown of a question in the panes.
 
-use crate::cli::debug::Line;
-use crate::cli::debug::does;
-use crate::cli::debug::presumed;
 use crate::cli::debug::reply::Item;
 use crate::cli::debug::reply::items;
-use crate::cli::debug::safe;
-use crate::cli::debug::short;
-use crate::cli::debug::titled;
+use crate::cli::debug::text::Line;
+use crate::cli::debug::text::does;
+use crate::cli::debug::text::presumed;
+use crate::cli::debug::text::safe;
+use crate::cli::debug::text::short;
+use crate::cli::debug::text::titled;
 use crate::cli::debug::tree::Row;
 use crate::session::debug::Question;
 use crate::session::debug::calls::Calls;
@@ -53,14 +53,16 @@ pub struct Shown {
     pub values: Vec<Value>,
     /// What it calls and decides.
     pub does: Vec<String>,
-    /// The calls and loops.
+    /// The calls and loops, with what is in those that were opened; empty until the tree is opened.
     pub tree: Vec<Row>,
+    /// The calls and loops around the step and around what was judged.
+    pub near: Vec<Row>,
     /// The answers so far, the last one last.
     pub path: Vec<String>,
 }
 
 impl Shown {
-    /// Of a question; the tree and the answers are added by the caller.
+    /// Of a question; the calls and loops and the answers are added by the caller.
     pub fn new(question: &Question<'_>, line: &mut Line<'_>) -> Self {
         let detail = &question.facts.detail;
         let place = detail.standing.place.as_ref();
@@ -84,6 +86,7 @@ impl Shown {
             values: values(question, &items(question.facts), line),
             does: does(question.facts),
             tree: Vec::new(),
+            near: Vec::new(),
             path: Vec::new(),
         }
     }

@@ -1,6 +1,6 @@
 //! The calls and loops around a step and around what was judged, as the rows of a tree.
 
-use crate::cli::debug::safe;
+use crate::cli::debug::text::safe;
 use crate::explain::feedback::Feedback;
 use crate::explain::feedback::Judged;
 use crate::session::debug::calls::Calls;
@@ -17,6 +17,12 @@ const MAX_INDENT: usize = 12;
 
 /// Of what is directly in a part, so many on each side of the nearest one are shown.
 const N_BESIDE: usize = 20;
+
+/// Of what is around the step, so many are shown; the innermost.
+const MAX_PATH: usize = 200;
+
+/// Of what is around a step that was judged, so many are shown; the innermost.
+const MAX_AROUND: usize = 20;
 
 /// Of what was judged, so many are shown; the last ones.
 const MAX_JUDGED: usize = 200;
@@ -79,7 +85,7 @@ fn text(node: &Node) -> String {
 ///
 /// Cost: that of [`Calls::path`], and a pass over each part of `open`.
 pub fn rows(calls: Calls<'_>, now: Step, judged: &[Judged], open: &BTreeSet<u32>) -> Vec<Row> {
-    let path = calls.path(now);
+    let path = calls.path(now, MAX_PATH);
     let mut counted: HashMap<Step, (usize, usize)> =
         path.iter().filter_map(|node| Some((node.step, node.nth?))).collect();
     let mut answers: BTreeMap<Step, String> = BTreeMap::new();
@@ -93,7 +99,8 @@ pub fn rows(calls: Calls<'_>, now: Step, judged: &[Judged], open: &BTreeSet<u32>
     let mut shown: BTreeSet<Step> = path.iter().map(|node| node.step).collect();
     shown.insert(now);
     for step in answers.keys() {
-        shown.extend(calls.around(*step));
+        let around = calls.around(*step);
+        shown.extend(&around[around.len().saturating_sub(MAX_AROUND)..]);
         shown.insert(*step);
     }
     for part in open {
@@ -153,13 +160,13 @@ mod tests {
         let judged = [(10, Feedback::WrongValue(vec![0])), (4, Feedback::Unclear), (4, Feedback::Correct)];
         insta::assert_snapshot!(lines(8, &judged, &[]), @r"
             main
-             loop, a.c:2
+             loop, a.c:2, 1 of 2
               work(), a.c:3
-        uc     step 4, a.c:7
+         uc    step 4, a.c:7
              loop, a.c:2, 2 of 2
               work(), a.c:3
         >      step 8, a.c:7
-        w    step 10, a.c:5
+         w   step 10, a.c:5
         ");
     }
 

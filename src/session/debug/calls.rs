@@ -9,6 +9,7 @@ use crate::trace::step::Step;
 use crate::trace::walk::Time;
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::collections::HashSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -109,13 +110,15 @@ impl<'c> Calls<'c> {
 
     /// What is around a step, the outermost first: where the run begins, then calls and iterations; each with its ordinal.
     ///
+    /// - `limit`: so many of these are given, the innermost.
+    ///
     /// Cost: one pass over the part of the run that was not counted before; nothing for a step beside the last one.
-    pub fn path(&self, step: Step) -> Vec<Node> {
+    pub fn path(&self, step: Step, limit: usize) -> Vec<Node> {
         let around = self.around(step);
         self.count(&around);
         let begin = around.first().copied().unwrap_or(step);
         let mut nodes = vec![self.begin(begin)];
-        nodes.extend(around.iter().map(|step| self.node(*step)));
+        nodes.extend(around[around.len().saturating_sub(limit)..].iter().map(|step| self.node(*step)));
         nodes
     }
 
@@ -185,7 +188,8 @@ impl<'c> Calls<'c> {
     fn count(&self, parts: &[Step]) {
         let mut known = self.siblings.0.borrow_mut();
         let keys: Vec<(u32, u32)> = parts.iter().map(|part| self.key(*part)).collect();
-        known.retain(|key, _| keys.contains(key));
+        let wanted: HashSet<(u32, u32)> = keys.iter().copied().collect();
+        known.retain(|key, _| wanted.contains(key));
         let Some(first) = keys.iter().position(|key| !known.contains_key(key)) else { return };
         let mut found: Vec<Vec<u32>> = vec![Vec::new(); parts.len()];
         for step in self.steps_of(Step(keys[first].0)) {
@@ -235,16 +239,18 @@ pub(crate) mod tests {
         let (table, run, statements, names) = example();
         let siblings = Siblings::default();
         let calls = Calls { table: &table, run: &run, statements: &statements, names: &names, siblings: &siblings };
-        let path = calls.path(Step(8));
+        let path = calls.path(Step(8), 9);
         let steps: Vec<(u32, Option<(usize, usize)>)> = path.iter().map(|node| (node.step.0, node.nth)).collect();
         assert_eq!(steps, [(0, None), (5, Some((2, 2))), (6, Some((1, 1)))]);
         assert_eq!(path[0].part, Part::Begin("main".into()));
         assert_eq!(path[1].part, Part::Iteration);
         assert_eq!(path[2].part, Part::Call("work".into()));
         assert_eq!(path[2].place.as_ref().unwrap().line, 3);
+        let steps = |limit| calls.path(Step(8), limit).iter().map(|node| node.step.0).collect::<Vec<_>>();
+        assert_eq!(steps(1), [0, 6]);
         // From what was counted before, the same comes out.
-        assert_eq!(calls.path(Step(7)), path);
-        assert_eq!(calls.path(Step(10)).len(), 1);
+        assert_eq!(calls.path(Step(7), 9), path);
+        assert_eq!(calls.path(Step(10), 9).len(), 1);
     }
 
     #[test]

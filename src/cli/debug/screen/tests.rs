@@ -15,6 +15,13 @@ fn row(step: u32, answers: &str, text: &str, is_part: bool) -> Row {
 }
 
 fn screen() -> Screen {
+    let rows = vec![
+        row(0, "", "main", true),
+        row(12, "", " loop, a.c:9, 2 of 3", true),
+        row(14, "u", "  larger(), a.c:10", true),
+        row(36, "", " step 36, a.c:13", false),
+        row(41, "w", " step 41, a.c:15", false),
+    ];
     Screen::new(Shown {
         title: "2. step 36, a.c:13, in main".to_owned(),
         why: "(it gave a wrong value; 6 statements suspected)".to_owned(),
@@ -27,13 +34,8 @@ fn screen() -> Screen {
             Value { is_used: false, ..value("both", "16", None) },
         ],
         does: vec!["calls f(1) = 2".to_owned()],
-        tree: vec![
-            row(0, "", "main", true),
-            row(12, "", " loop, a.c:9, 2 of 3", true),
-            row(14, "u", "  larger(), a.c:10", true),
-            row(36, "", " step 36, a.c:13", false),
-            row(41, "w", " step 41, a.c:15", false),
-        ],
+        tree: rows.clone(),
+        near: rows,
         path: vec!["step 41, a.c:15: w both".to_owned()],
     })
 }
@@ -152,7 +154,7 @@ fn a_long_value_is_cut_in_the_pane_and_shown_in_full_with_its_origin() {
     let long = "0123456789".repeat(30);
     screen.shown.values[0] = value("most", &long, Some(30));
     let text = drawn(&mut screen, (80, 24));
-    assert!(text.contains(">[ ] 1 most = 01234567...  (step 30)"), "{text}");
+    assert!(text.contains(">[ ] 1 most = 01234...  (step 30)"), "{text}");
     press(&mut screen, KeyCode::Char('v'));
     let text = drawn(&mut screen, (80, 24));
     let digits = text.chars().filter(|letter| letter.is_ascii_digit()).collect::<String>();
@@ -166,7 +168,7 @@ fn a_long_value_is_cut_in_the_pane_and_shown_in_full_with_its_origin() {
 #[test]
 fn the_tree_of_calls_and_loops_is_walked_through() {
     let mut screen = screen();
-    press(&mut screen, KeyCode::Char('t'));
+    assert_eq!(press(&mut screen, KeyCode::Char('t')), Some(Action::Tree));
     insta::assert_snapshot!(drawn(&mut screen, (60, 16)));
     press(&mut screen, KeyCode::Up);
     assert_eq!(press(&mut screen, KeyCode::Char(' ')), Some(Action::Open(14)));
