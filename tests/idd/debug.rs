@@ -359,6 +359,29 @@ fn the_writers_of_a_variable_and_iterations_are_gone_to() {
 }
 
 #[test]
+fn a_step_is_the_same_from_wherever_it_is_reached() {
+    let program = "#include <stdio.h>
+static int twice(int n) {
+    return 2 * n;
+}
+int main(void) {
+    int sum = 0;
+    for (int i = 0; i < 2000; i++)
+        sum += twice(i);
+    printf(\"%d\\n\", sum);
+    return 1;
+}
+";
+    let place = recording(program);
+    let (said, _) = walked(place.path(), "g 7001\ng 6999\ng 7001\ng 100\ng 7001\n", &[]);
+    let questions: Vec<&str> =
+        said.split("\n1. step ").skip(1).map(|text| text.split("\n[c w").next().unwrap()).collect();
+    assert!(questions[1].contains("in main") || questions[1].contains("in twice"), "{said}");
+    assert_eq!([questions[1], questions[1]], [questions[3], questions[5]], "{said}");
+    assert_ne!(questions[1], questions[2], "{said}");
+}
+
+#[test]
 fn a_step_that_was_searched_for_is_kept_once_it_is_judged() {
     let place = recorded();
     fs::write(place.path().join("lines"), "g larger\nc\nq\n").unwrap();
