@@ -107,8 +107,8 @@ fn write(screen: &mut Screen, text: &str) {
     }
 }
 
-fn seek(text: &str) -> Option<Action> {
-    Some(Action::Seek(text.to_owned()))
+fn seek(text: &str) -> Action {
+    Action::Seek(text.to_owned())
 }
 
 #[test]
@@ -118,12 +118,12 @@ fn what_is_gone_to_is_typed() {
     press(&mut screen, KeyCode::Backspace);
     write(&mut screen, "5");
     assert!(drawn(&mut screen, (80, 24)).contains(" go to a step, a line (a.c:15) or a function: a.c:15_"));
-    assert_eq!(press(&mut screen, KeyCode::Enter), seek("g a.c:15"));
+    assert_eq!(press(&mut screen, KeyCode::Enter), Some(seek("g a.c:15")));
     write(&mut screen, "/n = 3");
     assert!(drawn(&mut screen, (80, 24)).contains(" text of a value or function: n = 3_"));
-    assert_eq!(press(&mut screen, KeyCode::Enter), seek("/n = 3"));
+    assert_eq!(press(&mut screen, KeyCode::Enter), Some(seek("/n = 3")));
     for key in ["n", "N", "[", "]"] {
-        assert_eq!(press(&mut screen, KeyCode::Char(key.parse().unwrap())), seek(key));
+        assert_eq!(press(&mut screen, KeyCode::Char(key.parse().unwrap())), Some(seek(key)));
     }
     write(&mut screen, "g");
     assert_eq!(press(&mut screen, KeyCode::Enter), None, "nothing was typed");
@@ -135,10 +135,10 @@ fn what_is_gone_to_is_typed() {
 #[test]
 fn the_writers_of_the_selected_value_are_gone_to() {
     let mut screen = screen();
-    assert_eq!(press(&mut screen, KeyCode::Char('<')), seek("< 1"));
+    assert_eq!(press(&mut screen, KeyCode::Char('<')), Some(seek("< 1")));
     press(&mut screen, KeyCode::Down);
     press(&mut screen, KeyCode::Down);
-    assert_eq!(press(&mut screen, KeyCode::Char('>')), seek("> 3"));
+    assert_eq!(press(&mut screen, KeyCode::Char('>')), Some(seek("> 3")));
     assert_eq!(press(&mut screen, KeyCode::Char('w')), None, "it gives that value");
     assert!(drawn(&mut screen, (80, 24)).contains("the step gives it; h says that what it computes is wrong"));
     press(&mut screen, KeyCode::Char(' '));
@@ -157,7 +157,7 @@ fn a_long_value_is_cut_in_the_pane_and_shown_in_full_with_its_origin() {
     assert!(text.contains(">[ ] 1 most = 01234...  (step 30)"), "{text}");
     press(&mut screen, KeyCode::Char('v'));
     let text = drawn(&mut screen, (80, 24));
-    let digits = text.chars().filter(|letter| letter.is_ascii_digit()).collect::<String>();
+    let digits = text.chars().filter(char::is_ascii_digit).collect::<String>();
     assert!(digits.starts_with(&long), "{text}");
     assert!(text.contains("Comes from:") && text.contains("  step 30, a.c:9, in main"), "{text}");
     assert_eq!(press(&mut screen, KeyCode::Down), None);
