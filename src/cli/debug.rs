@@ -1,19 +1,29 @@
 //! `git idd debug`: asks about steps of a run, in the [`panes`] of a terminal, or by lines with one answer each.
 
+mod draw;
 mod panes;
 mod screen;
+mod shown;
+mod text;
+mod tree;
 
 use crate::cli::console::Answer;
 use crate::cli::console::Console;
 use crate::cli::debug::panes::Panes;
+use crate::cli::debug::text::Line;
+use crate::cli::debug::text::at;
+use crate::cli::debug::text::does;
+use crate::cli::debug::text::gives;
+use crate::cli::debug::text::presumed;
+use crate::cli::debug::text::safe;
+use crate::cli::debug::text::short;
+use crate::cli::debug::text::titled;
+use crate::cli::debug::text::value;
 use crate::cli::record;
 use crate::cli::trace::json_line;
 use crate::explain::native::facts::Facts;
-use crate::explain::native::facts::Used;
 use crate::plural::count;
 use crate::report::Status;
-use crate::report::escape::Terminal;
-use crate::report::escape::Untrusted;
 use crate::report::explanation::Explanation;
 use crate::report::style::Role;
 use crate::report::style::Style;
@@ -28,10 +38,11 @@ use crate::session::debug::Walk;
 use crate::session::debug::expect::Checked;
 use crate::session::debug::explained;
 use crate::session::debug::reason;
+use crate::session::debug::reply::items;
+use crate::session::debug::reply::reply;
 use crate::session::debug::simulated;
 use crate::session::debug::simulated::Way;
 use crate::session::debug::written;
-use crate::session::debug::written::read;
 use crate::session::explain::change;
 use crate::session::failure::Failure;
 use crate::session::interrupt::Interrupt;
@@ -48,15 +59,6 @@ use std::io::BufRead as _;
 use std::io::IsTerminal as _;
 use std::io::Write as _;
 use std::path::Path;
-
-/// What stands after a value that is the same in the passing version.
-const PRESUMED: &str = "  (as in the passing version)";
-
-/// What stands after a value that is as the person expects.
-const EXPECTED: &str = "  (as expected)";
-
-/// Values are cut after so many characters.
-const MAX_VALUE: usize = 200;
 
 /// Walks, and prints where it ended.
 pub fn run(order: &DebugOrder, location: &Location, context: &Context, console: Console) -> Result<Answer, Failure> {
@@ -116,9 +118,6 @@ fn is_paned(order: &DebugOrder, context: &Context, console: Console) -> bool {
     }
 }
 
-/// A line of a file with the space before it, if it is known.
-type Line<'l> = &'l mut dyn FnMut(&str, u32) -> Option<String>;
-
 fn walked(
     walk: &mut Walk,
     (is_helped, is_paned): (bool, bool),
@@ -148,7 +147,8 @@ fn walked(
         let text = ended(walk, &end, line, console)?;
         return Ok(Answer::Text(text.into_bytes(), if end == End::Left { Status::Interrupted.code() } else { 0 }));
     }
-    let mut terminal = Asked { line, answers, style: console.out_style, is_json: console.is_json, is_over: false };
+    let mut terminal =
+        Asked { line, answers, style: console.out_style, is_json: console.is_json, is_over: false, is_sought: false };
     let end = walk.ask(&mut terminal, is_helped)?;
     if terminal.is_over {
         let kept = if terminal.answers.is_some() { "the answers are kept" } else { "no answer is kept" };
@@ -176,37 +176,8 @@ struct Asked<'a> {
     is_json: bool,
     /// Whether standard input ended.
     is_over: bool,
-}
-
-fn safe(text: &str) -> String {
-    Terminal.line(&Untrusted::from(text))
-}
-
-fn short(text: &str) -> String {
-    let cut: String = text.chars().take(MAX_VALUE).collect();
-    safe(&if cut.len() < text.len() { cut + "..." } else { cut })
-}
-
-/// `parse.c:40, in read_line`.
-fn at(facts: &Facts) -> String {
-    let standing = &facts.detail.standing;
-    match standing.place.as_ref().filter(|place| place.line > 0) {
-        Some(place) => format!("{}:{}, in {}", safe(&place.file), place.line, safe(&standing.function)),
-        None => format!("in {}", safe(&standing.function)),
-    }
-}
-
-fn value(used: &Used) -> String {
-    used.value.as_deref().map_or_else(|| "?".to_owned(), short)
-}
-
-/// What stands after a value that is presumed to be right.
-fn presumed(question: &Question<'_>, index: usize) -> &'static str {
-    match () {
-        () if question.expected.contains(&index) => EXPECTED,
-        () if question.presumed.contains(&index) => PRESUMED,
-        () => "",
-    }
+    /// Whether the step was searched for.
+    is_sought: bool,
 }
 
 /// Where an expectation holds.
@@ -237,37 +208,6 @@ fn said(checked: &Checked, begin: Step, is_json: bool) -> String {
     }
 }
 
-/// `3. step 12, a.c:9, in main`, and why it is asked; empty if the person chose it.
-fn titled(question: &Question<'_>) -> (String, String) {
-    let why = question
-        .recommendation
-        .map(|found| format!("({}; {} suspected)", reason(found.state), count(found.n_suspects, "statement")));
-    let (nth, step) = (question.nth, question.facts.detail.standing.step.0);
-    (format!("{nth}. step {step}, {}", at(question.facts)), why.unwrap_or_default())
-}
-
-/// What a step gives, calls and decides.
-fn does(facts: &Facts) -> Vec<String> {
-    let Facts { detail, outcome, .. } = facts;
-    let mut lines = Vec::new();
-    for write in &detail.writes {
-        let value = write.named.value.as_deref().map_or_else(|| "?".to_owned(), short);
-        lines.push(format!("gives {} = {value}", short(&write.named.name)));
-    }
-    for call in &detail.calls {
-        let name = call.name.as_deref().unwrap_or("a function");
-        let result = call.result.as_ref().map(|result| format!(" = {}", short(result))).unwrap_or_default();
-        lines.push(format!("calls {}({}){result}", safe(name), short(&call.arguments.join(", "))));
-    }
-    if let Some(outcome) = outcome {
-        lines.push(format!("decides: {}", safe(&outcome.told)));
-    }
-    if let Some((signal, _)) = &detail.crash {
-        lines.push(format!("crashes with signal {signal}"));
-    }
-    lines
-}
-
 impl Asked<'_> {
     fn print(text: &str) -> Result<(), Failure> {
         let mut out = io::stdout().lock();
@@ -287,8 +227,30 @@ impl Asked<'_> {
             let presumed = presumed(question, index);
             lines.push(format!("  {}: uses {} = {}{origin}{presumed}", index + 1, short(&used.name), value(used)));
         }
-        lines.extend(does(question.facts).into_iter().map(|text| format!("     {text}")));
+        let told = gives(question.facts).chain(does(question.facts));
+        lines.extend(told.map(|text| format!("     {text}")));
         lines.join("\n") + "\n"
+    }
+
+    /// Keeps an answer. A search is kept as the step that it found, once another answer is given there.
+    fn keep(&mut self, text: &str, reply: &Reply, step: Step) -> Result<(), Failure> {
+        let is_seek = matches!(reply, Reply::Seek(_));
+        let is_sought = std::mem::replace(&mut self.is_sought, is_seek);
+        let Some(answers) = self.answers.as_mut().filter(|_| !is_seek && *reply != Reply::Quit) else { return Ok(()) };
+        if is_sought && *reply != Reply::Undo && !matches!(reply, Reply::Jump(_)) {
+            answers.add(&format!("g {}", step.0)).map_err(|error| Failure::from_error(&error))?;
+        }
+        let text = if let Reply::Jump(to) = reply { format!("g {}", to.0) } else { text.to_owned() };
+        answers.add(&text).map_err(|error| Failure::from_error(&error))
+    }
+
+    /// Prints what was wrong with an answer, or what came of it.
+    fn complain(&self, what: &str) -> Result<(), Failure> {
+        if self.is_json {
+            let line = json_line(&json!({ "schema": "git-idd debug error 1", "error": what }));
+            return Self::print(&String::from_utf8_lossy(&line));
+        }
+        Self::print(&format!("{}\n", what.lines().map(safe).collect::<Vec<_>>().join("\n")))
     }
 
     fn json(question: &Question<'_>) -> Vec<u8> {
@@ -316,7 +278,11 @@ impl Asked<'_> {
 
 impl Person for Asked<'_> {
     fn judge(&mut self, question: &Question<'_>) -> Result<Reply, Failure> {
+        let items = items(question.facts);
         let shown = self.shown(question);
+        if let Some(note) = &question.note {
+            self.complain(note)?;
+        }
         if self.is_json {
             Self::print(&String::from_utf8_lossy(&Self::json(question)))?;
         } else {
@@ -342,18 +308,14 @@ impl Person for Asked<'_> {
                 }
                 text.trim().to_owned()
             };
-            match read(&text, &question.facts.used) {
+            match reply(&text, &items) {
                 Ok(reply) => {
-                    if let (true, Some(answers)) = (is_new && reply != Reply::Quit, &mut self.answers) {
-                        answers.add(&text).map_err(|error| Failure::from_error(&error))?;
+                    if is_new {
+                        self.keep(&text, &reply, question.facts.detail.standing.step)?;
                     }
                     return Ok(reply);
                 }
-                Err(what) if self.is_json => {
-                    let line = json_line(&json!({ "schema": "git-idd debug error 1", "error": what }));
-                    Self::print(&String::from_utf8_lossy(&line))?;
-                }
-                Err(what) => Self::print(&format!("{what}\n"))?,
+                Err(what) => self.complain(&what)?,
             }
         }
     }

@@ -26,11 +26,14 @@ use crate::report;
 use crate::report::Status;
 use crate::revision::TreeId;
 use crate::session::context::Context;
+use crate::session::debug::calls::Calls;
 use crate::session::debug::expect::Checked;
 use crate::session::debug::expect::Expectation;
 use crate::session::debug::grounds::Building;
 use crate::session::debug::grounds::Failing;
 use crate::session::debug::grounds::Grounds;
+use crate::session::debug::seek::Seek;
+use crate::session::debug::seek::Seeker;
 use crate::session::explain::both::Both;
 use crate::session::explain::both::with_both;
 use crate::session::failure::Failure;
@@ -57,11 +60,14 @@ use std::time::Duration;
 use std::time::Instant;
 
 mod asserted;
+pub mod calls;
 pub mod expect;
 pub mod explained;
 mod grounds;
 mod recent;
 pub mod recording;
+pub mod reply;
+pub mod seek;
 pub mod simulated;
 pub mod written;
 
@@ -102,6 +108,10 @@ pub struct Question<'q> {
     pub presumed: Vec<usize>,
     /// The values that are as the person expects: their indices.
     pub expected: Vec<usize>,
+    /// The calls and loops of the run.
+    pub calls: Calls<'q>,
+    /// What came of the last wish to go to a step, if that needs words.
+    pub note: Option<String>,
 }
 
 /// What a person answers.
@@ -115,6 +125,8 @@ pub enum Reply {
     Undo,
     /// Another step is judged first.
     Jump(Step),
+    /// Another step is looked for, and judged first.
+    Seek(Seek),
     /// That is all.
     Quit,
 }
@@ -136,6 +148,11 @@ pub fn reason(state: State) -> &'static str {
 pub trait Person {
     /// Judges a step.
     fn judge(&mut self, question: &Question<'_>) -> Result<Reply, Failure>;
+
+    /// Whether a search that has come to a step in this time is given up. Asked several times a second.
+    fn stops(&mut self, _at: Step, elapsed: Duration) -> bool {
+        elapsed > MAX_SEARCH
+    }
 }
 
 /// The wrong value that no step computed: an initial value, an argument of the program, memory that was never written.
@@ -184,6 +201,9 @@ const MAX_UNCLEAR: usize = 4;
 
 /// The passing version judges lines for so long before a person is asked.
 const MAX_SILENCE: Duration = Duration::from_secs(5);
+
+/// A search by a person that cannot stop it takes so long.
+const MAX_SEARCH: Duration = Duration::from_secs(10);
 
 /// The passing version judges so many lines before a person is asked.
 const MAX_SILENT: usize = 100;
@@ -417,10 +437,13 @@ impl Walk {
     ///
     /// - `is_helped`: whether the passing version answers where it agrees.
     pub fn ask(&mut self, person: &mut dyn Person, is_helped: bool) -> Result<End, Failure> {
-        let mut jump = None;
+        let mut seeker = Seeker::new(self);
+        let (mut jump, mut note, mut again) = (None, None, None);
         let mut nth = 1;
         loop {
             let recommendation = match jump {
+                // Nothing was found, so the same step is asked about for the same reason.
+                Some(_) if again.is_some() => again.take(),
                 Some(_) => None,
                 None if is_helped => self.next_helped()?,
                 None => self.next()?,
@@ -438,7 +461,10 @@ impl Walk {
             let recommendation = recommendation.filter(|found| found.step == step && !is_first);
             let presumed = if is_helped { self.presumed(step, &facts.used)? } else { Vec::new() };
             let expected = self.as_expected(step, &facts)?;
-            let question = Question { nth, recommendation, facts: &facts, judged: &self.judged, presumed, expected };
+            let (calls, judged) = (seeker.calls(self), &self.judged[..]);
+            let note_now = note.take();
+            let question =
+                Question { nth, recommendation, facts: &facts, judged, presumed, expected, calls, note: note_now };
             match person.judge(&question)? {
                 Reply::Said(feedback) => {
                     let bug = match feedback {
@@ -463,6 +489,15 @@ impl Walk {
                 Reply::Jump(to) => {
                     let is_known = to != Step::START && to.0 <= self.run.run.n_steps();
                     jump = Some(if is_known { self.table.shown(to) } else { step });
+                    again = recommendation.filter(|_| !is_known);
+                    note = (!is_known).then(|| {
+                        format!("there is no step {}: the run has steps 1 to {}", to.0, self.run.run.n_steps())
+                    });
+                }
+                Reply::Seek(seek) => {
+                    let found = seeker.seek(self, seek, step, person)?;
+                    again = recommendation.filter(|_| found.step.is_none());
+                    (jump, note) = (Some(found.step.unwrap_or(step)), found.note);
                 }
                 Reply::Quit => return Ok(End::Left),
             }

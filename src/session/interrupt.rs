@@ -29,6 +29,13 @@ pub fn suspend() {
     let _ = signal_hook::low_level::emulate_default_handler(SIGTSTP);
 }
 
+/// A flag that is set when somebody else stops this process as Ctrl-Z does (`kill -TSTP`); [`suspend`] does it then.
+pub fn on_suspend() -> Result<Arc<AtomicBool>, Failure> {
+    let flag = Arc::new(AtomicBool::new(false));
+    signal_hook::flag::register(SIGTSTP, Arc::clone(&flag))?;
+    Ok(flag)
+}
+
 /// Set by the first such signal.
 #[derive(Debug, Clone)]
 pub struct Interrupt(pub Arc<AtomicBool>);

@@ -461,6 +461,98 @@ fn programs_are_asked_by_lines_of_json() {
     assert_eq!(lines[3]["result"], "left");
 }
 
+/// The places of the questions of a walk, and what was printed between them.
+fn places(said: &str) -> Vec<String> {
+    let prompt = "[c w h p m u g z q ?] ";
+    let mut found = Vec::new();
+    for line in said.lines() {
+        let line = line.strip_prefix(prompt).unwrap_or(line);
+        if let Some((_, place)) = line.split_once(". step ") {
+            found.push(place.split_once(", ").unwrap().1.split("  ").next().unwrap().to_owned());
+        }
+    }
+    found
+}
+
+#[test]
+fn lines_functions_and_texts_are_gone_to() {
+    let place = recorded();
+    let from = ["--from", "line:a.c:15"];
+    let (said, _) = walked(place.path(), "g a.c:10\nN\nN\nN\nn\n", &from);
+    // The walk begins at the end of the run, so the last run of the line comes first.
+    let expected = ["a.c:15, in main", "a.c:10, in main", "a.c:10, in main", "a.c:10, in main", "a.c:10, in main"];
+    assert_eq!(places(&said)[..5], expected, "{said}");
+    assert!(said.contains("no later run of a.c:10: this is the last one before\n"), "{said}");
+    assert!(said.contains("no earlier run of a.c:10\n"), "{said}");
+
+    let (said, _) = walked(place.path(), "g 1\ng larger\n/sum = 12\n/printf\n/larger\n", &from);
+    let expected = ["a.c:10, in main", "a.c:11, in main", "a.c:14, in main", "a.c:10, in main"];
+    assert_eq!(places(&said)[2..], expected, "{said}");
+    assert!(said.contains("gives sum = 12\n"), "{said}");
+
+    let (said, _) = walked(place.path(), "g nobody\ng a.c:99\n/nothing of it\nn\ng\n", &from);
+    for text in [
+        "no other call of nobody in this run; /nobody looks at functions of libraries, too\n",
+        "no other run of a.c:99 in this run\n",
+        "no other match of /nothing of it in this run\n",
+        "no later match of /nothing of it\n",
+        "`g 12` goes to step 12, `g a.c:15` to a line, `g main` to a function\n",
+    ] {
+        assert!(said.contains(text), "{text}: {said}");
+    }
+}
+
+#[test]
+fn the_writers_of_a_variable_and_iterations_are_gone_to() {
+    let place = recorded();
+    let from = ["--from", "line:a.c:13"];
+    // `sum` is written in each of the three iterations, and before them.
+    let (said, _) = walked(place.path(), "< sum\n< 3\n< sum\n< sum\n> sum\n", &from);
+    let lines = ["a.c:13", "a.c:11", "a.c:11", "a.c:11", "a.c:8", "a.c:11"].map(|line| format!("{line}, in main"));
+    assert_eq!(places(&said), lines, "{said}");
+    assert!(said.contains("gives sum = 3\n[c w h p m u g z q ?] \n"), "{said}");
+
+    let (said, _) = walked(place.path(), "g a.c:11\n[\n[\n[\n]\n> i\n", &from);
+    let lines = ["a.c:13", "a.c:11", "a.c:9", "a.c:9", "a.c:9", "a.c:9"].map(|line| format!("{line}, in main"));
+    assert_eq!(places(&said)[..6], lines, "{said}");
+    assert!(said.contains("no earlier iteration or call of the same line\n"), "{said}");
+}
+
+#[test]
+fn a_step_is_the_same_from_wherever_it_is_reached() {
+    let program = "#include <stdio.h>
+static int twice(int n) {
+    return 2 * n;
+}
+int main(void) {
+    int sum = 0;
+    for (int i = 0; i < 2000; i++)
+        sum += twice(i);
+    printf(\"%d\\n\", sum);
+    return 1;
+}
+";
+    let place = recording(program);
+    let (said, _) = walked(place.path(), "g 7001\ng 6999\ng 7001\ng 100\ng 7001\n", &[]);
+    let questions: Vec<&str> =
+        said.split("\n1. step ").skip(1).map(|text| text.split("\n[c w").next().unwrap()).collect();
+    assert!(questions[1].contains("in main") || questions[1].contains("in twice"), "{said}");
+    assert_eq!([questions[1], questions[1]], [questions[3], questions[5]], "{said}");
+    assert_ne!(questions[1], questions[2], "{said}");
+}
+
+#[test]
+fn a_step_that_was_searched_for_is_kept_once_it_is_judged() {
+    let place = recorded();
+    fs::write(place.path().join("lines"), "g larger\nc\nq\n").unwrap();
+    let lines = fs::File::open(place.path().join("lines")).unwrap();
+    let words = ["debug", "--from", "line:a.c:15", "--answers", "kept"];
+    let output = program(place.path()).args(words).stdin(lines).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    let step = said.lines().find_map(|line| line.split_once(". step ")?.1.split_once(", a.c:10")).unwrap().0;
+    assert_eq!(fs::read_to_string(place.path().join("kept")).unwrap(), format!("g {step}\nc\n"), "{said}");
+}
+
 #[test]
 fn a_walk_needs_a_recording_and_a_place_where_it_fails() {
     let place = repository(GOOD, &bad());

@@ -1,40 +1,43 @@
 //! A person before a whole terminal: each question fills it.
 
+use std::collections::BTreeSet;
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event;
 use ratatui::crossterm::event::DisableMouseCapture;
 use ratatui::crossterm::event::EnableMouseCapture;
+use ratatui::crossterm::event::Event;
+use ratatui::crossterm::event::KeyCode;
+use ratatui::crossterm::event::KeyEvent;
+use ratatui::crossterm::event::KeyEventKind;
+use ratatui::crossterm::event::KeyModifiers;
 use ratatui::crossterm::execute;
 
-use crate::cli::debug::Line;
-use crate::cli::debug::at;
-use crate::cli::debug::does;
-use crate::cli::debug::presumed;
-use crate::cli::debug::safe;
+use crate::cli::debug::draw::LEAST;
 use crate::cli::debug::screen::Action;
-use crate::cli::debug::screen::LEAST;
+use crate::cli::debug::screen::Mode;
 use crate::cli::debug::screen::Screen;
-use crate::cli::debug::screen::Shown;
-use crate::cli::debug::short;
-use crate::cli::debug::titled;
-use crate::cli::debug::value;
-use crate::explain::native::facts::Facts;
+use crate::cli::debug::shown::Shown;
+use crate::cli::debug::text::Line;
+use crate::cli::debug::text::at;
+use crate::cli::debug::tree;
 use crate::session::debug::Person;
 use crate::session::debug::Question;
 use crate::session::debug::Reply;
-use crate::session::debug::written::read;
+use crate::session::debug::reply::Item;
+use crate::session::debug::reply::items;
+use crate::session::debug::reply::reply;
 use crate::session::failure::Failure;
 use crate::session::interrupt;
 use crate::session::interrupt::Interrupt;
 use crate::trace::step::Step;
 use crate::world::answers::Answers;
 use crate::world::process::Watch as _;
-
-/// Lines of the source before and behind that of a step.
-const AROUND: u32 = 200;
 
 /// How long a key is waited for before a signal is looked for.
 const PATIENCE: Duration = Duration::from_millis(200);
@@ -59,15 +62,41 @@ pub struct Panes<'a> {
     answers: Option<Answers>,
     /// The answers so far.
     path: Vec<String>,
+    /// The step that is recommended, and why.
+    recommended: Option<(u32, String)>,
+    /// Whether the next question is about a step that the person wants to look at.
+    is_looking: bool,
     /// The step that is looked at in place of the recommended one.
     looked: Option<u32>,
+    /// The bytes of the variable whose writers are followed.
+    followed: Option<(u64, u64)>,
+    /// The parts of the tree whose content is shown.
+    open: BTreeSet<u32>,
+    /// What is on the screen during a search.
+    searching: Option<Screen>,
     interrupt: Interrupt,
+    /// Set by a signal that asks the program to stop until it is continued.
+    suspend: Arc<AtomicBool>,
 }
 
 impl<'a> Panes<'a> {
     pub fn new(line: Line<'a>, answers: Option<Answers>) -> Result<Self, Failure> {
         let interrupt = Interrupt::register()?;
-        Ok(Self { terminal: None, line, answers, path: Vec::new(), looked: None, interrupt })
+        let suspend = interrupt::on_suspend()?;
+        Ok(Self {
+            terminal: None,
+            line,
+            answers,
+            path: Vec::new(),
+            recommended: None,
+            is_looking: false,
+            looked: None,
+            followed: None,
+            open: BTreeSet::new(),
+            searching: None,
+            interrupt,
+            suspend,
+        })
     }
 
     fn enter(&mut self) -> io::Result<()> {
@@ -86,36 +115,68 @@ impl<'a> Panes<'a> {
     }
 
     fn screen(&mut self, question: &Question<'_>) -> Screen {
-        let Facts { detail, used, .. } = question.facts;
-        let place = detail.standing.place.as_ref();
-        let mut source = Vec::new();
-        if let Some(place) = place {
-            for number in place.line.saturating_sub(AROUND).max(1)..=place.line.saturating_add(AROUND) {
-                match (self.line)(&place.file, number) {
-                    Some(text) => source.push((number, safe(&text.replace('\t', "    ")))),
-                    None if number > place.line => break,
-                    None => {}
-                }
+        let mut shown = Shown::new(question, &mut self.line);
+        let step = shown.step;
+        if std::mem::take(&mut self.is_looking) {
+            self.looked = Some(step).filter(|_| self.recommended.as_ref().is_none_or(|(known, _)| *known != step));
+            match &self.recommended {
+                Some((known, why)) if *known == step => shown.why.clone_from(why),
+                Some((known, _)) => shown.why = format!("(looked at without an answer; r goes back to step {known})"),
+                None => {}
+            }
+        } else {
+            self.recommended = Some((step, shown.why.clone()));
+        }
+        shown.near = tree::rows(question.calls, Step(step), question.judged, &BTreeSet::new());
+        shown.path.clone_from(&self.path);
+        let mut screen = Screen::new(shown);
+        screen.message.clone_from(&question.note);
+        if let Some((followed, size)) = self.followed.take() {
+            let is_followed = |item: &Item| {
+                let is_apart = |(address, n): (u64, u64)| {
+                    followed >= address.saturating_add(n) || address >= followed.saturating_add(size)
+                };
+                item.range.is_some_and(|range| !is_apart(range))
+            };
+            screen.selected = items(question.facts).iter().rposition(is_followed).unwrap_or(0);
+        }
+        screen
+    }
+
+    /// Waits for a key, the mouse, a new size, or a signal; `None` for a signal that stopped the program for a while.
+    fn wait(&mut self) -> io::Result<Option<Event>> {
+        loop {
+            if self.suspend.swap(false, Ordering::Relaxed) {
+                self.leave();
+                interrupt::suspend();
+                self.enter()?;
+                return Ok(None);
+            }
+            if self.interrupt.is_interrupted() {
+                return Ok(Some(Event::Key(KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL))));
+            }
+            if event::poll(PATIENCE)? {
+                return event::read().map(Some);
             }
         }
-        let maker = |makers: &[Step]| makers.iter().max().map(|step| step.0).filter(|step| *step > 0);
-        // The stack has the innermost call first, with the step that called.
-        let calls = detail.stack.iter().rev().map(|(caller, name)| format!("{}, to step {}", safe(name), caller.0));
-        let (title, why) = titled(question);
-        Screen::new(Shown {
-            title,
-            why,
-            step: detail.standing.step.0,
-            source,
-            line: place.map_or(0, |place| place.line),
-            used: (0..)
-                .zip(used)
-                .map(|(index, used)| (short(&used.name), value(used) + presumed(question, index), maker(&used.makers)))
-                .collect(),
-            does: does(question.facts),
-            calls: calls.chain([safe(&detail.standing.function)]).collect(),
-            path: self.path.clone(),
-        })
+    }
+
+    /// Looks for another step, if that is what a text means.
+    fn seek(&mut self, text: &str, items: &[Item], screen: &mut Screen) -> Option<Reply> {
+        match reply(text, items) {
+            Ok(reply) => {
+                let index = text.strip_prefix(['<', '>']).and_then(|index| index.trim().parse::<usize>().ok());
+                let item = index.and_then(|index| items.get(index.checked_sub(1)?));
+                self.followed = item.and_then(|item| item.range);
+                self.is_looking = true;
+                self.searching = Some(screen.clone());
+                Some(reply)
+            }
+            Err(message) => {
+                screen.message = Some(message);
+                None
+            }
+        }
     }
 
     /// Takes an answer, and keeps it.
@@ -124,7 +185,7 @@ impl<'a> Panes<'a> {
         let step = facts.detail.standing.step.0;
         match text {
             "z" => drop(self.path.pop()),
-            text if text.starts_with("g ") => {}
+            text if text.starts_with(['g', 'n', 'N', '/', '<', '>', '[', ']']) => {}
             text => self.path.push(format!("step {step}, {}: {text}", at(facts))),
         }
         let Some(answers) = self.answers.as_mut().filter(|_| is_new) else { return Ok(()) };
@@ -145,38 +206,56 @@ impl Drop for Panes<'_> {
 
 impl Person for Panes<'_> {
     fn judge(&mut self, question: &Question<'_>) -> Result<Reply, Failure> {
-        let used = &question.facts.used;
+        let items = items(question.facts);
         while let Some(text) = self.answers.as_mut().and_then(Answers::known) {
-            if let Ok(known) = read(&text, used) {
+            if let Ok(known) = reply(&text, &items) {
                 self.keep(&text, question, false)?;
                 return Ok(known);
             }
         }
+        self.searching = None;
         self.enter().map_err(|error| Failure::from_error(&error))?;
         let mut screen = self.screen(question);
         loop {
             if let Some(terminal) = &mut self.terminal {
                 terminal.draw(|frame| screen.draw(frame)).map_err(|error| Failure::from_error(&error))?;
             }
-            while !event::poll(PATIENCE).map_err(|error| Failure::from_error(&error))? {
-                if self.interrupt.is_interrupted() {
-                    return Ok(Reply::Quit);
-                }
-            }
-            let event = event::read().map_err(|error| Failure::from_error(&error))?;
+            let Some(event) = self.wait().map_err(|error| Failure::from_error(&error))? else { continue };
             match screen.event(&event) {
                 None => {}
                 Some(Action::Quit) => return Ok(Reply::Quit),
-                Some(Action::Suspend) => {
-                    self.leave();
-                    interrupt::suspend();
-                    self.enter().map_err(|error| Failure::from_error(&error))?;
-                }
+                Some(Action::Suspend) => self.suspend.store(true, Ordering::Relaxed),
                 Some(Action::Look(step)) => {
-                    self.looked = Some(step);
+                    self.is_looking = true;
                     return Ok(Reply::Jump(Step(step)));
                 }
-                Some(Action::Answer(text)) => match read(&text, used) {
+                Some(Action::Return) => match &self.recommended {
+                    Some((step, _)) if *step != screen.shown.step => {
+                        self.is_looking = true;
+                        return Ok(Reply::Jump(Step(*step)));
+                    }
+                    _ => screen.message = Some("this is the step that is asked about".to_owned()),
+                },
+                Some(Action::Tree) => {
+                    let step = Step(screen.shown.step);
+                    screen.shown.tree = tree::rows(question.calls, step, question.judged, &self.open);
+                    screen.show_tree();
+                }
+                Some(Action::Open(part)) => {
+                    if !self.open.remove(&part) {
+                        self.open.insert(part);
+                    }
+                    let step = Step(screen.shown.step);
+                    screen.shown.tree = tree::rows(question.calls, step, question.judged, &self.open);
+                    let row = screen.shown.tree.iter().position(|row| row.step == part);
+                    screen.mode = Mode::Tree(row.unwrap_or(0));
+                }
+                Some(Action::Seek(text)) => {
+                    if let Some(reply) = self.seek(&text, &items, &mut screen) {
+                        return Ok(reply);
+                    }
+                }
+                Some(Action::Answer(text)) => match reply(&text, &items) {
                     Ok(said) => {
                         self.keep(&text, question, true)?;
                         return Ok(said);
@@ -185,5 +264,21 @@ impl Person for Panes<'_> {
                 },
             }
         }
+    }
+
+    /// Any key stops a search; before that its progress is shown.
+    fn stops(&mut self, at: Step, elapsed: Duration) -> bool {
+        if let (Some(terminal), Some(screen)) = (&mut self.terminal, &mut self.searching)
+            && elapsed > PATIENCE
+        {
+            screen.message = Some(format!("searching, at step {}; any key stops", at.0));
+            // The search goes on without its progress if that cannot be shown.
+            drop(terminal.draw(|frame| screen.draw(frame)));
+        }
+        let mut is_stopped = self.interrupt.is_interrupted() || self.suspend.load(Ordering::Relaxed);
+        while !is_stopped && event::poll(Duration::ZERO).unwrap_or(false) {
+            is_stopped = matches!(event::read(), Ok(Event::Key(key)) if key.kind != KeyEventKind::Release);
+        }
+        is_stopped
     }
 }

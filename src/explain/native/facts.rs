@@ -94,6 +94,7 @@ pub fn facts(recorded: &mut Recorded, members: &[Step]) -> Result<Option<Facts>,
                 all.used.push(each);
             }
         }
+        all.detail.reads.extend(detail.reads);
         all.detail.writes.extend(detail.writes);
         all.detail.calls.extend(detail.calls);
         all.detail.crash = all.detail.crash.take().or(detail.crash);
@@ -234,6 +235,18 @@ impl Statements {
         player.seek(0)?;
         player.play(&mut found)?;
         Ok(found)
+    }
+
+    /// The function of each statement, by the number of the statement: [`Shape::index`](crate::trace::native::shape::Shape::index);
+    /// [`u32::MAX`] for none.
+    pub fn functions(&self) -> Vec<u32> {
+        let mut found = vec![u32::MAX; self.places.len()];
+        for (function, numbers) in (0_u32..).zip(&self.known) {
+            for number in numbers.iter().filter(|number| **number != 0) {
+                found[*number as usize] = function;
+            }
+        }
+        found
     }
 
     /// Before the first step; it watches the run.

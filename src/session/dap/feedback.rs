@@ -61,7 +61,7 @@ impl Asking {
     /// Keeps an answer.
     fn keep(&mut self, reply: &Reply) -> Result<(), Failure> {
         let Some(answers) = &mut self.answers else { return Ok(()) };
-        answers.add(&written(reply)).map_err(|error| Failure::from_error(&error))
+        written(reply).map_or(Ok(()), |text| answers.add(&text)).map_err(|error| Failure::from_error(&error))
     }
 
     /// The step to look at next, and why.

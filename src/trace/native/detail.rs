@@ -256,6 +256,20 @@ fn begun(view: View<'_>, frame: &Frame, instance: Option<u64>) -> Detail {
     }
 }
 
+/// The bytes of a variable of the current activation that never reach memory, right after it was written.
+fn held(machine: &Machine, address: u64) -> Option<[u8; 8]> {
+    let frame = machine.frame()?;
+    let slot = frame.shape.slots.iter().find(|slot| frame.value(slot.register) == Some(address))?;
+    frame.value(slot.plain?).map(u64::to_le_bytes)
+}
+
+/// What has just been written, as the facts about its step show it.
+pub fn written(view: View<'_>, address: u64, length: u64) -> Named {
+    let bytes = held(view.machine, address);
+    let n = usize::try_from(length).unwrap_or(8).min(8);
+    view.named(address, length, bytes.as_ref().map(|bytes| &bytes[..n]))
+}
+
 impl Watch for Focus<'_> {
     fn step(&mut self, machine: &Machine) {
         let Some(frame) = machine.frame() else { return };
@@ -325,11 +339,7 @@ impl Watch for Focus<'_> {
 
     fn writes(&mut self, machine: &Machine, step: Step, address: u64, length: u64) {
         let write = |view: View<'_>, open: &mut Open| {
-            let bytes = machine.frame().and_then(|frame| {
-                let slot = frame.shape.slots.iter().find(|slot| frame.value(slot.register) == Some(address))?;
-                frame.value(slot.plain?)
-            });
-            let bytes = bytes.map(u64::to_le_bytes);
+            let bytes = held(machine, address);
             let n = usize::try_from(length).unwrap_or(8).min(8);
             let access = open.access(view, address, length, bytes.as_ref().map(|bytes| &bytes[..n]));
             if open.detail.writes.len() < MAX_ACCESSES {
@@ -368,8 +378,8 @@ impl Watch for Focus<'_> {
     }
 }
 
-/// The shown form of a call of a function that is not instrumented.
-fn outside(view: View<'_>, call: &Call, arguments: &[Option<u64>], result: Option<u64>) -> Outside {
+/// A call of a function that is not instrumented, as the facts about its step show it.
+pub fn outside(view: View<'_>, call: &Call, arguments: &[Option<u64>], result: Option<u64>) -> Outside {
     let show = |number: u64, size: u32, class: Class| match class {
         Class::Float => value::float_of(&number.to_le_bytes()[..size.clamp(4, 8) as usize]),
         Class::Integer => view.raw(&number.to_le_bytes()[..size.clamp(1, 8) as usize]),
@@ -434,6 +444,9 @@ pub fn details(player: &mut Player, steps: &[Step], until: Step) -> Result<Vec<D
             focus.counts = Some(HashMap::new());
         } else if player.machine.n_steps != n_before {
             focus.counts = None;
+        }
+        if focus.counts.is_none() && focus.open.is_empty() {
+            player.approach(*step)?;
         }
         focus.is_done = false;
         if !player.play(&mut focus)? {

@@ -432,7 +432,7 @@ fn raw(bytes: &[u8], content: &Held<'_>) -> String {
     }
 }
 
-fn slot_at(frame: &Frame, address: u64) -> Option<&Slot> {
+pub(super) fn slot_at(frame: &Frame, address: u64) -> Option<&Slot> {
     frame.shape.slots.iter().find(|slot| {
         let begin = frame.value(slot.register).unwrap_or(0);
         begin != 0 && begin <= address && address - begin < slot.size.max(1)

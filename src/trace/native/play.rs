@@ -30,6 +30,9 @@ const MAX_BYTES: usize = 512 << 20;
 /// Checkpoints at the most.
 const MAX_CHECKPOINTS: usize = 64;
 
+/// Steps between a copy of the process that is kept for the steps around one, and that one.
+const NEAR: u32 = 2000;
+
 /// A trace that is played.
 pub struct Player {
     trace: Trace,
@@ -43,6 +46,8 @@ pub struct Player {
     /// By thread, and by the end of the record that was broken off.
     faults: HashMap<(u32, u64), Fault>,
     checkpoints: Vec<(Position, Machine)>,
+    /// A copy of the process a little before the step that was approached last.
+    near: Option<(Position, Machine)>,
     /// Chunks from one checkpoint to the next.
     distance: usize,
     n_chunks_since: usize,
@@ -77,6 +82,7 @@ impl Player {
             globals: Arc::new(globals),
             faults,
             checkpoints,
+            near: None,
             distance: 1,
             n_chunks_since: 0,
             naming: None,
@@ -89,6 +95,7 @@ impl Player {
     pub fn rename(&mut self, naming: Naming) {
         self.naming = Some(naming);
         self.shapes.clear();
+        self.near = None;
         self.checkpoints.truncate(1);
         if let Some((position, machine)) = self.checkpoints.first().cloned() {
             self.go_to(&position, machine);
@@ -238,6 +245,28 @@ impl Player {
         if let Some((position, machine)) = found.or(self.checkpoints.first()) {
             self.go_to(&position.clone(), machine.clone());
         }
+    }
+
+    /// Goes to a place before a step begins, from where it can be played. The steps around it are reached faster then than
+    /// from a checkpoint.
+    ///
+    /// Cost: plays from the last checkpoint before the step, or from the last place that was approached if that is nearer.
+    pub fn approach(&mut self, step: Step) -> Result<(), TraceError> {
+        self.rewind(step);
+        let n_steps = self.machine.n_steps;
+        let near = self.near.as_ref().filter(|(_, near)| (n_steps + 1..step.0).contains(&near.n_steps));
+        if let Some((position, machine)) = near.cloned() {
+            self.go_to(&position, machine);
+        }
+        let begin = step.0.saturating_sub(NEAR);
+        if self.machine.n_steps < begin {
+            self.play_while(&mut Nobody, |machine| machine.n_steps < begin)?;
+            self.near = Some((self.records.middle(), self.machine.clone()));
+        }
+        if self.machine.n_steps >= step.0 {
+            self.rewind(step);
+        }
+        Ok(())
     }
 
     fn go_to(&mut self, position: &Position, machine: Machine) {

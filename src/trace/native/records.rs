@@ -29,11 +29,13 @@ pub struct Record<'c> {
     pub offset: u64,
 }
 
-/// Where records can be read from: a number of chunks.
+/// Where records can be read from: a number of chunks, and bytes of the next one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Position {
     n_chunks: usize,
-    /// Bytes of the records before, for each thread.
+    /// Bytes of the next chunk that are skipped.
+    n_skipped: usize,
+    /// Bytes of the records before, for each thread; those that are skipped do not count.
     offsets: HashMap<u32, u64>,
 }
 
@@ -70,6 +72,17 @@ impl Records {
         (self.at == self.content.len()).then_some(&self.position)
     }
 
+    /// Where the next record is, also in the middle of a chunk.
+    pub fn middle(&self) -> Position {
+        let mut position = self.position.clone();
+        if self.at < self.content.len() {
+            position.n_chunks -= 1;
+            position.n_skipped = self.at;
+            position.offsets.insert(self.thread, self.offset);
+        }
+        position
+    }
+
     /// Goes on from there.
     pub fn seek(&mut self, position: &Position) {
         self.position = position.clone();
@@ -90,7 +103,8 @@ impl Records {
                 return Err(TraceError::Damaged("records are missing"));
             }
             self.content = trace.read(chunk)?;
-            (self.at, self.thread, self.offset) = (0, chunk.thread, *before);
+            let n_skipped = std::mem::take(&mut self.position.n_skipped);
+            (self.at, self.thread, self.offset) = (n_skipped.min(self.content.len()), chunk.thread, *before);
             *before += self.content.len() as u64;
             self.position.n_chunks += 1;
         }

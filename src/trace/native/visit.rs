@@ -18,7 +18,7 @@ use crate::trace::step::Step;
 ///
 /// Cost: plays from the last checkpoint before it to the end of the step, calls included.
 pub fn at_step<W: Watch>(player: &mut Player, step: Step, watch: &mut W) -> Result<(), TraceError> {
-    player.rewind(step);
+    player.approach(step)?;
     player.play(&mut Visit { step, frame: None, watch, is_over: step == Step::START })?;
     Ok(())
 }

@@ -1,0 +1,221 @@
+//! The language of answers: a letter, and what it is about.
+
+use crate::explain::feedback::Feedback;
+use crate::explain::native::facts::Facts;
+use crate::report::escape::Terminal;
+use crate::report::escape::Untrusted;
+use crate::session::debug::Reply;
+use crate::session::debug::seek::Seek;
+use crate::session::debug::seek::Target;
+use crate::trace::step::Step;
+use crate::trace::walk::Time;
+
+/// What can be answered.
+pub const HELP: &str = "\
+c          all that the step uses and computes is right
+w <value>  a value that the step uses is wrong: its number or its name; several with spaces between
+h          here: all that it uses is right, but not what it computes or decides
+p          wrong path: the step should not run
+m          missing: code is missing before this step
+u          unclear: ask me about what is around it
+g <step>   judge another step first: its number, a line (a.c:15) for the next run of it, a function for the next call
+/<text>    judge the next step that writes a value or calls a function with this text
+n N        the next one, the one before: of the last line, function or text
+< <value>  the step that wrote a value before; > <value>: that writes the variable next
+[ ]        the iteration or call before, after
+z          take the last answer back
+q          quit";
+
+fn safe(text: &str) -> String {
+    Terminal.line(&Untrusted::from(text))
+}
+
+/// A value of a step that an answer can be about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Item {
+    /// The variable, or the call that returned it.
+    pub name: String,
+    /// The step that computed it, if the step uses it and some step did.
+    pub maker: Option<Step>,
+    /// Its address and size, if it is in memory.
+    pub range: Option<(u64, u64)>,
+    /// Whether the step uses it; else the step writes it.
+    pub is_used: bool,
+}
+
+/// The values that a step uses, then those that it writes.
+pub fn items(facts: &Facts) -> Vec<Item> {
+    let range = |name: &str| {
+        let access = facts.detail.reads.iter().find(|access| access.named.name == name);
+        access.map(|access| (access.address, access.size))
+    };
+    let used = facts.used.iter().map(|used| Item {
+        name: used.name.clone(),
+        maker: used.makers.iter().max().copied().filter(|maker| *maker != Step::START),
+        range: range(&used.name),
+        is_used: true,
+    });
+    let written = facts.detail.writes.iter().map(|write| Item {
+        name: write.named.name.clone(),
+        maker: None,
+        range: Some((write.address, write.size)),
+        is_used: false,
+    });
+    used.chain(written).collect()
+}
+
+/// Reads an answer; the error says what is wrong with it.
+pub fn reply(text: &str, items: &[Item]) -> Result<Reply, String> {
+    if let Some(text) = text.strip_prefix('/') {
+        let target = (!text.is_empty()).then(|| Target::Text(text.to_owned()));
+        return Ok(Reply::Seek(Seek { target, time: None }));
+    }
+    let mut words = text.split_whitespace();
+    let said = |feedback| Ok(Reply::Said(feedback));
+    match words.next() {
+        Some("c" | "correct") => said(Feedback::Correct),
+        Some("h" | "here") => said(Feedback::WrongResult),
+        Some("p" | "path") => said(Feedback::WrongPath),
+        Some("u" | "unclear") => said(Feedback::Unclear),
+        Some("w" | "wrong") => wrong(words, items),
+        Some("m" | "missing") => Ok(Reply::Missing),
+        Some("z" | "undo") => Ok(Reply::Undo),
+        Some("q" | "quit") => Ok(Reply::Quit),
+        Some("g" | "go") => {
+            let rest: Vec<&str> = words.collect();
+            go(&rest.join(" "))
+        }
+        Some("n") => Ok(Reply::Seek(Seek { target: None, time: Some(Time::Forward) })),
+        Some("N") => Ok(Reply::Seek(Seek { target: None, time: Some(Time::Backward) })),
+        Some("]") => Ok(Reply::Seek(Seek { target: Some(Target::Beside), time: Some(Time::Forward) })),
+        Some("[") => Ok(Reply::Seek(Seek { target: Some(Target::Beside), time: Some(Time::Backward) })),
+        Some("<") => history(words.next(), items, Time::Backward),
+        Some(">") => history(words.next(), items, Time::Forward),
+        _ => Err(HELP.to_owned()),
+    }
+}
+
+fn wrong<'w>(words: impl Iterator<Item = &'w str>, items: &[Item]) -> Result<Reply, String> {
+    let n_used = items.iter().filter(|item| item.is_used).count();
+    let mut wrong = Vec::new();
+    for word in words {
+        let index = index(word, &items[..n_used]).ok_or_else(|| format!("the step uses no value {}", safe(word)))?;
+        wrong.push(index);
+    }
+    match (wrong.is_empty(), n_used) {
+        (false, _) => Ok(Reply::Said(Feedback::WrongValue(wrong))),
+        (true, 1) => Ok(Reply::Said(Feedback::WrongValue(vec![0]))),
+        (true, 0) => Err("the step uses no value; `h` says that what it computes is wrong".to_owned()),
+        (true, _) => Err("which value is wrong? `w 1` is the first one".to_owned()),
+    }
+}
+
+/// The value of a number from 1, or of a name.
+fn index(word: &str, items: &[Item]) -> Option<usize> {
+    let number = word.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+    let named = || items.iter().position(|item| item.name == word);
+    number.filter(|number| *number < items.len()).or_else(named)
+}
+
+/// Where `g` goes: `36`, `a.c:15`, `larger`.
+fn go(text: &str) -> Result<Reply, String> {
+    if let Ok(step) = text.trim_start_matches('#').parse() {
+        return Ok(Reply::Jump(Step(step)));
+    }
+    let line = text.rsplit_once(':').and_then(|(file, line)| Some((file, line.parse().ok()?)));
+    let target = match line {
+        Some((file, line)) if !file.is_empty() => Target::Line(file.trim_start_matches("./").to_owned(), line),
+        _ if !text.is_empty() && !text.starts_with(|first: char| first.is_ascii_digit() || first == '-') => {
+            Target::Function(text.trim_end_matches("()").to_owned())
+        }
+        _ => return Err("which step? `g 12` goes to step 12, `g a.c:15` to a line, `g main` to a function".to_owned()),
+    };
+    Ok(Reply::Seek(Seek { target: Some(target), time: None }))
+}
+
+/// The step that wrote a value, or that writes it next.
+fn history(word: Option<&str>, items: &[Item], time: Time) -> Result<Reply, String> {
+    let found = match word {
+        Some(word) => index(word, items).ok_or_else(|| format!("the step uses and gives no value {}", safe(word)))?,
+        None if items.len() == 1 => 0,
+        None => return Err("which value? `< 1` goes to the step that wrote the first one".to_owned()),
+    };
+    let item = &items[found];
+    match (item.maker, item.range) {
+        (Some(maker), _) if time == Time::Backward => Ok(Reply::Jump(maker)),
+        (_, Some((address, size))) => {
+            let target = Some(Target::Write(item.name.clone(), address, size));
+            Ok(Reply::Seek(Seek { target, time: Some(time) }))
+        }
+        _ => Err(format!("{} is in no variable that could be followed", safe(&item.name))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn items(names: &[&str]) -> Vec<Item> {
+        let one = |name: &&str| Item { name: (*name).to_owned(), maker: None, range: None, is_used: true };
+        names.iter().map(one).collect()
+    }
+
+    #[test]
+    fn answers_are_letters_and_values_are_numbers_or_names() {
+        let names = items(&["n", "p->x", "f()"]);
+        let said = |text: &str| reply(text, &names).unwrap();
+        assert_eq!(said("c"), Reply::Said(Feedback::Correct));
+        assert_eq!(said("h"), Reply::Said(Feedback::WrongResult));
+        assert_eq!(said("w 2 f()"), Reply::Said(Feedback::WrongValue(vec![1, 2])));
+        assert_eq!(said("w p->x"), Reply::Said(Feedback::WrongValue(vec![1])));
+        assert_eq!(said("g #12"), Reply::Jump(Step(12)));
+        assert_eq!(said("undo"), Reply::Undo);
+        assert_eq!(reply("w", &items(&["n"])), Ok(Reply::Said(Feedback::WrongValue(vec![0]))));
+    }
+
+    #[test]
+    fn lines_functions_and_texts_are_gone_to() {
+        let seek = |text: &str| match reply(text, &[]).unwrap() {
+            Reply::Seek(Seek { target, time }) => (target, time),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(seek("g ./src/a.c:15"), (Some(Target::Line("src/a.c".to_owned(), 15)), None));
+        assert_eq!(seek("g larger()"), (Some(Target::Function("larger".to_owned())), None));
+        assert_eq!(seek("g List::add"), (Some(Target::Function("List::add".to_owned())), None));
+        assert_eq!(seek("/n = 3"), (Some(Target::Text("n = 3".to_owned())), None));
+        assert_eq!(seek("n"), (None, Some(Time::Forward)));
+        assert_eq!(seek("N"), (None, Some(Time::Backward)));
+        assert_eq!(seek("["), (Some(Target::Beside), Some(Time::Backward)));
+    }
+
+    #[test]
+    fn a_value_is_followed_to_the_steps_that_write_it() {
+        let mut items = items(&["n", "f()"]);
+        items[0] = Item { maker: Some(Step(7)), range: Some((64, 4)), ..items[0].clone() };
+        items.push(Item { name: "m".to_owned(), maker: None, range: Some((80, 8)), is_used: false });
+        assert_eq!(reply("< n", &items), Ok(Reply::Jump(Step(7))));
+        let seek = |name: &str, address, size, time| {
+            let target = Some(Target::Write(name.to_owned(), address, size));
+            Ok(Reply::Seek(Seek { target, time: Some(time) }))
+        };
+        assert_eq!(reply("> 1", &items), seek("n", 64, 4, Time::Forward));
+        assert_eq!(reply("< m", &items), seek("m", 80, 8, Time::Backward));
+        assert_eq!(reply("< f()", &items), Err("f() is in no variable that could be followed".to_owned()));
+        assert_eq!(reply("<", &items), Err("which value? `< 1` goes to the step that wrote the first one".to_owned()));
+        assert_eq!(reply("> x", &items), Err("the step uses and gives no value x".to_owned()));
+        assert_eq!(reply("w m", &items), Err("the step uses no value m".to_owned()), "it writes it");
+    }
+
+    #[test]
+    fn what_cannot_be_understood_is_explained() {
+        let names = items(&["n", "m"]);
+        assert_eq!(reply("w x", &names), Err("the step uses no value x".to_owned()));
+        assert_eq!(reply("w 3", &names), Err("the step uses no value 3".to_owned()));
+        assert_eq!(reply("w", &names), Err("which value is wrong? `w 1` is the first one".to_owned()));
+        assert_eq!(reply("w", &[]), Err("the step uses no value; `h` says that what it computes is wrong".to_owned()));
+        let which = "which step? `g 12` goes to step 12, `g a.c:15` to a line, `g main` to a function";
+        assert_eq!(reply("g", &names), Err(which.to_owned()));
+        assert_eq!(reply("g 99999999999", &names), Err(which.to_owned()));
+        assert_eq!(reply("", &names), Err(HELP.to_owned()));
+    }
+}
