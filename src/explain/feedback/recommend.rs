@@ -233,7 +233,7 @@ mod tests {
         for answer in all {
             suspects.hear((&graph, &table), answer);
         }
-        let suspects = suspects.with_gap(&table, all).unwrap_or(suspects);
+        let suspects = suspects.with_gap((&graph, &table), all).unwrap_or(suspects);
         recommend((&graph, &table), &suspects, all)
     }
 

@@ -16,6 +16,7 @@ use crate::explain::feedback::criteria;
 use crate::explain::feedback::reached_line;
 use crate::explain::feedback::table::Table;
 use crate::trace::dependence::Dependences;
+use crate::trace::dependence::Kind;
 use crate::trace::reach;
 use crate::trace::reach::MAX_SLICES;
 use crate::trace::reach::Reached;
@@ -45,6 +46,10 @@ pub struct Weights {
     pub alike: f64,
     /// The steps of a gap together, beside all others.
     pub missing: f64,
+    /// A step of a gap that may have skipped what is missing, beside one that is in no more calls and loops than any other.
+    pub skipped: f64,
+    /// A step of a gap beside one that should run.
+    pub on_path: f64,
     /// What finding the line is worth, in bits.
     pub found: f64,
 }
@@ -61,6 +66,8 @@ impl Default for Weights {
             shows: 0.3,
             alike: 0.5,
             missing: 9.0,
+            skipped: 8.0,
+            on_path: 0.1,
             found: 3.0,
         }
     }
@@ -74,10 +81,15 @@ const MAX_GAP: usize = 2000;
 pub struct Gap {
     /// The last step that is known to be right of those that computed the value, or a part of it, or that used it.
     pub right: Step,
-    /// The step that uses it.
+    /// The step that uses it, or an earlier one that is wrong.
     pub wrong: Step,
     /// How many of the statements that computed it are known to be right: a part of 1.
     pub known: f64,
+}
+
+/// The lines with the calls and loops around a step.
+fn around(table: &Table, step: Step) -> HashSet<Step> {
+    std::iter::successors(table.parent(step), |step| table.parent(*step)).map(|step| table.shown(step)).collect()
 }
 
 /// The latest gap: steps that computed a value were right, or it was right where it was used, and it was wrong where it was
@@ -90,7 +102,7 @@ pub fn gap(table: &Table, judged: &[Judged]) -> Option<Gap> {
     };
     let of_answer = |answer: &Judged| {
         let Feedback::WrongValue(wrong) = &answer.feedback else { return None };
-        let around: Vec<Step> = std::iter::successors(table.parent(answer.step), |step| table.parent(*step)).collect();
+        let around = around(table, answer.step);
         let gaps = wrong.iter().filter_map(|index| answer.makers.get(*index)).filter_map(|whole| {
             let is_over = |maker: &&Step| !around.contains(&table.shown(**maker)) && **maker != Step::START;
             let makers: Vec<Step> = whole.iter().filter(is_over).copied().collect();
@@ -105,7 +117,25 @@ pub fn gap(table: &Table, judged: &[Judged]) -> Option<Gap> {
         });
         gaps.max_by(|one, other| one.known.total_cmp(&other.known).then(one.right.cmp(&other.right)))
     };
-    judged.iter().rev().find_map(of_answer)
+    // The first wrong step is not after the earliest one that is known to be wrong. Of a call around the gap that is not known:
+    // what it returned may be wrong.
+    let is_wrong = |answer: &&Judged| matches!(answer.feedback, Feedback::WrongValue(_) | Feedback::WrongPath);
+    let cut = |gap: Gap| {
+        let around = around(table, gap.wrong);
+        let wrong = judged.iter().filter(is_wrong).map(|answer| answer.step);
+        let earliest = wrong.filter(|step| !around.contains(step)).min();
+        Gap { wrong: earliest.unwrap_or(gap.wrong).min(gap.wrong), ..gap }
+    };
+    let gaps = judged.iter().rev().filter_map(of_answer).map(cut);
+    gaps.into_iter().find(|gap| gap.right < gap.wrong)
+}
+
+/// The statements of the decisions that could have led to other values of what wrong steps use.
+fn skipping((graph, table): (&Dependences, &Table), judged: &[Judged]) -> HashSet<u32> {
+    let wrong = judged.iter().filter(|answer| matches!(answer.feedback, Feedback::WrongValue(_)));
+    let makers = wrong.flat_map(|answer| table.members(answer.step)).flat_map(|step| graph.makers(step));
+    let decisions = makers.filter(|(_, kind)| *kind == Kind::Potential);
+    decisions.map(|(decision, _)| table.statement(table.shown(decision))).collect()
 }
 
 /// Suspicion of the steps on which a failure depends.
@@ -150,10 +180,10 @@ impl Suspects {
     }
 
     /// With what a gap between right and wrong values adds; `None` if there is none.
-    pub fn with_gap(&self, table: &Table, judged: &[Judged]) -> Option<Self> {
+    pub fn with_gap(&self, (graph, table): (&Dependences, &Table), judged: &[Judged]) -> Option<Self> {
         let gap = gap(table, judged)?;
         let mut suspects = self.clone();
-        suspects.fill(table, gap, judged);
+        suspects.fill((graph, table), gap, judged);
         suspects.normalise(table);
         Some(suspects)
     }
@@ -229,14 +259,32 @@ impl Suspects {
     }
 
     /// Suspects the steps of a gap, also those on which the failure does not depend: something may be missing beside them.
-    fn fill(&mut self, table: &Table, gap: Gap, judged: &[Judged]) {
+    fn fill(&mut self, (graph, table): (&Dependences, &Table), gap: Gap, judged: &[Judged]) {
         let is_judged =
             |step: &Step| judged.iter().any(|answer| answer.step == *step && answer.feedback != Feedback::Unclear);
         let inside =
             (gap.right.0 + 1..gap.wrong.0).map(Step).filter(|step| table.shown(*step) == *step && !is_judged(step));
         let inside: Vec<Step> = inside.take(MAX_GAP).collect();
         let Some(outer) = inside.iter().map(|step| table.level(*step)).min() else { return };
-        let shares: Vec<f64> = inside.iter().map(|step| 0.5_f64.powi(i32::from(table.level(*step) - outer))).collect();
+        let skipping = skipping((graph, table), judged);
+        // A step that should run confirms the decision because of which it runs, and so the path of the steps beside it.
+        let is_on_path = |answer: &&Judged| answer.is_clear() && answer.feedback != Feedback::WrongPath;
+        let on_path = judged.iter().filter(is_on_path).filter_map(|answer| control((graph, table), answer.step));
+        let on_path: HashSet<Step> = on_path.collect();
+        let right = judged.iter().filter(|answer| answer.feedback == Feedback::Correct);
+        let right: Vec<u32> = right.map(|answer| table.statement(answer.step)).collect();
+        let controls: Vec<Option<Step>> = inside.iter().map(|step| control((graph, table), *step)).collect();
+        let decisions: HashSet<Step> = controls.iter().flatten().copied().collect();
+        let share = |(step, control): (&Step, &Option<Step>)| {
+            let of_level = 0.5_f64.powi(i32::from(table.level(*step) - outer));
+            let is_confirmed = on_path.contains(step)
+                || !decisions.contains(step) && control.is_some_and(|control| on_path.contains(&control));
+            let by_path = if is_confirmed { self.by.on_path } else { 1.0 };
+            let n_right = right.iter().filter(|statement| **statement == table.statement(*step)).count();
+            let by_path = by_path * self.by.same_line.powi(i32::try_from(n_right).unwrap_or(i32::MAX));
+            by_path * if skipping.contains(&table.statement(*step)) { self.by.skipped } else { of_level }
+        };
+        let shares: Vec<f64> = inside.iter().zip(&controls).map(share).collect();
         let all: f64 = shares.iter().sum();
         let mut merged: std::collections::BTreeMap<Step, f64> =
             self.steps.iter().copied().zip(self.weights.iter().copied()).collect();
@@ -286,7 +334,7 @@ mod tests {
         for answer in all {
             found.hear((&graph, &table), answer);
         }
-        let found = found.with_gap(&table, all).unwrap_or(found);
+        let found = found.with_gap((&graph, &table), all).unwrap_or(found);
         assert!((found.weights.iter().sum::<f64>() - 1.0).abs() < 1e-9);
         (1..=graph.n_steps()).map(|step| found.weight(Step(step))).collect()
     }

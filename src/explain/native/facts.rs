@@ -84,6 +84,11 @@ pub fn facts(recorded: &mut Recorded, members: &[Step]) -> Result<Option<Facts>,
                 origin: None,
             });
         }
+        if detail.standing.is_entry {
+            let known = found.as_ref().map_or(&[][..], |found| &found.used);
+            let function = found.as_ref().map(|found| &*found.detail.standing.function);
+            used.extend(passed(&detail, known, function.unwrap_or_default()));
+        }
         let Some(all) = &mut found else {
             found = Some(Facts { detail, used, outcome });
             continue;
@@ -101,6 +106,21 @@ pub fn facts(recorded: &mut Recorded, members: &[Step]) -> Result<Option<Facts>,
         all.outcome = outcome.or(all.outcome.take());
     }
     Ok(found)
+}
+
+/// The texts that an entry of a function gets by pointers to variables, without those that the line is known to use: an array
+/// that is passed is read nowhere in the line.
+fn passed<'d>(entry: &'d Detail, known: &'d [Used], caller: &'d str) -> impl Iterator<Item = Used> + 'd {
+    let text = |value: &str| value.find('"').map(|at| value[at..].to_owned());
+    entry.writes.iter().filter_map(move |access| {
+        let name = access.text_name.as_ref().filter(|_| !access.text_makers.is_empty())?;
+        let name = name.strip_suffix(&format!(" of {caller}")).unwrap_or(name);
+        let name = name.strip_suffix("[0]").unwrap_or(name).to_owned();
+        let value = access.named.value.as_deref().and_then(text)?;
+        let is_known = known.iter().any(|used| used.value.as_deref().and_then(text).as_ref() == Some(&value));
+        let makers = access.text_makers.iter().copied().collect();
+        (!is_known).then_some(Used { name, value: Some(value), makers, origin: None })
+    })
 }
 
 /// Adds a value, or its makers to those of the same variable.

@@ -120,7 +120,7 @@ impl Grounds {
             self.suspects.hear((&self.graph, table), answer);
             self.heard.push(answer.clone());
         }
-        let with_gap = self.suspects.with_gap(table, judged);
+        let with_gap = self.suspects.with_gap((&self.graph, table), judged);
         recommend((&self.graph, table), with_gap.as_ref().unwrap_or(&self.suspects), judged)
     }
 }

@@ -64,6 +64,8 @@ pub struct Access {
     pub makers: BTreeSet<Step>,
     /// For a pointer whose value shows the text that it points to: the steps that wrote the text, as for `makers`.
     pub text_makers: BTreeSet<Step>,
+    /// The variable or block that has this text, if it is known.
+    pub text_name: Option<String>,
     /// For a value from before the run, or from an [input](crate::trace::native::input::name): its source.
     pub origin: Option<String>,
 }
@@ -187,13 +189,13 @@ impl Open {
         let n = usize::try_from(size.min(MAX_CONTENT)).unwrap_or(0);
         let content = bytes.map_or_else(|| view.machine.memory.bytes(address, n), |bytes| Some(bytes.to_vec()));
         let named = view.named(address, size, bytes);
-        let text_makers = text_makers(view, &named, bytes);
-        Access { named, address, size, content, makers, text_makers, origin }
+        let (text_makers, text_name) = text(view, &named, content.as_deref().filter(|_| size == 8));
+        Access { named, address, size, content, makers, text_makers, text_name, origin }
     }
 }
 
-/// The steps that wrote the text that a pointer points to, if its value shows it.
-fn text_makers(view: View<'_>, named: &Named, bytes: Option<&[u8]>) -> BTreeSet<Step> {
+/// The steps that wrote the text that a pointer points to, if its value shows it, and what has that text.
+fn text(view: View<'_>, named: &Named, bytes: Option<&[u8]>) -> (BTreeSet<Step>, Option<String>) {
     let pointer = bytes.and_then(<[u8]>::first_chunk).map(|bytes| u64::from_le_bytes(*bytes));
     let is_text = named.value.as_ref().is_some_and(|value| value.starts_with("0x") && value.contains('"'));
     let mut found = BTreeSet::new();
@@ -201,8 +203,9 @@ fn text_makers(view: View<'_>, named: &Named, bytes: Option<&[u8]>) -> BTreeSet<
         let (memory, longest) = (&view.machine.memory, object::MAX_STRING);
         let length = memory.string(pointer, longest).map_or(longest, |text| text.len() as u64 + 1);
         memory.writers(pointer, length, |maker| _ = found.insert(maker));
+        return (found, view.name(pointer, 0));
     }
-    found
+    (found, None)
 }
 
 /// The source of a byte that no step wrote.
@@ -502,7 +505,7 @@ fn asked(view: View<'_>, frame: &Frame, variable: &str) -> Option<Access> {
     let origin = makers.contains(&Step::START).then(|| origin(view, place.address));
     let named = Named { name: place.name.to_string(), value: Some(view.show(&place)) };
     let (address, size) = (place.address, place.size);
-    Some(Access { named, address, size, content: None, makers, text_makers: BTreeSet::new(), origin })
+    Some(Access { named, address, size, content: None, makers, text_makers: BTreeSet::new(), text_name: None, origin })
 }
 
 /// Follows the last definitions of a variable, from before `step`, through at most `limit` steps.

@@ -192,10 +192,22 @@ impl<'f> Finder<'f> {
                             let size = self.layout.size_and_align(ty).map_or(0, |(size, _)| size);
                             self.read_whole(&operands[*index].value, size.into(), into);
                         }
+                        self.read_by_library(instruction, into);
                     }
                 }
             }
             _ => {}
+        }
+    }
+
+    /// A function of the library reads what it is given pointers to, but not where it writes.
+    fn read_by_library(&self, instruction: &Instruction, into: &mut BTreeSet<Variable>) {
+        let Some(model) = instruction.called().and_then(model::find) else { return };
+        for (index, operand) in instruction.operands.iter().enumerate() {
+            let is_written = model.effects.iter().any(|effect| writes_at(effect, index));
+            if operand.ty == Type::Ptr && !is_written && matches!(operand.value, Value::Local(_)) {
+                into.extend(self.around(&operand.value));
+            }
         }
     }
 
