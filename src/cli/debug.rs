@@ -280,7 +280,11 @@ impl Person for Asked<'_> {
     fn judge(&mut self, question: &Question<'_>) -> Result<Reply, Failure> {
         let items = items(question.facts);
         let shown = self.shown(question);
-        if let Some(note) = &question.note {
+        if let Some(note) = question.note.as_ref().filter(|_| self.is_json) {
+            Self::print(&String::from_utf8_lossy(&json_line(
+                &json!({ "schema": "git-idd debug note 1", "note": note }),
+            )))?;
+        } else if let Some(note) = &question.note {
             self.complain(note)?;
         }
         if self.is_json {

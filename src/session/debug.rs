@@ -8,6 +8,7 @@ use crate::explain::feedback::Feedback;
 use crate::explain::feedback::Judged;
 use crate::explain::feedback::Method;
 use crate::explain::feedback::baselines;
+use crate::explain::feedback::contradicted;
 use crate::explain::feedback::control;
 use crate::explain::feedback::microbat;
 use crate::explain::feedback::recommend::Recommendation;
@@ -428,6 +429,20 @@ impl Walk {
         suspects::gap(&self.table, &self.judged).map(|gap| (gap.right, gap.wrong))
     }
 
+    /// How the last answer contradicts an earlier one.
+    pub fn contradiction(&self) -> Option<String> {
+        let index = contradicted(&self.judged)?;
+        let (last, other) = (self.judged.last()?, &self.judged[index]);
+        let why = match last.step == other.step {
+            true => "the same step".to_owned(),
+            false => format!(
+                "step {}: a value that is wrong at one of the two steps is right at the later one, though no step computed it again",
+                other.step.0
+            ),
+        };
+        Some(format!("the last answer contradicts answer {} about {why}; `z` takes the last answer back", index + 1))
+    }
+
     /// How many calls and loops are around a step.
     pub fn level(&self, step: Step) -> u16 {
         self.table.level(step)
@@ -474,6 +489,7 @@ impl Walk {
                     };
                     self.tell(&facts, feedback);
                     nth += 1;
+                    note = self.contradiction();
                     if let Some(bug) = bug {
                         return Ok(End::Found(step, bug));
                     }
