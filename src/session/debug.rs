@@ -65,6 +65,7 @@ pub mod calls;
 pub mod expect;
 pub mod explained;
 mod grounds;
+mod passing;
 mod recent;
 pub mod recording;
 pub mod reply;
@@ -85,6 +86,8 @@ pub struct DebugOrder {
     pub from: Option<Criterion>,
     /// The file of the answers, in place of that beside the recording; `-` for standard input.
     pub answers: Option<PathBuf>,
+    /// A recording in which the test passed.
+    pub passing: Option<String>,
     /// Whether earlier answers are forgotten.
     pub is_restarted: bool,
     /// Whether questions are asked by lines, also on a terminal.
@@ -474,7 +477,7 @@ impl Walk {
             let facts = self.facts(step)?;
             let is_first = self.judged.is_empty();
             let recommendation = recommendation.filter(|found| found.step == step && !is_first);
-            let presumed = if is_helped { self.presumed(step, &facts.used)? } else { Vec::new() };
+            let presumed = self.presumed(step, &facts.used)?;
             let expected = self.as_expected(step, &facts)?;
             let (calls, judged) = (seeker.calls(self), &self.judged[..]);
             let note_now = note.take();
@@ -527,9 +530,15 @@ pub fn of_recording(order: &DebugOrder, location: &Location) -> Result<(Walk, So
     let mut sources = Sources::new(location, &recorded.recording);
     let ended = recorded.traced().end;
     let player = &mut recorded.player;
+    let other = order.passing.as_ref();
+    let other = other.map(|other| passing::compare((&recorded.name, player), other, location)).transpose()?;
     let mut read = (Reader::outline(), Statements::new());
     player.seek(0).and_then(|()| player.play(&mut read)).map_err(|error| failed(&error))?;
-    let (run, statements) = (read.0.end(&player.machine), read.1);
+    let (outline, statements) = (read.0.end(&player.machine), read.1);
+    let (run, passing, lines) = match other {
+        Some(other) => (other.run, Some(other.passing), Some(other.lines)),
+        None => (outline, None, None),
+    };
     let find = |criterion: &Criterion, player: &mut _| criterion.find(player, ended, Direction::Backward, &sources);
     let found = match &order.from {
         Some(criterion) => find(criterion, player)?,
@@ -549,18 +558,22 @@ pub fn of_recording(order: &DebugOrder, location: &Location) -> Result<(Walk, So
     let recent = recent::lines(location, &recorded.recording);
     let mut paths: HashMap<&str, Option<String>> = HashMap::new();
     for (number, place) in (0_u32..).zip(&statements.places) {
-        let Some(place) = place.as_ref().filter(|_| !recent.is_empty()) else { continue };
-        let path = paths.entry(&place.file).or_insert_with(|| sources.find(&place.file).map(|(path, _)| path));
-        let lines = path.as_ref().and_then(|path| recent.get(path));
-        if lines.is_some_and(|lines| lines.contains(&place.line)) {
-            prior.insert(number, RECENT);
-        }
+        let Some(place) = place else { continue };
+        let path = paths.entry(&place.file).or_insert_with(|| {
+            let found = (!recent.is_empty()).then(|| sources.find(&place.file))?;
+            found.map(|(path, _)| path)
+        });
+        let recent = path.as_ref().and_then(|path| recent.get(path));
+        let is_recent = recent.is_some_and(|lines| lines.contains(&place.line));
+        let is_only_here = lines.as_ref().is_some_and(|lines| !lines.contains(&(Arc::clone(&place.file), place.line)));
+        let weight = if is_recent { RECENT } else { 1.0 } * if is_only_here { passing::ONLY_HERE } else { 1.0 };
+        prior.insert(number, weight);
     }
     let assertions = asserted::assertions(&statements, &mut sources);
     let output = last_output(&run.run, &steps);
     let held = asserted::held(&assertions, &table, output.0);
     let building = Building::begin(open, Arc::clone(&table), Failing { criteria: steps, output, prior, held });
-    let mut walk = Walk::of((run, statements, table), building, None, output.0);
+    let mut walk = Walk::of((run, statements, table), building, passing, output.0);
     walk.assertions = assertions;
     walk.tree = recorded.recording.tree.as_ref().and_then(|tree| tree.parse().ok());
     walk.expect(&order.expected)?;

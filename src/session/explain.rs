@@ -44,7 +44,7 @@ use std::time::Instant;
 pub mod both;
 pub mod change;
 mod expanded;
-mod finding;
+pub(in crate::session) mod finding;
 mod forks;
 pub mod model;
 pub(in crate::session) mod pair;

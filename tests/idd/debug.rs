@@ -115,7 +115,7 @@ fn what_the_passing_version_has_as_well_is_presumed_to_be_right() {
     assert_eq!(code, Some(0), "{said}");
     let (first, _) = said.split_once("[c w h").unwrap();
     assert!(first.contains("return one < other ? one : other;"), "{said}");
-    assert!(first.contains("uses one = 0  (as in the passing version)\n"), "{said}");
+    assert!(first.contains("uses one = 0  (as in the passing run)\n"), "{said}");
     assert!(said.contains("The first wrong step:\n"), "{said}");
 }
 

@@ -257,6 +257,11 @@ pub struct DebugCommand {
     #[arg(long, value_name = "REV", requires = "bad")]
     pub good: Option<String>,
 
+    /// Recording in which the test passed, with another input or at another revision: values that are the same there are
+    /// presumed to be right.
+    #[arg(long, value_name = "ID", conflicts_with_all = ["bad", "words"])]
+    pub passing: Option<String>,
+
     /// Shell line that is run before the test.
     #[arg(long, value_name = "COMMAND", requires = "words")]
     pub build: Option<OsString>,

@@ -9,7 +9,7 @@ use crate::session::debug::Question;
 use crate::session::debug::reason;
 
 /// What stands after a value that is the same in the passing version.
-const PRESUMED: &str = "  (as in the passing version)";
+const PRESUMED: &str = "  (as in the passing run)";
 
 /// What stands after a value that is as the person expects.
 const EXPECTED: &str = "  (as expected)";

@@ -66,6 +66,7 @@ impl Recordings for Stored<'_> {
             expected: begin.expected.clone(),
             from,
             answers: None,
+            passing: None,
             is_restarted: begin.is_restarted,
             is_plain: false,
             versions: None,

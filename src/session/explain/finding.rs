@@ -367,7 +367,7 @@ pub(super) fn no_difference() -> Failure {
 /// Gives two versions names that both share; returns remarks about what has no counterpart.
 ///
 /// Which functions ran is known only when the traces have been read; then they are to be read again.
-pub(super) fn rename(failing: &mut Player, reference: &mut Player) -> Result<Vec<String>, Failure> {
+pub(in crate::session) fn rename(failing: &mut Player, reference: &mut Player) -> Result<Vec<String>, Failure> {
     Run::read(failing)?;
     let functions = |player: &Player| player.shapes().map(|shape| Function::new(shape)).collect::<Vec<_>>();
     let (mut ours, mut theirs) = (functions(failing), functions(reference));
