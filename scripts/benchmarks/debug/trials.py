@@ -56,9 +56,9 @@ def history(case):
 
 def observed(place, test):
     """What the program in `place` prints and returns for a test; None if it does not end."""
-    command = f"{LIMITS}; eval \"exec ./program {test.get('arguments', '')}\" 2>/dev/null"
+    command = f'{LIMITS}; eval "exec ./program $1" 2>/dev/null'
     try:
-        done = subprocess.run(["sh", "-c", command], cwd=place, input=test.get("input", "").encode(), capture_output=True, timeout=5)
+        done = subprocess.run(["sh", "-c", command, "sh", test.get("arguments", "")], cwd=place, input=test.get("input", "").encode(), capture_output=True, timeout=5)
     except subprocess.TimeoutExpired:
         return None
     return None if done.returncode in (137, 152, 153) or len(done.stdout) > 1 << 20 else (done.stdout, done.returncode)

@@ -63,7 +63,7 @@ impl Default for Weights {
             held: 0.5,
             judged: 1e-6,
             same_line: 0.2,
-            shows: 0.3,
+            shows: 0.5,
             alike: 0.5,
             missing: 9.0,
             skipped: 8.0,
