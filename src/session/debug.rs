@@ -266,7 +266,7 @@ impl Walk {
         let output = last_output(&run.run, criteria);
         let failing = Failing { criteria: criteria.to_vec(), output, prior: HashMap::new(), held: Vec::new() };
         let grounds = Grounds::new(&mut run.player, &table, failing).map_err(|error| failed(&error))?;
-        Ok(Self::of((run, statements, table), Building::Built(grounds), passing, output.0))
+        Ok(Self::of((run, statements, table), Building::Built(Box::new(grounds)), passing, output.0))
     }
 
     fn of(
@@ -307,7 +307,7 @@ impl Walk {
     /// The next step; `None` if nothing is left.
     ///
     /// Cost: two passes over the graph after a new answer, more of a short run; and what [`Grounds`] cost the first time.
-    pub fn next(&mut self) -> Result<Option<Recommendation>, Failure> {
+    pub fn recommend(&mut self) -> Result<Option<Recommendation>, Failure> {
         if self.judged.is_empty() {
             return Ok(Some(Recommendation { step: self.failure, state: State::SimpleInference, n_suspects: 0 }));
         }
@@ -334,7 +334,7 @@ impl Walk {
     /// help.
     ///
     /// Cost: the first time one pass over each run; then the facts about at most [`MAX_SILENT`] lines, in both runs.
-    pub fn next_helped(&mut self) -> Result<Option<Recommendation>, Failure> {
+    pub fn recommend_helped(&mut self) -> Result<Option<Recommendation>, Failure> {
         let candidates = self.divergences()?;
         let gaps: BTreeSet<Step> =
             candidates.iter().filter(|found| found.is_before_more).map(|found| found.step).collect();
@@ -370,7 +370,7 @@ impl Walk {
                 return Ok(Some(Recommendation { step, state: State::FirstDifference, n_suspects: 0 }));
             }
         }
-        self.next()
+        self.recommend()
     }
 
     fn is_clear(&self, step: Step) -> bool {
@@ -436,12 +436,13 @@ impl Walk {
     pub fn contradiction(&self) -> Option<String> {
         let index = contradicted(&self.judged)?;
         let (last, other) = (self.judged.last()?, &self.judged[index]);
-        let why = match last.step == other.step {
-            true => "the same step".to_owned(),
-            false => format!(
-                "step {}: a value that is wrong at one of the two steps is right at the later one, though no step computed it again",
-                other.step.0
-            ),
+        let why = if last.step == other.step {
+            "the same step".to_owned()
+        } else {
+            let step = other.step.0;
+            format!(
+                "step {step}: a value that is wrong at the earlier step is right at the later one, though no step computed it again"
+            )
         };
         Some(format!("the last answer contradicts answer {} about {why}; `z` takes the last answer back", index + 1))
     }
@@ -463,8 +464,8 @@ impl Walk {
                 // Nothing was found, so the same step is asked about for the same reason.
                 Some(_) if again.is_some() => again.take(),
                 Some(_) => None,
-                None if is_helped => self.next_helped()?,
-                None => self.next()?,
+                None if is_helped => self.recommend_helped()?,
+                None => self.recommend()?,
             };
             let Some(step) = jump.take().or(recommendation.map(|found| found.step)) else {
                 return Ok(End::Exhausted);

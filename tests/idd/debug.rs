@@ -190,6 +190,27 @@ fn a_wrong_text_comes_from_the_pointer_and_from_what_wrote_the_text() {
     }
 }
 
+#[test]
+fn values_that_are_the_same_in_a_passing_run_are_marked() {
+    let place = repository(GOOD, &bad());
+    let record = |at: &str| {
+        let (said, complaint, code) =
+            idd(place.path(), &["record", "--at", at, "--build", "cc -g -o a a.c", "--", "./a"]);
+        assert_eq!(code, Some(0), "{said}{complaint}");
+    };
+    record("HEAD~1");
+    record("HEAD");
+    let (said, _) = walked(place.path(), "g a.c:11\n", &["--passing", "1", "--from", "line:a.c:15"]);
+    assert!(said.contains("  1: uses both = 16\n"), "{said}");
+    assert!(said.contains("      sum += numbers[i];\n") && said.contains("  (as in the passing run)\n"), "{said}");
+    let (said, code) = walked(place.path(), "", &["--passing", "2", "--from", "line:a.c:15"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("recording 0002 is the one that is debugged"), "{said}");
+    let (said, code) = walked(place.path(), "", &["--recording", "1", "--passing", "2", "--from", "line:a.c:15"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("in recording 0002, the program did not exit with 0"), "{said}");
+}
+
 /// A program whose sum counts one value too many, with assertions.
 const ASSERTING: &str = "#include <assert.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 //! A window of a run, the part that was kept where the beginning was given up, beside the whole run: what the window says is what the whole run says, or
 //! that it does not know.
 
+use git_idd::trace::native::call::Call;
 use git_idd::trace::native::machine::Machine;
 use git_idd::trace::native::machine::Watch;
 use git_idd::trace::native::play::Player;
 use git_idd::trace::native::records::Records;
-use git_idd::trace::native::shape::Call;
 use git_idd::trace::step::Step;
 use git_idd::world::record::store;
 

@@ -534,7 +534,7 @@ fn debug_args(command: DebugCommand) -> Result<DebugOrder, Complaint> {
     };
     let which = Which { recording, process };
     let (is_restarted, is_plain, simulated) = (restart, plain, simulate);
-    Ok(DebugOrder { passing, which, record, expected, from, answers, is_restarted, is_plain, versions, simulated })
+    Ok(DebugOrder { which, record, expected, from, answers, passing, is_restarted, is_plain, versions, simulated })
 }
 
 fn hunt_args(words: Vec<OsString>, history: History, mut test: Test, effort: Effort) -> Result<HuntOrder, Complaint> {

@@ -11,6 +11,7 @@ use crate::session::debug::Question;
 use crate::session::debug::calls::Calls;
 use crate::session::debug::reply::Item;
 use crate::session::debug::reply::items;
+use crate::trace::native::detail::MAX_TEXT;
 use crate::trace::step::Step;
 
 /// Lines of the source before and after that of a step.
@@ -101,6 +102,8 @@ fn values(question: &Question<'_>, items: &[Item], line: &mut Line<'_>) -> Vec<V
         let value = value.map_or("?", String::as_str);
         let about = if item.is_used { presumed(question, index) } else { "" };
         let mut from = Vec::new();
+        let size = item.range.map(|(_, size)| size).filter(|size| value.starts_with('"') && *size > MAX_TEXT);
+        from.extend(size.map(|size| format!("({size} bytes, of which {MAX_TEXT} are shown)")));
         from.extend(origin.map(|origin| safe(origin)));
         from.extend(Some(about.trim().to_owned()).filter(|about| !about.is_empty()));
         let mut makers: Vec<Step> = makers.iter().copied().filter(|maker| *maker != Step::START).collect();

@@ -1,11 +1,11 @@
 //! Counts for `git idd trace stat`.
 
 use crate::trace::TraceError;
+use crate::trace::native::call::Call;
 use crate::trace::native::machine::Machine;
 use crate::trace::native::machine::Watch;
 use crate::trace::native::machine::What;
 use crate::trace::native::play::Player;
-use crate::trace::native::shape::Call;
 use crate::trace::step::Step;
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;

@@ -12,10 +12,10 @@ use std::hash::Hasher as _;
 use crate::explain::align::Alignment;
 use crate::explain::native::recorded::Recorded;
 use crate::trace::TraceError;
+use crate::trace::native::call::Call;
 use crate::trace::native::machine::Machine;
 use crate::trace::native::machine::Watch;
 use crate::trace::native::play::Player;
-use crate::trace::native::shape::Call;
 use crate::trace::step::Step;
 use crate::trace::step::Steps;
 

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 
 use crate::trace::TraceError;
+use crate::trace::native::call::Call;
 use crate::trace::native::frame::narrow;
 use crate::trace::native::machine::Machine;
 use crate::trace::native::machine::Watch;
 use crate::trace::native::model::Input;
 use crate::trace::native::play::Player;
-use crate::trace::native::shape::Call;
 use crate::trace::native::target::written_to;
 use crate::trace::step::Step;
 

@@ -81,7 +81,7 @@ impl Asking {
             };
             return Ok((with(known, &described(step, &facts, ("ringleader", text), 1)), Some(step)));
         }
-        let Some(next) = self.walk.next()? else {
+        let Some(next) = self.walk.recommend()? else {
             self.asked = None;
             let text =
                 "no step is left that the failure depends on and that was not judged; `undo` takes an answer back";

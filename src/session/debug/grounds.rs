@@ -29,7 +29,7 @@ pub enum Building {
     /// In a thread.
     There(JoinHandle<Result<Grounds, TraceError>>),
     /// They are built.
-    Built(Grounds),
+    Built(Box<Grounds>),
 }
 
 impl Building {
@@ -51,7 +51,7 @@ impl Building {
                 Ok(built) => built.map_err(|error| failed(&error)),
                 Err(_) => Err(Failure::new(Status::Error, "the dependences of the run could not be read")),
             },
-            Self::Built(grounds) => Ok(grounds),
+            Self::Built(grounds) => Ok(*grounds),
         }
     }
 }
@@ -107,12 +107,11 @@ impl Grounds {
     pub fn recommend(&mut self, table: &Table, judged: &[Judged]) -> Option<Recommendation> {
         if !judged.starts_with(&self.heard) {
             self.heard.pop();
-            match self.before.take().filter(|_| judged.starts_with(&self.heard)) {
-                Some(before) => self.suspects = before,
-                None => {
-                    self.suspects = unheard((&self.graph, table), &self.wrong, &self.failing);
-                    self.heard.clear();
-                }
+            if let Some(before) = self.before.take().filter(|_| judged.starts_with(&self.heard)) {
+                self.suspects = before;
+            } else {
+                self.suspects = unheard((&self.graph, table), &self.wrong, &self.failing);
+                self.heard.clear();
             }
         }
         for answer in &judged[self.heard.len()..] {

@@ -79,7 +79,7 @@ pub fn simulate(
     let mut seen: HashMap<Step, u32> = HashMap::new();
     while found.n_answers < MAX_ANSWERS {
         let begin = Instant::now();
-        let next = if is_helped { walk.next_helped()? } else { walk.next()? };
+        let next = if is_helped { walk.recommend_helped()? } else { walk.recommend()? };
         let Some(next) = next else { break };
         found.longest = found.longest.max(begin.elapsed());
         let facts = walk.facts(next.step)?;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::trace::TraceError;
 use crate::trace::dependence::Dependences;
+use crate::trace::native::call::Call;
 use crate::trace::native::fault::Crash;
 use crate::trace::native::fault::Doing;
 use crate::trace::native::frame::Frame;
@@ -18,7 +19,6 @@ use crate::trace::native::object::Named;
 use crate::trace::native::object::View;
 use crate::trace::native::play::Player;
 use crate::trace::native::shape::Argument;
-use crate::trace::native::shape::Call;
 use crate::trace::native::shape::Class;
 use crate::trace::native::value;
 use crate::trace::native::visit::before_step;
@@ -30,6 +30,9 @@ const MAX_ACCESSES: usize = 200;
 
 /// The maximum number of bytes of a read or write that are stored.
 pub const MAX_CONTENT: u64 = 4096;
+
+/// Bytes that are shown of a text that a function of the library reads.
+pub const MAX_TEXT: u64 = 80;
 
 /// The maximum number of makers of a step that are shown.
 const MAX_MAKERS: usize = 64;
@@ -329,7 +332,7 @@ impl Watch for Focus<'_> {
             // As a rule it is text, and without a type. A structure is shown by its fields.
             let is_structure = access.named.value.as_ref().is_some_and(|value| value.starts_with('{'));
             if !is_structure
-                && let Some(bytes) = machine.memory.bytes(address, usize::try_from(length.min(80)).unwrap_or(80))
+                && let Some(bytes) = machine.memory.bytes(address, usize::try_from(length.min(MAX_TEXT)).unwrap_or(0))
             {
                 access.named.value = Some(value::quoted(bytes.strip_suffix(&[0]).unwrap_or(&bytes), '"'));
             }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::instrument::statement::Statement;
 use crate::trace::flow::BlockId;
 use crate::trace::index::Index;
-use crate::trace::native::shape::Call;
+use crate::trace::native::call::Call;
 use crate::trace::native::shape::Register;
 use crate::trace::native::shape::Shape;
 use crate::trace::native::shape::Source;

@@ -14,6 +14,8 @@ use crate::trace::TraceError;
 use crate::trace::index::Index;
 use crate::trace::native::atomic::updated;
 use crate::trace::native::blame::Remembered;
+use crate::trace::native::call::Call;
+use crate::trace::native::check::Check;
 use crate::trace::native::fault::Crash;
 use crate::trace::native::frame::External;
 use crate::trace::native::frame::Frame;
@@ -23,7 +25,6 @@ use crate::trace::native::list::List;
 use crate::trace::native::memory::Memory;
 use crate::trace::native::records::Record;
 use crate::trace::native::shape::Action;
-use crate::trace::native::shape::Call;
 use crate::trace::native::shape::Next;
 use crate::trace::native::shape::Shape;
 use crate::trace::native::shape::Source;
@@ -89,27 +90,6 @@ pub trait Watch {
 pub struct Nobody;
 
 impl Watch for Nobody {}
-
-/// The check of values: what is read must be what was written last.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Check {
-    /// Reads of memory.
-    pub n_reads: u64,
-    /// Those that found other bytes than were written last.
-    pub n_other: u64,
-    /// Those of them behind a call of an unknown function that was given a pointer to there.
-    pub n_reached: u64,
-    /// Those of them behind some call of an unknown function.
-    pub n_after_call: u64,
-    /// Calls of functions that are not instrumented, with a model and without.
-    pub n_modelled: u64,
-    /// See [`n_modelled`](Self::n_modelled).
-    pub n_unmodelled: u64,
-    /// Frames that were left without a return: `longjmp`, the end of a thread.
-    pub n_unwound: u64,
-    /// Frames that were met in the middle.
-    pub n_partial: u64,
-}
 
 /// What a call left in a block.
 #[derive(Debug, Clone, PartialEq, Eq)]

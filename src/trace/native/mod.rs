@@ -10,7 +10,9 @@
 pub mod assemble;
 pub mod atomic;
 pub mod blame;
+pub mod call;
 pub mod cell;
+pub mod check;
 pub mod detail;
 pub mod digest;
 pub mod effect;

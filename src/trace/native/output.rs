@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::trace::TraceError;
+use crate::trace::native::call::Call;
 use crate::trace::native::fault::Crash;
 use crate::trace::native::frame::narrow;
 use crate::trace::native::globals::Globals;
@@ -11,7 +12,6 @@ use crate::trace::native::machine::Watch;
 use crate::trace::native::machine::What;
 use crate::trace::native::play::Player;
 use crate::trace::native::run::said;
-use crate::trace::native::shape::Call;
 use crate::trace::slice::Part;
 use crate::trace::step::Step;
 

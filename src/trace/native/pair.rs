@@ -1,11 +1,11 @@
 //! Two watchers of the same pass.
 
+use crate::trace::native::call::Call;
 use crate::trace::native::fault::Crash;
 use crate::trace::native::machine::Machine;
 use crate::trace::native::machine::Watch;
 use crate::trace::native::machine::What;
 use crate::trace::native::shape::Action;
-use crate::trace::native::shape::Call;
 use crate::trace::step::Step;
 
 impl<A: Watch, B: Watch> Watch for (A, B) {

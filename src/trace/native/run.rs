@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use crate::trace::TraceError;
 use crate::trace::index::Index;
+use crate::trace::native::call::Call;
 use crate::trace::native::frame::Frame;
 use crate::trace::native::frame::narrow;
 use crate::trace::native::machine::Machine;
 use crate::trace::native::machine::Watch;
 use crate::trace::native::ostream::inserted;
 use crate::trace::native::play::Player;
-use crate::trace::native::shape::Call;
 use crate::trace::run::Late;
 use crate::trace::run::Revealed;
 use crate::trace::run::Run;

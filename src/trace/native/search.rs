@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::trace::TraceError;
+use crate::trace::native::call::Call;
 use crate::trace::native::detail;
 use crate::trace::native::globals::Globals;
 use crate::trace::native::machine::Machine;
@@ -13,7 +14,6 @@ use crate::trace::native::object::View;
 use crate::trace::native::owner::Owner;
 use crate::trace::native::owner::owner;
 use crate::trace::native::play::Player;
-use crate::trace::native::shape::Call;
 use crate::trace::native::visit::at_step;
 use crate::trace::step::Step;
 use crate::trace::walk::Time;

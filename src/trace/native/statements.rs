@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::trace::TraceError;
+use crate::trace::native::call::Call;
 use crate::trace::native::machine::Machine;
 use crate::trace::native::machine::Watch;
 use crate::trace::native::play::Player;
 use crate::trace::native::run::LOWEST_POINTER;
-use crate::trace::native::shape::Call;
 use crate::trace::place::Place;
 use crate::trace::step::Step;
 use crate::trace::step::Steps;

@@ -1,13 +1,13 @@
 //! Replays one step of a run.
 
 use crate::trace::TraceError;
+use crate::trace::native::call::Call;
 use crate::trace::native::fault::Crash;
 use crate::trace::native::machine::Machine;
 use crate::trace::native::machine::Watch;
 use crate::trace::native::machine::What;
 use crate::trace::native::play::Player;
 use crate::trace::native::shape::Action;
-use crate::trace::native::shape::Call;
 use crate::trace::step::Step;
 
 /// Replays one step, and reports what it does to `watch`; nothing if there is no such step.

@@ -8,6 +8,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::trace::TraceError;
+use crate::trace::native::call::Call;
 use crate::trace::native::frame::narrow;
 use crate::trace::native::globals::Globals;
 use crate::trace::native::input::Entry;
@@ -19,7 +20,6 @@ use crate::trace::native::model::Input;
 use crate::trace::native::play::Player;
 use crate::trace::native::scanned;
 use crate::trace::native::shape::Action;
-use crate::trace::native::shape::Call;
 use crate::trace::step::Step;
 
 /// The longest name of a file or of a variable.
