@@ -45,9 +45,12 @@ use crate::session::recorded::Which;
 use crate::session::recorded::failed;
 use crate::session::slice::Direction;
 use crate::session::slice::criterion::Criterion;
+use crate::session::slice::criterion::is_in_line;
+use crate::session::slice::criterion::of_line;
 use crate::session::sources::Sources;
 use crate::session::talk::Talk;
 use crate::trace::native::run::Reader;
+use crate::trace::place::Place;
 use crate::trace::run::Run;
 use crate::trace::step::Step;
 use crate::world::record::store;
@@ -542,6 +545,14 @@ pub fn of_recording(order: &DebugOrder, location: &Location) -> Result<(Walk, So
     };
     let find = |criterion: &Criterion, player: &mut _| criterion.find(player, ended, Direction::Backward, &sources);
     let found = match &order.from {
+        // The run was just played.
+        Some(Criterion::Line(file, line)) => {
+            let is_here = |place: &Option<Place>| place.as_ref().is_some_and(|place| is_in_line(place, (file, *line)));
+            let is_here: Vec<bool> = statements.places.iter().map(is_here).collect();
+            let steps = (1..).map(Step).zip(statements.of_steps.iter().zip(&run.entries).skip(1));
+            let steps = steps.filter(|(_, (statement, is_entry))| is_here[**statement as usize] && !**is_entry);
+            of_line((file, *line), steps.map(|(step, _)| step).collect())?
+        }
         Some(criterion) => find(criterion, player)?,
         None => find(&Criterion::Crash, player).or_else(|_| find(&Criterion::End, player))?,
     };

@@ -11,6 +11,7 @@ use crate::session::expression::condition::Condition;
 use crate::session::expression::state::State;
 use crate::session::failure::Failure;
 use crate::session::recorded::failed;
+use crate::session::slice::criterion::is_in_line;
 use crate::trace::native::object::View;
 use crate::trace::native::visit::before_step;
 use crate::trace::step::Step;
@@ -148,10 +149,7 @@ impl Walk {
     }
 
     fn check(&mut self, expectation: &Expectation) -> Result<Checked, Failure> {
-        let is_here = |place: &crate::trace::place::Place| {
-            let before = place.file.strip_suffix(&*expectation.file);
-            place.line == expectation.line && before.is_some_and(|before| before.is_empty() || before.ends_with('/'))
-        };
+        let is_here = |place: &crate::trace::place::Place| is_in_line(place, (&expectation.file, expectation.line));
         let places: Vec<bool> =
             self.statements.places.iter().map(|place| place.as_ref().is_some_and(is_here)).collect();
         let steps = (1..=self.failure.0).map(Step).filter(|step| {

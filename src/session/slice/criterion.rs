@@ -19,6 +19,7 @@ use crate::trace::native::output;
 use crate::trace::native::output::NoByte;
 use crate::trace::native::output::Stream;
 use crate::trace::native::play::Player;
+use crate::trace::place::Place;
 use crate::trace::slice::Part;
 use crate::trace::step::Step;
 use std::ops::Range;
@@ -114,14 +115,7 @@ impl Criterion {
                 let mut lines = Lines { file, line: *line, found: Vec::new() };
                 player.seek(0)?;
                 player.play(&mut lines).map_err(|error| failed(&error))?;
-                let steps: Vec<_> = lines.found.into_iter().map(whole).collect();
-                let words = format!("{}:{line}", shown(file));
-                if steps.is_empty() {
-                    return Err(Failure::new(Status::Error, format!("no statement of {words} ran")).with_hint(
-                        "a statement is in the line in which it begins; `git idd trace tree` shows what ran",
-                    ));
-                }
-                Ok(Found { steps, words, part: None })
+                of_line((file, *line), lines.found)
             }
             Self::Input(name, range) => {
                 if direction == Direction::Backward {
@@ -132,6 +126,24 @@ impl Criterion {
             }
         }
     }
+}
+
+/// All steps of a line.
+///
+/// Errors: there is none.
+pub fn of_line((file, line): (&str, u32), steps: Vec<Step>) -> Result<Found, Failure> {
+    let words = format!("{}:{line}", shown(file));
+    if steps.is_empty() {
+        return Err(Failure::new(Status::Error, format!("no statement of {words} ran"))
+            .with_hint("a statement is in the line in which it begins; `git idd trace tree` shows what ran"));
+    }
+    Ok(Found { steps: steps.into_iter().map(|step| (step, Step(u32::MAX))).collect(), words, part: None })
+}
+
+/// Whether a place is in a line; the file may be the end of its path.
+pub fn is_in_line(place: &Place, (file, line): (&str, u32)) -> bool {
+    let before = place.file.strip_suffix(file);
+    place.line == line && before.is_some_and(|before| before.is_empty() || before.ends_with('/'))
 }
 
 fn n_steps(player: &mut Player) -> Result<u32, Failure> {
@@ -252,11 +264,7 @@ struct Lines<'l> {
 impl Watch for Lines<'_> {
     fn step(&mut self, machine: &Machine) {
         let Some(frame) = machine.frame().filter(|frame| frame.statement != 0) else { return };
-        let is_here = frame.place().is_some_and(|place| {
-            let file = place.file.strip_suffix(self.file);
-            place.line == self.line && file.is_some_and(|before| before.is_empty() || before.ends_with('/'))
-        });
-        if is_here {
+        if frame.place().is_some_and(|place| is_in_line(place, (self.file, self.line))) {
             self.found.push(frame.step);
         }
     }
