@@ -49,6 +49,16 @@ With a prefix argument, begin a new walk at the criterion FROM."
   (interactive (list (and current-prefix-arg (read-string "Criterion: "))))
   (dape-request (dape--live-connection 'stopped) "gitIdd/recommend" (and from (list :from from)) #'git-idd--show))
 
+(defun git-idd-restart ()
+  "Forget the answers, and begin anew."
+  (interactive)
+  (dape-request (dape--live-connection 'stopped) "gitIdd/recommend" '(:restart t) #'git-idd--show))
+
+(defun git-idd-expect (text)
+  "Begin a walk where TEXT does not hold, such as n > 0 at a.c:13."
+  (interactive "sThis must hold: ")
+  (dape-request (dape--live-connection 'stopped) "gitIdd/expect" (list :expect (vector text)) #'git-idd--show))
+
 (defun git-idd-answer (answer &optional values)
   "Give ANSWER to the recommended step; VALUES are the numbers of wrong values."
   (interactive

@@ -75,6 +75,13 @@ end
 vim.api.nvim_create_user_command("GitIddRecommend", function(command)
   M.recommend(command.args)
 end, { nargs = "?" })
+vim.api.nvim_create_user_command("GitIddRestart", function()
+  request("gitIdd/recommend", { restart = true })
+end, {})
+-- What must hold before a line runs: `:GitIddExpect n > 0 at a.c:13`.
+vim.api.nvim_create_user_command("GitIddExpect", function(command)
+  request("gitIdd/expect", { expect = { command.args } })
+end, { nargs = 1 })
 vim.api.nvim_create_user_command("GitIddAnswer", function(command)
   local values = {}
   for index = 2, #command.fargs do

@@ -42,9 +42,18 @@ const recommendFrom = async () => {
   }
 };
 
+const expect = async () => {
+  const text = await vscode.window.showInputBox({ prompt: "What must hold before a line runs: n > 0 at a.c:13" });
+  if (text) {
+    await request("gitIdd/expect", { expect: [text] });
+  }
+};
+
 const commands = {
   recommend: () => request("gitIdd/recommend", {}),
   recommendFrom,
+  restart: () => request("gitIdd/recommend", { restart: true }),
+  expect,
   correct: answer("correct"),
   wrongValue,
   wrongPath: answer("wrongPath"),
