@@ -84,6 +84,9 @@ pub fn backward(graph: &Dependences, criteria: &[Vec<(Step, Step)>]) -> Reached 
                     open.push(maker);
                 }
             }
+            if !graph.is_waiting(user) {
+                continue;
+            }
             let Some(times) = slices.until.get(&user).cloned() else { continue };
             for (time, maker, _) in graph.late_of(user).take_while(|(time, ..)| *time < times[0].0) {
                 let of_time = times.iter().take_while(|(until, _)| time < *until).fold(0, |all, (_, of)| all | of);

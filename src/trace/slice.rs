@@ -87,6 +87,9 @@ pub fn backward(graph: &Dependences, criteria: &[(Step, Step)], kinds: Kinds) ->
                     open.push(maker);
                 }
             }
+            if !graph.is_waiting(user) {
+                continue;
+            }
             let Some(until) = slice.until.get(&user).copied() else { continue };
             let late = graph.late_of(user).take_while(|(time, ..)| *time < until);
             for (time, maker, _) in late.filter(|(_, _, kind)| kinds.has(*kind)) {
