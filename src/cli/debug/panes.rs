@@ -17,6 +17,10 @@ use ratatui::crossterm::event::KeyEvent;
 use ratatui::crossterm::event::KeyEventKind;
 use ratatui::crossterm::event::KeyModifiers;
 use ratatui::crossterm::execute;
+use rustix::event::PollFd;
+use rustix::event::PollFlags;
+use rustix::event::Timespec;
+use rustix::event::poll;
 
 use crate::cli::debug::draw::LEAST;
 use crate::cli::debug::screen::Action;
@@ -26,6 +30,7 @@ use crate::cli::debug::shown::Shown;
 use crate::cli::debug::text::Line;
 use crate::cli::debug::text::at;
 use crate::cli::debug::tree;
+use crate::report::Status;
 use crate::session::debug::Person;
 use crate::session::debug::Question;
 use crate::session::debug::Reply;
@@ -52,6 +57,22 @@ pub fn fits() -> Result<(), String> {
         ));
     }
     Ok(())
+}
+
+/// Waits until there is input or a signal; returns whether the terminal is still open.
+///
+/// `event::poll` never returns once it is closed, so it is asked only without waiting.
+fn is_open(patience: Duration) -> bool {
+    let stdin = io::stdin();
+    let mut terminal = [PollFd::new(&stdin, PollFlags::IN)];
+    let patience = Timespec { tv_sec: 0, tv_nsec: patience.subsec_nanos().into() };
+    let is_ready = poll(&mut terminal, Some(&patience)).is_ok_and(|n_ready| n_ready > 0);
+    !(is_ready && terminal[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL))
+}
+
+/// Waits as [`is_open`] does; a terminal that was closed is an error.
+fn check_open(patience: Duration) -> Result<(), Failure> {
+    if is_open(patience) { Ok(()) } else { Err(Failure::new(Status::Interrupted, "the terminal was closed")) }
 }
 
 /// A person at a terminal.
@@ -108,7 +129,12 @@ impl<'a> Panes<'a> {
     }
 
     fn leave(&mut self) {
-        if self.terminal.take().is_some() {
+        if let Some(terminal) = self.terminal.take() {
+            if !is_open(Duration::ZERO) {
+                // Nothing can be restored, and a complaint about that would have no reader.
+                std::mem::forget(terminal);
+                return;
+            }
             drop(execute!(io::stdout(), DisableMouseCapture));
             ratatui::restore();
         }
@@ -144,19 +170,23 @@ impl<'a> Panes<'a> {
     }
 
     /// Waits for a key, the mouse, a new size, or a signal; `None` for a signal that stopped the program for a while.
-    fn wait(&mut self) -> io::Result<Option<Event>> {
+    ///
+    /// Errors: the terminal was closed, or cannot be used.
+    fn wait(&mut self) -> Result<Option<Event>, Failure> {
         loop {
             if self.suspend.swap(false, Ordering::Relaxed) {
                 self.leave();
                 interrupt::suspend();
-                self.enter()?;
+                self.enter().map_err(|error| Failure::from_error(&error))?;
                 return Ok(None);
             }
             if self.interrupt.is_interrupted() {
                 return Ok(Some(Event::Key(KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL))));
             }
-            if event::poll(PATIENCE)? {
-                return event::read().map(Some);
+            check_open(PATIENCE)?;
+            let is_ready = event::poll(Duration::ZERO).map_err(|error| Failure::from_error(&error))?;
+            if is_ready {
+                return event::read().map(Some).map_err(|error| Failure::from_error(&error));
             }
         }
     }
@@ -218,9 +248,11 @@ impl Person for Panes<'_> {
         let mut screen = self.screen(question);
         loop {
             if let Some(terminal) = &mut self.terminal {
-                terminal.draw(|frame| screen.draw(frame)).map_err(|error| Failure::from_error(&error))?;
+                let drawn = terminal.draw(|frame| screen.draw(frame)).map(|_| ());
+                check_open(Duration::ZERO)?;
+                drawn.map_err(|error| Failure::from_error(&error))?;
             }
-            let Some(event) = self.wait().map_err(|error| Failure::from_error(&error))? else { continue };
+            let Some(event) = self.wait()? else { continue };
             match screen.event(&event) {
                 None => {}
                 Some(Action::Quit) => return Ok(Reply::Quit),
@@ -275,7 +307,8 @@ impl Person for Panes<'_> {
             // The search goes on without its progress if that cannot be shown.
             drop(terminal.draw(|frame| screen.draw(frame)));
         }
-        let mut is_stopped = self.interrupt.is_interrupted() || self.suspend.load(Ordering::Relaxed);
+        let is_asked = self.interrupt.is_interrupted() || self.suspend.load(Ordering::Relaxed);
+        let mut is_stopped = is_asked || self.terminal.is_some() && !is_open(Duration::ZERO);
         while !is_stopped && event::poll(Duration::ZERO).unwrap_or(false) {
             is_stopped = matches!(event::read(), Ok(Event::Key(key)) if key.kind != KeyEventKind::Release);
         }
