@@ -269,6 +269,7 @@ impl Asked<'_> {
                 "makers": used.makers.iter().map(|maker| maker.0).collect::<BTreeSet<_>>(),
             })).collect::<Vec<_>>(),
             "gives": detail.writes.iter().map(|write| json!({ "name": write.named.name, "value": write.named.value })).collect::<Vec<_>>(),
+            "returns": detail.returned,
             "decides": outcome.as_ref().map(|outcome| outcome.told.clone()),
             "reason": question.recommendation.map(|found| reason(found.state)),
             "suspects": question.recommendation.map(|found| found.n_suspects),

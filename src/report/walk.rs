@@ -69,6 +69,15 @@ pub struct Step {
 }
 
 impl Fault {
+    /// What the first of the steps is.
+    fn title(self) -> &'static str {
+        match self {
+            Self::Value | Self::Decision => "The first wrong step",
+            Self::Missing => "Missing code",
+            Self::Given => "A wrong initial value",
+        }
+    }
+
     /// The fault in short.
     pub fn words(self) -> &'static str {
         match self {
@@ -86,8 +95,8 @@ impl Walk {
         let what = match self.fault {
             Fault::Value => "The first wrong step computes a wrong value from right ones",
             Fault::Decision => "The first wrong step decides wrongly, and all that it uses is right",
-            Fault::Missing => "Code is missing before the first step",
-            Fault::Given => "The first step uses a value that was wrong before the program began",
+            Fault::Missing => "Code that should have run before this step is missing",
+            Fault::Given => "This step uses a value that was wrong before the program began",
         };
         format!("{what}; found with {}.", count(self.n_answers, "answer"))
     }
@@ -117,7 +126,7 @@ impl Walk {
 
     /// As Markdown: a paragraph and a list, each with an empty line at its end.
     pub fn markdown(&self) -> String {
-        let mut lines = vec![format!("**The first wrong step**: {}", self.sentence()), String::new()];
+        let mut lines = vec![format!("**{}**: {}", self.fault.title(), self.sentence()), String::new()];
         for (number, step) in (1..=MAX_LINES).zip(&self.steps) {
             let line = step.line.map(|line| format!(":{line}")).unwrap_or_default();
             let place = |file: &Untrusted| Markdown.code(&[file.as_bytes(), line.as_bytes()].concat().into()) + " in ";

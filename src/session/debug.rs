@@ -19,6 +19,7 @@ use crate::explain::feedback::table::Table;
 use crate::explain::native::divergence;
 use crate::explain::native::divergence::Candidate;
 use crate::explain::native::facts;
+use crate::explain::native::facts::Comparison;
 use crate::explain::native::facts::Facts;
 use crate::explain::native::facts::Statements;
 use crate::explain::native::facts::Used;
@@ -251,7 +252,7 @@ pub struct Walk {
     /// The assertions in the lines that ran, by the number of their statements.
     assertions: HashMap<u32, String>,
     /// What the passing version said of steps.
-    silent: HashMap<Step, Feedback>,
+    silent: HashMap<Step, Comparison>,
     divergences: Option<Vec<Candidate>>,
 }
 
@@ -401,6 +402,10 @@ impl Walk {
 
     /// What the passing version says of a step; `None` if there is none.
     pub fn silent(&mut self, step: Step) -> Result<Option<Feedback>, Failure> {
+        Ok(self.compared(step)?.map(|found| found.feedback))
+    }
+
+    fn compared(&mut self, step: Step) -> Result<Option<Comparison>, Failure> {
         let Some((reference, alignment)) = &mut self.passing else { return Ok(None) };
         if let Some(known) = self.silent.get(&step) {
             return Ok(Some(known.clone()));
@@ -413,14 +418,10 @@ impl Walk {
 
     /// Of the values that a step uses, those that are the same in the passing version.
     fn presumed(&mut self, step: Step, used: &[Used]) -> Result<Vec<usize>, Failure> {
-        let n_used = used.len();
-        let mut found: Vec<usize> = match self.silent(step)? {
-            Some(Feedback::WrongValue(wrong)) => (0..n_used).filter(|index| !wrong.contains(index)).collect(),
-            Some(Feedback::Correct | Feedback::WrongResult) => (0..n_used).collect(),
-            _ => Vec::new(),
-        };
-        // What is not known of either run is not known to be the same.
-        found.retain(|index| used[*index].value.as_ref().is_some_and(|value| !value.ends_with('?')));
+        let mut found = self.compared(step)?.map(|found| found.same).unwrap_or_default();
+        // What is not known of either run, or is shown in part, is not known to be the same.
+        let is_whole = |value: &String| !value.ends_with('?') && !value.contains("...");
+        found.retain(|index| used[*index].value.as_ref().is_some_and(is_whole));
         Ok(found)
     }
 

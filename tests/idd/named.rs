@@ -65,7 +65,7 @@ int main(void) {
 fn parts_of_the_heap_are_called_by_the_pointers_that_lead_there() {
     let place = recording(LIST);
     let check = |line, expected: &[&str]| check(place.path(), line, expected);
-    check(6, &["1: uses it =", "2: uses it->cents = 3", "3: uses factor = 2"]);
+    check(6, &["1: uses it =", "2: uses it->cents = 3", "3: uses factor = 2", "returns 6"]);
     check(15, &["1: uses it =", "gives it->rate = 1.5"]);
     check(16, &["1: uses first =", "2: uses it =", "gives it->next ="]);
     let nexts = ["1: uses first =", "2: uses first->next =", "3: uses first->next->rate = 1.5", "4: uses total = 20"];
@@ -123,6 +123,6 @@ fn variables_of_other_functions_stand_after_its_name_and_those_of_the_compiler_h
             "gives turn.by = 2",
         ],
     );
-    check(8, &["1: uses n = 3", "2: uses last() = 1", "gives last.n = 2", "decides: false"]);
+    check(8, &["1: uses n = 3", "2: uses last() = 1", "gives last.n = 2", "returns 1", "decides: false"]);
     check(16, &["1: uses both = 1", "2: uses p =", "3: uses p->two = 3"]);
 }

@@ -240,7 +240,8 @@ pub struct DebugCommand {
     pub process: Option<usize>,
 
     /// Where the failure is seen: `<step>`, `<step>:<variable>`, `output:<byte>`, `stderr:<byte>`, `crash`, `end`, or
-    /// `line:<file>:<line>` (default: the crash, else the last output).
+    /// `line:<file>:<line>` (default: the crash; else the last output if the
+    /// exit code is 0, else the last step).
     #[arg(long, value_name = "CRITERION", value_parser = criterion::parse, conflicts_with = "bad")]
     pub from: Option<Criterion>,
 

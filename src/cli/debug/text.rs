@@ -80,6 +80,7 @@ pub fn does(facts: &Facts) -> Vec<String> {
         let result = call.result.as_ref().map(|result| format!(" = {}", short(result))).unwrap_or_default();
         lines.push(format!("calls {}({}){result}", safe(name), short(&call.arguments.join(", "))));
     }
+    lines.extend(detail.returned.iter().map(|value| format!("returns {}", short(value))));
     if let Some(outcome) = outcome {
         lines.push(format!("decides: {}", safe(&outcome.told)));
     }

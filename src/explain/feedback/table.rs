@@ -144,14 +144,20 @@ fn loops(run: &Run, statements: &[u32], n_statements: usize) -> Vec<bool> {
     for (statement, is_head) in statements.iter().zip(&is_head) {
         decides[*statement as usize] |= is_head;
     }
-    let mut first: HashMap<(u32, u32), u32> = HashMap::new();
+    let mut first: HashMap<(u32, u32, u32), u32> = HashMap::new();
     let mut is_loop = vec![false; statements.len()];
+    // One line may call a function twice: the entry of the last call of each caller tells the activations apart.
+    let mut entered = vec![0; statements.len()];
     for step in (1_u32..).take(statements.len().saturating_sub(1)) {
         let at = step as usize;
+        let caller = run.callers[at];
+        if run.entries[at] {
+            entered[caller as usize] = step;
+        }
         if !decides[statements[at] as usize] {
             continue;
         }
-        match first.entry((run.leaders[at], statements[at])) {
+        match first.entry((run.leaders[at], statements[at], entered[caller as usize])) {
             std::collections::hash_map::Entry::Vacant(entry) if is_head[at] => {
                 entry.insert(step);
             }
@@ -197,6 +203,15 @@ mod tests {
         assert_eq!(table.levels, [0, 1, 2, 3, 3, 3, 1, 2]);
         assert_eq!(table.shown(Step(3)), Step(2));
         assert_eq!(table.members(Step(2)), [Step(2), Step(3)]);
+    }
+
+    #[test]
+    fn a_decision_in_two_calls_of_one_line_is_no_loop() {
+        // 1: calls twice; 2 and 5: the entries, 3 and 6: a decision, 4 and 7: because of it.
+        let call = [(1, 1, true), (1, 1, false)];
+        let steps = [&[(0, 0, false)][..], &call, &[(3, 1, false)], &call, &[(6, 1, false)]].concat();
+        let table = Table::new(&run(&steps), vec![0, 1, 2, 3, 4, 2, 3, 4], &[0, 1, 2, 3, 4]);
+        assert_eq!(table.parents, [0, 0, 1, 1, 1, 1, 1, 1]);
     }
 
     #[test]

@@ -102,6 +102,7 @@ pub fn facts(recorded: &mut Recorded, members: &[Step]) -> Result<Option<Facts>,
         all.detail.reads.extend(detail.reads);
         all.detail.writes.extend(detail.writes);
         all.detail.calls.extend(detail.calls);
+        all.detail.returned = detail.returned.or(all.detail.returned.take());
         all.detail.crash = all.detail.crash.take().or(detail.crash);
         all.outcome = outcome.or(all.outcome.take());
     }
@@ -134,6 +135,21 @@ fn add(used: &mut Vec<Used>, name: &str, value: Option<&String>, makers: impl It
 }
 
 /// What a run of another version, or of another input, says of a step of the failing run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Comparison {
+    /// What it says of the step.
+    pub feedback: Feedback,
+    /// The values that both runs use there, and that are the same: their indices.
+    pub same: Vec<usize>,
+}
+
+impl From<Feedback> for Comparison {
+    fn from(feedback: Feedback) -> Self {
+        Self { feedback, same: Vec::new() }
+    }
+}
+
+/// Compares a step with that of another run.
 ///
 /// Values are compared as they are written; of a pointer to a block, the step that allocated it is.
 ///
@@ -144,21 +160,23 @@ pub fn judge(
     (failing, reference): (&mut Recorded, &mut Recorded),
     alignment: &Alignment,
     members: &[Step],
-) -> Result<Feedback, TraceError> {
+) -> Result<Comparison, TraceError> {
     let others: Vec<Step> = members.iter().filter_map(|step| alignment.reference(*step)).collect();
     // Two lines may end with the same step, as two `return` of a function do: the first step says where the run is.
     if members.first().is_none_or(|first| alignment.reference(*first).is_none()) {
-        return Ok(Feedback::WrongPath);
+        return Ok(Feedback::WrongPath.into());
     }
     let (Some(ours), Some(theirs)) = (facts(failing, members)?, facts(reference, &others)?) else {
-        return Ok(Feedback::Unclear);
+        return Ok(Feedback::Unclear.into());
     };
     let values = Values { alignment };
-    let numbered = ours.used.iter().enumerate();
-    let wrong = numbered.filter(|(_, used)| values.differs(used, &theirs.used)).map(|(index, _)| index);
-    let wrong: Vec<usize> = wrong.collect();
+    let compared: Vec<Option<bool>> =
+        (0..ours.used.len()).map(|index| values.is_same(&ours.used, index, &theirs.used)).collect();
+    let those = |wanted| compared.iter().enumerate().filter(move |(_, is_same)| **is_same == Some(wanted));
+    let indices = |wanted| those(wanted).map(|(index, _)| index).collect::<Vec<usize>>();
+    let (same, wrong) = (indices(true), indices(false));
     if !wrong.is_empty() {
-        return Ok(Feedback::WrongValue(wrong));
+        return Ok(Comparison { feedback: Feedback::WrongValue(wrong), same });
     }
     // A line that other steps belong to there decided otherwise inside of itself.
     let is_cut = others.len() < members.len();
@@ -168,7 +186,7 @@ pub fn judge(
             _ => false,
         };
     let is_wrong = is_decided || values.computed(&ours.detail, true) != values.computed(&theirs.detail, false);
-    Ok(if is_wrong { Feedback::WrongResult } else { Feedback::Correct })
+    Ok(Comparison { feedback: if is_wrong { Feedback::WrongResult } else { Feedback::Correct }, same })
 }
 
 /// Compares values as they are written.
@@ -177,12 +195,19 @@ struct Values<'v> {
 }
 
 impl Values<'_> {
-    fn differs(&self, used: &Used, theirs: &[Used]) -> bool {
+    /// Whether a value is that of the same name there; of several calls of one function, what the same one of them returned.
+    /// `None` if there is none.
+    fn is_same(&self, ours: &[Used], index: usize, theirs: &[Used]) -> Option<bool> {
+        let used = &ours[index];
         let name = self.text(&used.name, true);
-        let same: Vec<&Used> = theirs.iter().filter(|other| self.text(&other.name, false) == name).collect();
+        let mut same: Vec<&Used> = theirs.iter().filter(|other| self.text(&other.name, false) == name).collect();
+        if used.name.ends_with("()") {
+            let nth = ours[..index].iter().filter(|other| other.name == used.name).count();
+            same = same.into_iter().skip(nth).take(1).collect();
+        }
         let value = used.value.as_ref().map(|value| self.text(value, true));
         let is_same = |other: &&Used| other.value.as_ref().map(|value| self.text(value, false)) == value;
-        !same.is_empty() && !same.iter().any(is_same)
+        (!same.is_empty()).then(|| same.iter().any(is_same))
     }
 
     /// What a step wrote, and what it called the library with.
@@ -195,7 +220,8 @@ impl Values<'_> {
         let called = detail.calls.iter().map(|call| {
             text(&format!("{}({}) {:?}", call.name.as_deref().unwrap_or("*"), call.arguments.join(", "), call.result))
         });
-        wrote.chain(called).collect()
+        let returned = detail.returned.iter().map(|value| text(&format!("returns {value}")));
+        wrote.chain(called).chain(returned).collect()
     }
 
     /// With the numbers of the failing run's steps as those of the reference, and without addresses: blocks lie elsewhere

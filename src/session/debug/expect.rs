@@ -96,9 +96,9 @@ fn shown_value(facts: &Facts, index: usize) -> String {
 }
 
 impl Walk {
-    /// Examines expectations. The earliest step before which one does not hold takes the place of the failure: the values
-    /// that it uses and that the expectation names are wrong, which counts as the first answer. If it uses none of them,
-    /// or one was wrong before the run began, the person is asked about the step.
+    /// Examines expectations. The earliest step before which one does not hold takes the place of the failure: the value
+    /// that it uses and that the expectation names is wrong, which counts as the first answer. If it uses none of them or
+    /// several, or the value was wrong before the run began, the person is asked about the step.
     ///
     /// Errors: no step of the line ran, or an expectation could be evaluated before none of them.
     ///
@@ -126,7 +126,10 @@ impl Walk {
         wrong.sort_unstable();
         wrong.dedup();
         let answer = Feedback::WrongValue(wrong.clone());
-        if !wrong.is_empty() && given(&facts, &answer).is_none() {
+        if wrong.len() > 1 {
+            // Which of them is wrong is for the person to say.
+            self.expected.iter_mut().for_each(|checked| checked.wrong.clear());
+        } else if !wrong.is_empty() && given(&facts, &answer).is_none() {
             self.tell(&facts, answer);
         }
         Ok(())

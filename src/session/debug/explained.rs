@@ -50,6 +50,7 @@ pub fn explained(walk: &mut Walk, (step, bug): (Step, Bug), line: Line<'_>) -> R
         let facts = walk.facts(judged.step)?;
         let standing = &facts.detail.standing;
         let place = standing.place.as_ref().filter(|place| place.line > 0);
+        let is_told = matches!(judged.feedback, Feedback::WrongValue(_));
         let used = facts.used.iter().map(|used| named(&used.name, used.value.as_deref()));
         let gives = facts.detail.writes.iter().map(|write| named(&write.named.name, write.named.value.as_deref()));
         steps.push(report::walk::Step {
@@ -59,7 +60,8 @@ pub fn explained(walk: &mut Walk, (step, bug): (Step, Bug), line: Line<'_>) -> R
             function: (&*standing.function).into(),
             source: place.and_then(|place| line(&place.file, place.line)).map(|line| line.trim_start().into()),
             wrong: wrong_there(judged, &facts, bug).into(),
-            values: used.chain(gives).map(Into::into).collect(),
+            // The wrong values are named already, and the others do not matter.
+            values: used.filter(|_| !is_told).chain(gives).map(Into::into).collect(),
         });
     }
     let fault = match bug {
@@ -74,7 +76,7 @@ pub fn explained(walk: &mut Walk, (step, bug): (Step, Bug), line: Line<'_>) -> R
 /// What is wrong at a step that was judged.
 fn wrong_there(judged: &Judged, facts: &Facts, bug: Bug) -> String {
     match &judged.feedback {
-        Feedback::WrongResult if bug == Bug::Missing => "a value is wrong before it, and no step changed it".to_owned(),
+        Feedback::WrongResult if bug == Bug::Missing => "code that should have run before it is missing".to_owned(),
         Feedback::WrongResult if facts.outcome.is_some() => "decides wrongly".to_owned(),
         Feedback::WrongResult => "computes a wrong value".to_owned(),
         Feedback::WrongPath => "should not run".to_owned(),

@@ -91,7 +91,8 @@ pub fn reply(text: &str, items: &[Item]) -> Result<Reply, String> {
         Some("[") => Ok(Reply::Seek(Seek { target: Some(Target::Beside), time: Some(Time::Backward) })),
         Some("<") => history(words.next(), items, Time::Backward),
         Some(">") => history(words.next(), items, Time::Forward),
-        _ => Err(HELP.to_owned()),
+        None | Some("?" | "help") => Err(HELP.to_owned()),
+        Some(word) => Err(format!("there is no answer {}; ? shows all", safe(word))),
     }
 }
 
@@ -99,8 +100,7 @@ fn wrong<'w>(words: impl Iterator<Item = &'w str>, items: &[Item]) -> Result<Rep
     let n_used = items.iter().filter(|item| item.is_used).count();
     let mut wrong = Vec::new();
     for word in words {
-        let index = index(word, &items[..n_used]).ok_or_else(|| format!("the step uses no value {}", safe(word)))?;
-        wrong.push(index);
+        wrong.push(index(word, &items[..n_used], "uses")?);
     }
     match (wrong.is_empty(), n_used) {
         (false, _) => Ok(Reply::Said(Feedback::WrongValue(wrong))),
@@ -110,11 +110,24 @@ fn wrong<'w>(words: impl Iterator<Item = &'w str>, items: &[Item]) -> Result<Rep
     }
 }
 
-/// The value of a number from 1, or of a name.
-fn index(word: &str, items: &[Item]) -> Option<usize> {
+/// The value of a number from 1, or of a name that only one has.
+fn index(word: &str, items: &[Item], does: &str) -> Result<usize, String> {
     let number = word.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-    let named = || items.iter().position(|item| item.name == word);
-    number.filter(|number| *number < items.len()).or_else(named)
+    if let Some(number) = number.filter(|number| *number < items.len()) {
+        return Ok(number);
+    }
+    // A variable that the step uses and changes is meant as it was before.
+    let called = |is_used| (0..items.len()).filter(move |at| items[*at].name == word && items[*at].is_used == is_used);
+    let used: Vec<usize> = called(true).collect();
+    let named = if used.is_empty() { called(false).collect() } else { used };
+    match named[..] {
+        [only] => Ok(only),
+        [] => Err(format!("the step {does} no value {}", safe(word))),
+        _ => {
+            let numbers: Vec<String> = named.iter().map(|index| (index + 1).to_string()).collect();
+            Err(format!("several values are called {}: give a number, {}", safe(word), numbers.join(" or ")))
+        }
+    }
 }
 
 /// Where `g` goes: `36`, `a.c:15`, `larger`.
@@ -136,7 +149,7 @@ fn go(text: &str) -> Result<Reply, String> {
 /// The step that wrote a value, or that writes it next.
 fn history(word: Option<&str>, items: &[Item], time: Time) -> Result<Reply, String> {
     let found = match word {
-        Some(word) => index(word, items).ok_or_else(|| format!("the step uses and gives no value {}", safe(word)))?,
+        Some(word) => index(word, items, "uses and gives")?,
         None if items.len() == 1 => 0,
         None => return Err("which value? `< 1` goes to the step that wrote the first one".to_owned()),
     };
@@ -170,6 +183,9 @@ mod tests {
         assert_eq!(said("w p->x"), Reply::Said(Feedback::WrongValue(vec![1])));
         assert_eq!(said("g #12"), Reply::Jump(Step(12)));
         assert_eq!(said("undo"), Reply::Undo);
+        let twice = Err("several values are called f(): give a number, 1 or 3".to_owned());
+        assert_eq!(reply("w f()", &items(&["f()", "n", "f()"])), twice);
+        assert_eq!(reply("x", &names), Err("there is no answer x; ? shows all".to_owned()));
         assert_eq!(reply("w", &items(&["n"])), Ok(Reply::Said(Feedback::WrongValue(vec![0]))));
     }
 

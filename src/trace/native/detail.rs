@@ -20,6 +20,7 @@ use crate::trace::native::object::View;
 use crate::trace::native::play::Player;
 use crate::trace::native::shape::Argument;
 use crate::trace::native::shape::Class;
+use crate::trace::native::shape::Shape;
 use crate::trace::native::value;
 use crate::trace::native::visit::before_step;
 use crate::trace::place::Place;
@@ -109,6 +110,8 @@ pub struct Detail {
     pub uses: BTreeSet<(Step, What)>,
     /// Calls of functions that are not instrumented.
     pub calls: Vec<Outside>,
+    /// What it returned to a function that was recorded.
+    pub returned: Option<String>,
     /// The crash, if it crashed: the number of the signal, and the access with its address; no access for a division.
     pub crash: Option<(u32, Option<(Doing, Access)>)>,
     /// Its control dependence; `None` for the first step.
@@ -150,6 +153,8 @@ struct Focus<'f> {
     counts: Option<HashMap<(u32, u32), u64>>,
     open: Vec<Open>,
     found: Vec<Detail>,
+    /// A step that returned, and its function, until its caller goes on.
+    left: Option<(Step, Arc<Shape>)>,
     is_done: bool,
 }
 
@@ -254,6 +259,7 @@ fn begun(view: View<'_>, frame: &Frame, instance: Option<u64>) -> Detail {
         writes: Vec::new(),
         uses: BTreeSet::new(),
         calls: Vec::new(),
+        returned: None,
         crash: None,
         control: (control != Step::START).then_some(control),
         stack: stack.collect(),
@@ -278,6 +284,7 @@ pub fn written(view: View<'_>, address: u64, length: u64) -> Named {
 
 impl Watch for Focus<'_> {
     fn step(&mut self, machine: &Machine) {
+        self.left = None;
         let Some(frame) = machine.frame() else { return };
         self.close(frame.number);
         if frame.step >= self.until {
@@ -373,14 +380,28 @@ impl Watch for Focus<'_> {
         open.detail.crash = Some((crash.signal, access));
     }
 
-    fn leaves(&mut self, machine: &Machine, _is_return: bool) {
-        if let Some(frame) = machine.frame() {
-            self.close(frame.number);
+    fn leaves(&mut self, machine: &Machine, is_return: bool) {
+        let Some(frame) = machine.frame() else { return };
+        let is_here = is_return && self.open.iter().any(|open| open.detail.standing.step == frame.step);
+        self.left = is_here.then(|| (frame.step, Arc::clone(&frame.shape)));
+        self.close(frame.number);
+    }
+
+    fn returned(&mut self, machine: &Machine, result: Option<u64>) {
+        let Some((step, shape)) = self.left.take() else { return };
+        let view = self.view(machine);
+        let ty = shape.body.function.subprogram.and_then(|subprogram| shape.debug().result(subprogram));
+        let text = result.and_then(|bits| match ty {
+            Some(ty) => Some(view.given((shape.debug(), ty), bits)),
+            None => view.result(machine.frame()?, bits).map(|(text, _)| text),
+        });
+        if let Some(detail) = self.found.iter_mut().rev().find(|detail| detail.standing.step == step) {
+            detail.returned = text;
         }
     }
 
     fn is_done(&self) -> bool {
-        self.is_done
+        self.is_done && self.left.is_none()
     }
 }
 
@@ -439,6 +460,7 @@ pub fn details(player: &mut Player, steps: &[Step], until: Step) -> Result<Vec<D
         counts: None,
         open: Vec::new(),
         found: Vec::new(),
+        left: None,
         is_done: false,
     };
     while let Some(step) = steps.get(focus.n_begun) {

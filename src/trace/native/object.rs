@@ -400,6 +400,11 @@ impl View<'_> {
         Some((text, *ty == Type::Ptr))
     }
 
+    /// A value of a type that is in no memory.
+    pub fn given(self, (debug, ty): (Debug<'_>, MetadataId), bits: u64) -> String {
+        value::show(debug, ty, &Held { view: self, address: 0, bytes: Bytes::Given(bits.to_le_bytes()) })
+    }
+
     /// A number of which only the size is known.
     pub fn raw(self, bytes: &[u8]) -> String {
         raw(bytes, &Held { view: self, address: 0, bytes: Bytes::InMemory })
