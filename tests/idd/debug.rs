@@ -14,7 +14,6 @@ use crate::explain::repository;
 use crate::plain::idd;
 use crate::plain::isolate;
 use crate::plain::program;
-use crate::plain::program;
 
 /// The largest of some numbers, and their sum. The fault is in `larger`.
 const GOOD: &str = "#include <stdio.h>
