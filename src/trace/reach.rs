@@ -17,9 +17,43 @@ pub const MAX_SLICES: usize = 64;
 #[derive(Debug, Clone, Default)]
 pub struct Reached {
     bits: Vec<u64>,
-    /// For each step that waited for a call: the last time at which its value was used, for the slices of a mask. Later
-    /// times come first.
-    until: HashMap<Step, Vec<(Clock, u64)>>,
+    /// For each step that waited for a call: the last times at which its value was used.
+    until: HashMap<Step, Times>,
+}
+
+/// Times, each with the slices whose last one it is; later times come first.
+#[derive(Debug, Clone, Default)]
+struct Times {
+    /// There are seldom more.
+    first: (Clock, u64),
+    more: Vec<(Clock, u64)>,
+}
+
+impl Times {
+    fn iter(&self) -> impl Iterator<Item = (Clock, u64)> + '_ {
+        std::iter::once(self.first).chain(self.more.iter().copied())
+    }
+
+    /// Adds a time for some slices; returns whether it is later than the last one of any of them.
+    fn add(&mut self, until: Clock, slices: u64) -> bool {
+        let later = self.iter().take_while(|(time, _)| *time >= until).fold(0, |all, (_, slices)| all | slices);
+        let added = slices & !later;
+        if added == 0 {
+            return false;
+        }
+        if self.first.1 == 0 {
+            self.first = (until, added);
+            return true;
+        }
+        let rest = |(time, slices)| (time, if time < until { slices & !added } else { slices });
+        let mut all: Vec<(Clock, u64)> = self.iter().map(rest).collect();
+        let place = all.partition_point(|(time, _)| *time >= until);
+        all.insert(place, (until, added));
+        all.retain(|(_, slices)| *slices != 0);
+        self.first = all.remove(0);
+        self.more = all;
+        true
+    }
 }
 
 impl Reached {
@@ -36,20 +70,7 @@ impl Reached {
         if !graph.is_waiting(step) {
             return is_new;
         }
-        let until = until();
-        let times = self.until.entry(step).or_default();
-        let place = times.partition_point(|(time, _)| *time >= until);
-        let later = times[..place].iter().fold(0, |all, (_, slices)| all | slices);
-        let added = slices & !later;
-        if added == 0 {
-            return is_new;
-        }
-        for (_, slices) in &mut times[place..] {
-            *slices &= !added;
-        }
-        times.insert(place, (until, added));
-        times.retain(|(_, slices)| *slices != 0);
-        true
+        self.until.entry(step).or_default().add(until(), slices) || is_new
     }
 }
 
@@ -88,7 +109,7 @@ pub fn backward(graph: &Dependences, criteria: &[Vec<(Step, Step)>]) -> Reached 
                 continue;
             }
             let Some(times) = slices.until.get(&user).cloned() else { continue };
-            for (time, maker, _) in graph.late_of(user).take_while(|(time, ..)| *time < times[0].0) {
+            for (time, maker, _) in graph.late_of(user).take_while(|(time, ..)| *time < times.first.0) {
                 let of_time = times.iter().take_while(|(until, _)| time < *until).fold(0, |all, (_, of)| all | of);
                 if slices.reach(graph, maker, of_time, || time) && maker >= step {
                     open.push(maker);
