@@ -10,11 +10,11 @@ use crate::explain::feedback::Method;
 use crate::explain::feedback::baselines;
 use crate::explain::feedback::contradicted;
 use crate::explain::feedback::control;
+use crate::explain::feedback::gap;
 use crate::explain::feedback::microbat;
 use crate::explain::feedback::recommend::Recommendation;
 use crate::explain::feedback::recommend::State;
 use crate::explain::feedback::simple;
-use crate::explain::feedback::suspects;
 use crate::explain::feedback::table::Table;
 use crate::explain::native::divergence;
 use crate::explain::native::divergence::Candidate;
@@ -378,7 +378,7 @@ impl Walk {
     }
 
     fn is_clear(&self, step: Step) -> bool {
-        self.judged.iter().any(|answer| answer.step == step && answer.feedback != Feedback::Unclear)
+        self.judged.iter().any(|answer| answer.step == step && answer.is_clear())
     }
 
     /// Where the failing run may begin to differ from the passing one.
@@ -433,7 +433,7 @@ impl Walk {
     /// The latest value that was right after the steps that computed it, and wrong where it was used: these two steps.
     /// What should have changed it between them is missing.
     pub fn gap(&self) -> Option<(Step, Step)> {
-        suspects::gap(&self.table, &self.judged).map(|gap| (gap.right, gap.wrong))
+        gap::find(&self.table, &self.judged).map(|gap| (gap.right, gap.wrong))
     }
 
     /// How the last answer contradicts an earlier one.

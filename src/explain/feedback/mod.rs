@@ -13,6 +13,7 @@
 //! ([`simple`]) and what people do without it ([`baselines`]).
 
 pub mod baselines;
+pub mod gap;
 pub mod microbat;
 pub mod recommend;
 pub mod simple;

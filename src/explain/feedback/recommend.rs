@@ -81,7 +81,7 @@ pub fn recommend(
     let last_unclear = judged.last().filter(|answer| answer.feedback == super::Feedback::Unclear);
     let candidates = candidates((graph, table), suspects, judged);
     let is_open = |step: &Step| {
-        let is_clear = judged.iter().any(|answer| answer.step == *step && answer.feedback != super::Feedback::Unclear);
+        let is_clear = judged.iter().any(|answer| answer.step == *step && answer.is_clear());
         !is_clear && last_unclear.is_none_or(|answer| answer.step != *step)
     };
     let open: Vec<Step> = candidates.into_iter().filter(is_open).collect();

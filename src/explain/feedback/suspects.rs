@@ -1,22 +1,21 @@
 //! How suspicious each step is, by all that was said.
 //!
 //! A hypothesis is a step: it is the first one at which the fault of its line shows. All lines have equal shares, divided
-//! among their steps: the earlier a step, the larger its part. Each answer multiplies: a wrong value accuses all that it
-//! depends on, a right one acquits. Neither is taken as proof: a wrong value can come out right by chance, and a person can
-//! err. So a dead end takes up what was put aside before. Shares by the distance from the failure, or from the earliest
-//! wrong value, were tried; both need more answers.
+//! among their steps: the earlier a step, the larger its part. Each answer multiplies: steps on which a wrong value does not
+//! depend become less suspicious, and those on which a right one depends. Neither is taken as proof: a value can come out
+//! right by chance, and a person can err. So steps that became less suspicious are asked about when the others were judged.
+//! Shares by the distance from the failure, or from the earliest wrong value, were tried; both need more answers.
 
 use std::collections::HashMap;
-use std::collections::HashSet;
 
 use crate::explain::feedback::Feedback;
 use crate::explain::feedback::Judged;
 use crate::explain::feedback::control;
 use crate::explain::feedback::criteria;
+use crate::explain::feedback::gap;
 use crate::explain::feedback::reached_line;
 use crate::explain::feedback::table::Table;
 use crate::trace::dependence::Dependences;
-use crate::trace::dependence::Kind;
 use crate::trace::reach;
 use crate::trace::reach::MAX_SLICES;
 use crate::trace::reach::Reached;
@@ -73,71 +72,6 @@ impl Default for Weights {
     }
 }
 
-/// The steps of a gap that are suspected, at most.
-const MAX_GAP: usize = 2000;
-
-/// A value that was right after a step and wrong at a later one. What should have changed it between them is missing.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Gap {
-    /// The last step that is known to be right of those that computed the value, or a part of it, or that used it.
-    pub right: Step,
-    /// The step that uses it, or an earlier one that is wrong.
-    pub wrong: Step,
-    /// How many of the statements that computed it are known to be right: a part of 1.
-    pub known: f64,
-}
-
-/// The lines with the calls and loops around a step.
-fn around(table: &Table, step: Step) -> HashSet<Step> {
-    std::iter::successors(table.parent(step), |step| table.parent(*step)).map(|step| table.shown(step)).collect()
-}
-
-/// The latest gap: steps that computed a value were right, or it was right where it was used, and it was wrong where it was
-/// used later. A call that passed the
-/// value on, and is still open, does not count.
-pub fn gap(table: &Table, judged: &[Judged]) -> Option<Gap> {
-    let is_right = |maker: &Step| {
-        let step = table.shown(*maker);
-        judged.iter().any(|answer| answer.step == step && answer.feedback == Feedback::Correct)
-    };
-    let of_answer = |answer: &Judged| {
-        let Feedback::WrongValue(wrong) = &answer.feedback else { return None };
-        let around = around(table, answer.step);
-        let gaps = wrong.iter().filter_map(|index| answer.makers.get(*index)).filter_map(|whole| {
-            let is_over = |maker: &&Step| !around.contains(&table.shown(**maker)) && **maker != Step::START;
-            let makers: Vec<Step> = whole.iter().filter(is_over).copied().collect();
-            let right: Vec<Step> = makers.iter().filter(|maker| is_right(maker)).copied().collect();
-            let used = judged.iter().filter(|other| other.step < answer.step && other.is_right(whole));
-            let used = used.map(|other| other.step).max();
-            let last = right.iter().max().map(|maker| table.shown(*maker)).max(used)?;
-            let statements = |of: &[Step]| of.iter().map(|step| table.statement(*step)).collect::<HashSet<u32>>().len();
-            #[expect(clippy::cast_precision_loss, reason = "a value has few makers")]
-            let known = if used.is_some() { 1.0 } else { statements(&right) as f64 / statements(&makers) as f64 };
-            Some(Gap { right: last, wrong: answer.step, known }).filter(|gap| gap.right < gap.wrong)
-        });
-        gaps.max_by(|one, other| one.known.total_cmp(&other.known).then(one.right.cmp(&other.right)))
-    };
-    // The first wrong step is not after the earliest one that is known to be wrong. Of a call around the gap that is not known:
-    // what it returned may be wrong.
-    let is_wrong = |answer: &&Judged| matches!(answer.feedback, Feedback::WrongValue(_) | Feedback::WrongPath);
-    let cut = |gap: Gap| {
-        let around = around(table, gap.wrong);
-        let wrong = judged.iter().filter(is_wrong).map(|answer| answer.step);
-        let earliest = wrong.filter(|step| !around.contains(step)).min();
-        Gap { wrong: earliest.unwrap_or(gap.wrong).min(gap.wrong), ..gap }
-    };
-    let gaps = judged.iter().rev().filter_map(of_answer).map(cut);
-    gaps.into_iter().find(|gap| gap.right < gap.wrong)
-}
-
-/// The statements of the decisions that could have led to other values of what wrong steps use.
-fn skipping((graph, table): (&Dependences, &Table), judged: &[Judged]) -> HashSet<u32> {
-    let wrong = judged.iter().filter(|answer| matches!(answer.feedback, Feedback::WrongValue(_)));
-    let makers = wrong.flat_map(|answer| table.members(answer.step)).flat_map(|step| graph.makers(step));
-    let decisions = makers.filter(|(_, kind)| *kind == Kind::Potential);
-    decisions.map(|(decision, _)| table.statement(table.shown(decision))).collect()
-}
-
 /// Suspicion of the steps on which a failure depends.
 #[derive(Debug, Clone)]
 pub struct Suspects {
@@ -180,11 +114,11 @@ impl Suspects {
     }
 
     /// With what a gap between right and wrong values adds; `None` if there is none.
-    pub fn with_gap(&self, (graph, table): (&Dependences, &Table), judged: &[Judged]) -> Option<Self> {
-        let gap = gap(table, judged)?;
+    pub fn with_gap(&self, both: (&Dependences, &Table), judged: &[Judged]) -> Option<Self> {
+        let gap = gap::find(both.1, judged)?;
         let mut suspects = self.clone();
-        suspects.fill((graph, table), gap, judged);
-        suspects.normalise(table);
+        suspects.fill(&gap.shares(both, judged, self.by));
+        suspects.normalise(both.1);
         Some(suspects)
     }
 
@@ -259,38 +193,15 @@ impl Suspects {
     }
 
     /// Suspects the steps of a gap, also those on which the failure does not depend: something may be missing beside them.
-    fn fill(&mut self, (graph, table): (&Dependences, &Table), gap: Gap, judged: &[Judged]) {
-        let is_judged =
-            |step: &Step| judged.iter().any(|answer| answer.step == *step && answer.feedback != Feedback::Unclear);
-        let inside =
-            (gap.right.0 + 1..gap.wrong.0).map(Step).filter(|step| table.shown(*step) == *step && !is_judged(step));
-        let inside: Vec<Step> = inside.take(MAX_GAP).collect();
-        let Some(outer) = inside.iter().map(|step| table.level(*step)).min() else { return };
-        let skipping = skipping((graph, table), judged);
-        // A step that should run confirms the decision because of which it runs, and so the path of the steps beside it.
-        let is_on_path = |answer: &&Judged| answer.is_clear() && answer.feedback != Feedback::WrongPath;
-        let on_path = judged.iter().filter(is_on_path).filter_map(|answer| control((graph, table), answer.step));
-        let on_path: HashSet<Step> = on_path.collect();
-        let right = judged.iter().filter(|answer| answer.feedback == Feedback::Correct);
-        let right: Vec<u32> = right.map(|answer| table.statement(answer.step)).collect();
-        let controls: Vec<Option<Step>> = inside.iter().map(|step| control((graph, table), *step)).collect();
-        let decisions: HashSet<Step> = controls.iter().flatten().copied().collect();
-        let share = |(step, control): (&Step, &Option<Step>)| {
-            let of_level = 0.5_f64.powi(i32::from(table.level(*step) - outer));
-            let is_confirmed = on_path.contains(step)
-                || !decisions.contains(step) && control.is_some_and(|control| on_path.contains(&control));
-            let by_path = if is_confirmed { self.by.on_path } else { 1.0 };
-            let n_right = right.iter().filter(|statement| **statement == table.statement(*step)).count();
-            let by_path = by_path * self.by.same_line.powi(i32::try_from(n_right).unwrap_or(i32::MAX));
-            by_path * if skipping.contains(&table.statement(*step)) { self.by.skipped } else { of_level }
-        };
-        let shares: Vec<f64> = inside.iter().zip(&controls).map(share).collect();
-        let all: f64 = shares.iter().sum();
-        let mut merged: std::collections::BTreeMap<Step, f64> =
-            self.steps.iter().copied().zip(self.weights.iter().copied()).collect();
-        for (step, share) in inside.into_iter().zip(shares) {
-            *merged.entry(step).or_insert(0.0) += self.by.missing * gap.known * share / all;
+    fn fill(&mut self, shares: &[(Step, f64)]) {
+        let mut merged = Vec::with_capacity(self.steps.len() + shares.len());
+        let mut known = self.steps.iter().copied().zip(self.weights.iter().copied()).peekable();
+        for (step, share) in shares {
+            merged.extend(std::iter::from_fn(|| known.next_if(|(other, _)| other < step)));
+            let before = known.next_if(|(other, _)| other == step).map_or(0.0, |(_, weight)| weight);
+            merged.push((*step, before + share));
         }
+        merged.extend(known);
         (self.steps, self.weights) = merged.into_iter().unzip();
     }
 
@@ -363,21 +274,10 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_was_right_at_one_use_and_wrong_at_a_later_one_should_have_changed_between_them() {
-        // 2 and 5 use the value of 1.
-        let (_, table) = run(&[&[], &[1], &[], &[], &[1]]);
-        let all = [judged(5, Feedback::WrongValue(vec![0]), &[1]), judged(2, Feedback::Correct, &[1])];
-        assert_eq!(gap(&table, &all), Some(Gap { right: Step(2), wrong: Step(5), known: 1.0 }));
-    }
-
-    #[test]
     fn between_a_right_value_and_its_wrong_use_something_is_missing() {
         // 4 uses the value of 1; 2 and 3 have nothing to do with it.
         let makers: &[&[u32]] = &[&[], &[], &[], &[1]];
         let all = [judged(4, Feedback::WrongValue(vec![0]), &[1]), judged(1, Feedback::Correct, &[])];
-        let (_, table) = run(makers);
-        assert_eq!(gap(&table, &all[..1]), None);
-        assert_eq!(gap(&table, &all), Some(Gap { right: Step(1), wrong: Step(4), known: 1.0 }));
         let weights = suspects(makers, &all);
         assert!(weights[1] + weights[2] > 0.8, "{weights:?}");
     }
