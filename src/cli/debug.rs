@@ -35,6 +35,7 @@ use crate::session::debug::Person;
 use crate::session::debug::Question;
 use crate::session::debug::Reply;
 use crate::session::debug::Walk;
+use crate::session::debug::begin;
 use crate::session::debug::expect::Checked;
 use crate::session::debug::explained;
 use crate::session::debug::reason;
@@ -68,7 +69,7 @@ pub fn run(order: &DebugOrder, location: &Location, context: &Context, console: 
     let is_paned = is_paned(order, context, console);
     let Some(versions) = &order.versions else {
         let order = &recorded(order, location, context, console)?;
-        let (mut walk, mut sources, kept) = debug::of_recording(order, location)?;
+        let (mut walk, mut sources, kept) = begin::of_recording(order, location)?;
         let answers = opened(order.answers.as_deref().unwrap_or(&kept), order.is_restarted)?;
         let mut line = |file: &str, number: u32| sources.indented(file, number);
         let answer = walked(&mut walk, (false, is_paned), answers, &mut line, console)?;
@@ -76,7 +77,7 @@ pub fn run(order: &DebugOrder, location: &Location, context: &Context, console: 
         explained::keep(&walk, location, &mut console.progress());
         return Ok(answer);
     };
-    debug::of_versions(versions, location, context, &mut console.progress(), |mut walk, both| {
+    begin::of_versions(versions, location, context, &mut console.progress(), |mut walk, both| {
         walk.expect(&order.expected)?;
         let mut sources = change::Sources::new(location, both.tree)?;
         let mut line = |file: &str, number: u32| sources.indented(file, number);
@@ -388,7 +389,7 @@ fn simulate(
     context: &Context,
     console: Console,
 ) -> Result<Answer, Failure> {
-    let all = debug::of_versions(versions, location, context, &mut console.progress(), |mut walk, both| {
+    let all = begin::of_versions(versions, location, context, &mut console.progress(), |mut walk, both| {
         let mut sources = change::Sources::new(location, both.tree)?;
         let mut all = serde_json::Map::new();
         let changed = |place: &Place, sources: &mut change::Sources| {

@@ -9,25 +9,21 @@ use crate::explain::feedback::Judged;
 use crate::explain::feedback::Method;
 use crate::explain::feedback::baselines;
 use crate::explain::feedback::contradicted;
-use crate::explain::feedback::control;
 use crate::explain::feedback::gap;
 use crate::explain::feedback::microbat;
 use crate::explain::feedback::recommend::Recommendation;
 use crate::explain::feedback::recommend::State;
 use crate::explain::feedback::simple;
 use crate::explain::feedback::table::Table;
-use crate::explain::native::divergence;
 use crate::explain::native::divergence::Candidate;
 use crate::explain::native::facts;
 use crate::explain::native::facts::Comparison;
 use crate::explain::native::facts::Facts;
 use crate::explain::native::facts::Statements;
-use crate::explain::native::facts::Used;
 use crate::explain::native::recorded::Recorded;
 use crate::report;
 use crate::report::Status;
 use crate::revision::TreeId;
-use crate::session::context::Context;
 use crate::session::debug::calls::Calls;
 use crate::session::debug::expect::Checked;
 use crate::session::debug::expect::Expectation;
@@ -36,39 +32,25 @@ use crate::session::debug::grounds::Failing;
 use crate::session::debug::grounds::Grounds;
 use crate::session::debug::seek::Seek;
 use crate::session::debug::seek::Seeker;
-use crate::session::explain::both::Both;
-use crate::session::explain::both::with_both;
 use crate::session::failure::Failure;
 use crate::session::order::ExplainOrder;
 use crate::session::order::RecordOrder;
-use crate::session::recorded;
 use crate::session::recorded::Which;
 use crate::session::recorded::failed;
-use crate::session::slice::Direction;
 use crate::session::slice::criterion::Criterion;
-use crate::session::slice::criterion::is_in_line;
-use crate::session::slice::criterion::of_line;
-use crate::session::sources::Sources;
-use crate::session::talk::Talk;
-use crate::trace::native::run::Reader;
-use crate::trace::place::Place;
-use crate::trace::run::Run;
 use crate::trace::step::Step;
-use crate::world::record::store;
-use crate::world::repo::locate::Location;
-use std::collections::BTreeSet;
 use std::collections::HashMap;
-use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use std::time::Instant;
 
 mod asserted;
+pub mod begin;
 pub mod calls;
 pub mod expect;
 pub mod explained;
 mod grounds;
+mod helped;
 mod passing;
 mod recent;
 pub mod recording;
@@ -207,24 +189,8 @@ pub enum End {
 /// A step that was unclear so often is not asked about again.
 const MAX_UNCLEAR: usize = 4;
 
-/// The passing version judges lines for so long before a person is asked.
-const MAX_SILENCE: Duration = Duration::from_secs(5);
-
 /// A search by a person that cannot stop it takes so long.
 const MAX_SEARCH: Duration = Duration::from_secs(10);
-
-/// The passing version judges so many lines before a person is asked.
-const MAX_SILENT: usize = 100;
-
-/// A statement in a line that was changed lately is so much more suspicious.
-const RECENT: f64 = 3.0;
-
-/// The last of the steps at which a failure is seen, and the last step before it that printed.
-fn last_output(run: &Run, criteria: &[(Step, Step)]) -> (Step, Step) {
-    let failure = criteria.iter().map(|(step, _)| *step).max().unwrap_or(Step::START);
-    let before = run.said.iter().rev().map(|said| said.step).find(|step| *step < failure);
-    (failure, before.unwrap_or(Step::START))
-}
 
 /// A walk over a run.
 pub struct Walk {
@@ -267,7 +233,7 @@ impl Walk {
     ) -> Result<Self, Failure> {
         let statements = Statements::read(&mut run.player).map_err(|error| failed(&error))?;
         let table = Arc::new(Table::new(&run.run, statements.of_steps.clone(), &statements.lines));
-        let output = last_output(&run.run, criteria);
+        let output = begin::last_output(&run.run, criteria);
         let failing = Failing { criteria: criteria.to_vec(), output, prior: HashMap::new(), held: Vec::new() };
         let grounds = Grounds::new(&mut run.player, &table, failing).map_err(|error| failed(&error))?;
         Ok(Self::of((run, statements, table), Building::Built(Box::new(grounds)), passing, output.0))
@@ -332,97 +298,14 @@ impl Walk {
         Ok(grounds.recommend(table, judged))
     }
 
-    /// The next step for a person whom the passing version helps: the first one in time that uses the same values as there,
-    /// and gives other ones, or after which there are steps that are missing here. None of these that was judged is asked
-    /// again; after [`MAX_SILENT`] comparisons or [`MAX_SILENCE`], the next step is that without
-    /// help.
-    ///
-    /// Cost: the first time one pass over each run; then the facts about at most [`MAX_SILENT`] lines, in both runs.
-    pub fn recommend_helped(&mut self) -> Result<Option<Recommendation>, Failure> {
-        let candidates = self.divergences()?;
-        let gaps: BTreeSet<Step> =
-            candidates.iter().filter(|found| found.is_before_more).map(|found| found.step).collect();
-        let mut open: Vec<Step> = candidates.iter().rev().map(|found| self.table.shown(found.step)).collect();
-        let mut seen = HashSet::new();
-        let begin = Instant::now();
-        while let Some(step) = open.pop() {
-            let is_over = self.silent.len() > MAX_SILENT || begin.elapsed() > MAX_SILENCE;
-            if !seen.insert(step) || is_over && !self.silent.contains_key(&step) {
-                continue;
-            }
-            let facts = self.facts(step)?;
-            let is_first = match self.silent(step)? {
-                None | Some(Feedback::Unclear) => false,
-                Some(Feedback::WrongResult) => true,
-                Some(Feedback::Correct) => self.table.members(step).iter().any(|member| gaps.contains(member)),
-                Some(Feedback::WrongPath) => {
-                    self.grounds()?;
-                    open.extend(self.grounds.as_ref().and_then(|known| control((&known.graph, &*self.table), step)));
-                    false
-                }
-                Some(feedback) => {
-                    let makers = judged(&facts, feedback.clone()).makers_of(true);
-                    // The latest is looked at first. Between one that is right and here, something may be missing.
-                    for maker in makers.into_iter().map(|maker| self.table.shown(maker)) {
-                        open.extend(gaps.range(maker.min(step)..step).next().map(|gap| self.table.shown(*gap)));
-                        open.push(maker);
-                    }
-                    given(&facts, &feedback).is_some()
-                }
-            };
-            if is_first && !self.is_clear(step) {
-                return Ok(Some(Recommendation { step, state: State::FirstDifference, n_suspects: 0 }));
-            }
-        }
-        self.recommend()
-    }
-
     fn is_clear(&self, step: Step) -> bool {
         self.judged.iter().any(|answer| answer.step == step && answer.is_clear())
-    }
-
-    /// Where the failing run may begin to differ from the passing one.
-    fn divergences(&mut self) -> Result<Vec<Candidate>, Failure> {
-        self.grounds()?;
-        let (Some((reference, alignment)), Some(grounds)) = (&mut self.passing, &self.grounds) else {
-            return Ok(Vec::new());
-        };
-        if self.divergences.is_none() {
-            let found = divergence::candidates((&mut self.run, reference), alignment, &grounds.wrong);
-            self.divergences = Some(found.map_err(|error| failed(&error))?);
-        }
-        Ok(self.divergences.clone().unwrap_or_default())
     }
 
     /// What is known of a step.
     pub fn facts(&mut self, step: Step) -> Result<Facts, Failure> {
         let found = facts::facts(&mut self.run, &self.table.members(step)).map_err(|error| failed(&error))?;
         found.ok_or_else(|| Failure::new(Status::Error, format!("there is no step {}", step.0)))
-    }
-
-    /// What the passing version says of a step; `None` if there is none.
-    pub fn silent(&mut self, step: Step) -> Result<Option<Feedback>, Failure> {
-        Ok(self.compared(step)?.map(|found| found.feedback))
-    }
-
-    fn compared(&mut self, step: Step) -> Result<Option<Comparison>, Failure> {
-        let Some((reference, alignment)) = &mut self.passing else { return Ok(None) };
-        if let Some(known) = self.silent.get(&step) {
-            return Ok(Some(known.clone()));
-        }
-        let found = facts::judge((&mut self.run, reference), alignment, &self.table.members(step));
-        let found = found.map_err(|error| failed(&error))?;
-        self.silent.insert(step, found.clone());
-        Ok(Some(found))
-    }
-
-    /// Of the values that a step uses, those that are the same in the passing version.
-    fn presumed(&mut self, step: Step, used: &[Used]) -> Result<Vec<usize>, Failure> {
-        let mut found = self.compared(step)?.map(|found| found.same).unwrap_or_default();
-        // What is not known of either run, or is shown in part, is not known to be the same.
-        let is_whole = |value: &String| !value.ends_with('?') && !value.contains("...");
-        found.retain(|index| used[*index].value.as_ref().is_some_and(is_whole));
-        Ok(found)
     }
 
     /// Takes an answer.
@@ -527,96 +410,4 @@ impl Walk {
             }
         }
     }
-}
-
-/// The run of a recording, its sources, and the file where the answers of a walk from the same failure are kept.
-pub fn of_recording(order: &DebugOrder, location: &Location) -> Result<(Walk, Sources, PathBuf), Failure> {
-    let mut recorded = recorded::open(&order.which, location)?;
-    let mut sources = Sources::new(location, &recorded.recording);
-    let ended = recorded.traced().end;
-    let player = &mut recorded.player;
-    let other = order.passing.as_ref();
-    let other = other.map(|other| passing::compare((&recorded.name, player), other, location)).transpose()?;
-    let mut read = (Reader::outline(), Statements::new());
-    player.seek(0).and_then(|()| player.play(&mut read)).map_err(|error| failed(&error))?;
-    let (outline, statements) = (read.0.end(&player.machine), read.1);
-    let (run, passing, lines) = match other {
-        Some(other) => (other.run, Some(other.passing), Some(other.lines)),
-        None => (outline, None, None),
-    };
-    let find = |criterion: &Criterion, player: &mut _| criterion.find(player, ended, Direction::Backward, &sources);
-    let found = match &order.from {
-        // The run was just played.
-        Some(Criterion::Line(file, line)) => {
-            let is_here = |place: &Option<Place>| place.as_ref().is_some_and(|place| is_in_line(place, (file, *line)));
-            let is_here: Vec<bool> = statements.places.iter().map(is_here).collect();
-            let steps = (1..).map(Step).zip(statements.of_steps.iter().zip(&run.entries).skip(1));
-            let steps = steps.filter(|(_, (statement, is_entry))| is_here[**statement as usize] && !**is_entry);
-            of_line((file, *line), steps.map(|(step, _)| step).collect())?
-        }
-        Some(criterion) => find(criterion, player)?,
-        None => find(&Criterion::Crash, player).or_else(|_| find(&Criterion::End, player))?,
-    };
-    let mut steps = found.steps;
-    if let (None, Some(0), Some(said)) = (&order.from, ended, run.said.last()) {
-        // The program is content with itself, so what it printed is wrong.
-        steps = vec![(said.step, Step(u32::MAX))];
-    }
-    let run = Recorded { player: recorded.player, run };
-    let place = store::directory(&location.session_directory()).join(&recorded.name);
-    let (at, recording, process) = (place.clone(), recorded.recording.clone(), recorded.process);
-    let open = move || recorded::player(&at, &recording, process);
-    let table = Arc::new(Table::new(&run.run, statements.of_steps.clone(), &statements.lines));
-    let mut prior = HashMap::new();
-    let recent = recent::lines(location, &recorded.recording);
-    let mut paths: HashMap<&str, Option<String>> = HashMap::new();
-    for (number, place) in (0_u32..).zip(&statements.places) {
-        let Some(place) = place else { continue };
-        let path = paths.entry(&place.file).or_insert_with(|| {
-            let found = (!recent.is_empty()).then(|| sources.find(&place.file))?;
-            found.map(|(path, _)| path)
-        });
-        let recent = path.as_ref().and_then(|path| recent.get(path));
-        let is_recent = recent.is_some_and(|lines| lines.contains(&place.line));
-        let is_only_here = lines.as_ref().is_some_and(|lines| !lines.contains(&(Arc::clone(&place.file), place.line)));
-        let weight = if is_recent { RECENT } else { 1.0 } * if is_only_here { passing::ONLY_HERE } else { 1.0 };
-        prior.insert(number, weight);
-    }
-    let assertions = asserted::assertions(&statements, &mut sources);
-    let output = last_output(&run.run, &steps);
-    let held = asserted::held(&assertions, &table, output.0);
-    let building = Building::begin(open, Arc::clone(&table), Failing { criteria: steps, output, prior, held });
-    let mut walk = Walk::of((run, statements, table), building, passing, output.0);
-    walk.assertions = assertions;
-    walk.tree = recorded.recording.tree.as_ref().and_then(|tree| tree.parse().ok());
-    walk.expect(&order.expected)?;
-    if order.from.is_none() && ended != Some(0) && walk.judged.is_empty() {
-        walk.fail_assertion()?;
-    }
-    let kept = place.join(format!("walk-{}-{}{}.answers", recorded.process, walk.failure.0, walk.answered()));
-    Ok((walk, sources, kept))
-}
-
-/// Builds and runs two versions, and has the failing one debugged.
-pub fn of_versions<T>(
-    order: &ExplainOrder,
-    location: &Location,
-    context: &Context,
-    talk: &mut dyn Talk,
-    debug: impl FnOnce(Walk, &Versions) -> Result<T, Failure>,
-) -> Result<T, Failure> {
-    with_both(order, location, context, talk, |both, _| {
-        let Both { failing, reference, alignment, failure, changed, pair } = both;
-        let mut walk = Walk::new(failing, Some((reference, alignment)), &[(failure.step, Step(u32::MAX))])?;
-        walk.tree = Some(pair.failing.0);
-        debug(walk, &Versions { changed, tree: pair.failing.0 })
-    })
-}
-
-/// What is known of two versions besides their runs.
-pub struct Versions {
-    /// The lines of the failing version that the change touches.
-    pub changed: crate::session::explain::change::Lines,
-    /// The tree of the failing version.
-    pub tree: TreeId,
 }

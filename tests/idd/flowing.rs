@@ -303,6 +303,10 @@ int main(void)
         set(&table[n & 1], &two);
     if (n > 5)
         two.b = 3;
+    char name[8] = "a";
+    if (n > 6)
+        name[0] = 'b';
+    puts(name);
     printf("%ld\n", one.b);
     printf("%ld\n", table[1].c);
     printf("%ld\n", table[n].d);
@@ -324,4 +328,6 @@ fn a_decision_that_skips_the_assignment_of_a_structure_could_have_led_to_another
     check_has(&relevant("table[1].c);"), &["n > 2", "n > 3", "n > 4"], &["n > 1", "n > 5"]);
     check_has(&relevant("table[n].d);"), &["n > 3", "n > 4"], &["n > 2", "n > 5"]);
     check_has(&relevant("one.d);"), &["one = two;", "n > 5"], &[]);
+    // A function of the library reads it.
+    check_has(&relevant("puts(name);"), &["n > 6"], &["n > 1"]);
 }

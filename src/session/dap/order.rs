@@ -6,9 +6,9 @@ use crate::session::dap::recordings::Opened;
 use crate::session::dap::recordings::Recordings;
 use crate::session::dap::recordings::Source;
 use crate::session::dap::recordings::complaint;
-use crate::session::debug;
 use crate::session::debug::DebugOrder;
 use crate::session::debug::Walk;
+use crate::session::debug::begin;
 use crate::session::debug::written;
 use crate::session::failure::Failure;
 use crate::session::order::RecordOrder;
@@ -72,7 +72,7 @@ impl Recordings for Stored<'_> {
             versions: None,
             simulated: None,
         };
-        let (walk, _, kept) = debug::of_recording(&order, self.location)?;
+        let (walk, _, kept) = begin::of_recording(&order, self.location)?;
         Ok((walk, Some(written::open(&kept, begin.is_restarted)?)))
     }
 }

@@ -1,0 +1,155 @@
+//! Where a walk begins: a recording is opened, or two versions are built and run.
+
+use crate::explain::feedback::table::Table;
+use crate::explain::native::facts::Statements;
+use crate::explain::native::recorded::Recorded;
+use crate::revision::TreeId;
+use crate::session::context::Context;
+use crate::session::debug::DebugOrder;
+use crate::session::debug::Walk;
+use crate::session::debug::asserted;
+use crate::session::debug::grounds::Building;
+use crate::session::debug::grounds::Failing;
+use crate::session::debug::passing;
+use crate::session::debug::recent;
+use crate::session::explain::both::Both;
+use crate::session::explain::both::with_both;
+use crate::session::explain::change::Lines;
+use crate::session::failure::Failure;
+use crate::session::order::ExplainOrder;
+use crate::session::recorded;
+use crate::session::recorded::failed;
+use crate::session::slice::Direction;
+use crate::session::slice::criterion::Criterion;
+use crate::session::slice::criterion::Found;
+use crate::session::slice::criterion::is_in_line;
+use crate::session::slice::criterion::of_line;
+use crate::session::sources::Sources;
+use crate::session::talk::Talk;
+use crate::trace::native::run::Reader;
+use crate::trace::place::Place;
+use crate::trace::run::Run;
+use crate::trace::step::Step;
+use crate::world::record::store;
+use crate::world::repo::locate::Location;
+use std::collections::HashMap;
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// A statement in a line that was changed lately is so much more suspicious.
+const RECENT: f64 = 3.0;
+
+/// The last of the steps at which a failure is seen, and the last step before it that printed.
+pub(super) fn last_output(run: &Run, criteria: &[(Step, Step)]) -> (Step, Step) {
+    let failure = criteria.iter().map(|(step, _)| *step).max().unwrap_or(Step::START);
+    let before = run.said.iter().rev().map(|said| said.step).find(|step| *step < failure);
+    (failure, before.unwrap_or(Step::START))
+}
+
+/// The run of a recording, its sources, and the file where the answers of a walk from the same failure are kept.
+pub fn of_recording(order: &DebugOrder, location: &Location) -> Result<(Walk, Sources, PathBuf), Failure> {
+    let mut recorded = recorded::open(&order.which, location)?;
+    let mut sources = Sources::new(location, &recorded.recording);
+    let ended = recorded.traced().end;
+    let player = &mut recorded.player;
+    let other = order.passing.as_ref();
+    let other = other.map(|other| passing::compare((&recorded.name, player), other, location)).transpose()?;
+    let mut read = (Reader::outline(), Statements::new());
+    player.seek(0).and_then(|()| player.play(&mut read)).map_err(|error| failed(&error))?;
+    let (outline, statements) = (read.0.end(&player.machine), read.1);
+    let (run, passing, lines) = match other {
+        Some(other) => (other.run, Some(other.passing), Some(other.lines)),
+        None => (outline, None, None),
+    };
+    let find = |criterion: &Criterion, player: &mut _| criterion.find(player, ended, Direction::Backward, &sources);
+    let steps = match (&order.from, ended, run.said.last()) {
+        // The run was just played.
+        (Some(Criterion::Line(file, line)), ..) => in_line((file, *line), &run, &statements)?.steps,
+        (Some(criterion), ..) => find(criterion, player)?.steps,
+        // The program is content with itself, so what it printed is wrong.
+        (None, Some(0), Some(said)) => vec![(said.step, Step(u32::MAX))],
+        (None, ..) => find(&Criterion::Crash, player).or_else(|_| find(&Criterion::End, player))?.steps,
+    };
+    let run = Recorded { player: recorded.player, run };
+    let place = store::directory(&location.session_directory()).join(&recorded.name);
+    let (at, recording, process) = (place.clone(), recorded.recording.clone(), recorded.process);
+    let open = move || recorded::player(&at, &recording, process);
+    let table = Arc::new(Table::new(&run.run, statements.of_steps.clone(), &statements.lines));
+    let prior = prior(&statements, &sources, &recent::lines(location, &recorded.recording), lines.as_ref());
+    let assertions = asserted::assertions(&statements, &mut sources);
+    let output = last_output(&run.run, &steps);
+    let held = asserted::held(&assertions, &table, output.0);
+    let building = Building::begin(open, Arc::clone(&table), Failing { criteria: steps, output, prior, held });
+    let mut walk = Walk::of((run, statements, table), building, passing, output.0);
+    walk.assertions = assertions;
+    walk.tree = recorded.recording.tree.as_ref().and_then(|tree| tree.parse().ok());
+    walk.expect(&order.expected)?;
+    if order.from.is_none() && ended != Some(0) && walk.judged.is_empty() {
+        walk.fail_assertion()?;
+    }
+    let kept = place.join(format!("walk-{}-{}{}.answers", recorded.process, walk.failure.0, walk.answered()));
+    Ok((walk, sources, kept))
+}
+
+/// The steps of a line in a run that was played.
+fn in_line((file, line): (&str, u32), run: &Run, statements: &Statements) -> Result<Found, Failure> {
+    let is_here = |place: &Option<Place>| place.as_ref().is_some_and(|place| is_in_line(place, (file, line)));
+    let is_here: Vec<bool> = statements.places.iter().map(is_here).collect();
+    let steps = (1..).map(Step).zip(statements.of_steps.iter().zip(&run.entries).skip(1));
+    let steps = steps.filter(|(_, (statement, is_entry))| is_here[**statement as usize] && !**is_entry);
+    of_line((file, line), steps.map(|(step, _)| step).collect())
+}
+
+/// How suspicious statements are before the first answer, where that is not 1.
+///
+/// - `recent`: by path, the lines that were changed lately.
+/// - `passed`: the lines that ran in a passing run, if there is one.
+fn prior(
+    statements: &Statements,
+    sources: &Sources,
+    recent: &Lines,
+    passed: Option<&HashSet<(Arc<str>, u32)>>,
+) -> HashMap<u32, f64> {
+    let mut paths: HashMap<&str, Option<String>> = HashMap::new();
+    let mut prior = HashMap::new();
+    for (number, place) in (0_u32..).zip(&statements.places) {
+        let Some(place) = place else { continue };
+        let path = paths.entry(&place.file).or_insert_with(|| {
+            let found = (!recent.is_empty()).then(|| sources.find(&place.file))?;
+            found.map(|(path, _)| path)
+        });
+        let changed = path.as_ref().and_then(|path| recent.get(path));
+        if changed.is_some_and(|lines| lines.contains(&place.line)) {
+            *prior.entry(number).or_insert(1.0) *= RECENT;
+        }
+        if passed.is_some_and(|lines| !lines.contains(&(Arc::clone(&place.file), place.line))) {
+            *prior.entry(number).or_insert(1.0) *= passing::ONLY_HERE;
+        }
+    }
+    prior
+}
+
+/// Builds and runs two versions, and has the failing one debugged.
+pub fn of_versions<T>(
+    order: &ExplainOrder,
+    location: &Location,
+    context: &Context,
+    talk: &mut dyn Talk,
+    debug: impl FnOnce(Walk, &Versions) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    with_both(order, location, context, talk, |both, _| {
+        let Both { failing, reference, alignment, failure, changed, pair } = both;
+        let mut walk = Walk::new(failing, Some((reference, alignment)), &[(failure.step, Step(u32::MAX))])?;
+        walk.tree = Some(pair.failing.0);
+        debug(walk, &Versions { changed, tree: pair.failing.0 })
+    })
+}
+
+/// What is known of two versions besides their runs.
+pub struct Versions {
+    /// The lines of the failing version that the change touches.
+    pub changed: Lines,
+    /// The tree of the failing version.
+    pub tree: TreeId,
+}

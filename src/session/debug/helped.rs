@@ -1,0 +1,111 @@
+//! What a passing run says of the steps of the failing one: where it first differs, and which values are the same.
+
+use crate::explain::feedback::Feedback;
+use crate::explain::feedback::control;
+use crate::explain::feedback::recommend::Recommendation;
+use crate::explain::feedback::recommend::State;
+use crate::explain::native::divergence;
+use crate::explain::native::divergence::Candidate;
+use crate::explain::native::facts;
+use crate::explain::native::facts::Comparison;
+use crate::explain::native::facts::Used;
+use crate::session::debug::Walk;
+use crate::session::debug::given;
+use crate::session::debug::judged;
+use crate::session::failure::Failure;
+use crate::session::recorded::failed;
+use crate::trace::step::Step;
+use std::collections::BTreeSet;
+use std::collections::HashSet;
+use std::time::Duration;
+use std::time::Instant;
+
+/// The passing version judges lines for so long before a person is asked.
+const MAX_SILENCE: Duration = Duration::from_secs(5);
+
+/// The passing version judges so many lines before a person is asked.
+const MAX_SILENT: usize = 100;
+
+impl Walk {
+    /// The next step for a person whom the passing version helps: the first one in time that uses the same values as there,
+    /// and gives other ones, or after which there are steps that are missing here. None of these that was judged is asked
+    /// again; after [`MAX_SILENT`] comparisons or [`MAX_SILENCE`], the next step is that without help.
+    ///
+    /// Cost: the first time one pass over each run; then the facts about at most [`MAX_SILENT`] lines, in both runs.
+    pub fn recommend_helped(&mut self) -> Result<Option<Recommendation>, Failure> {
+        let candidates = self.divergences()?;
+        let gaps: BTreeSet<Step> =
+            candidates.iter().filter(|found| found.is_before_more).map(|found| found.step).collect();
+        let mut open: Vec<Step> = candidates.iter().rev().map(|found| self.table.shown(found.step)).collect();
+        let mut seen = HashSet::new();
+        let begin = Instant::now();
+        while let Some(step) = open.pop() {
+            let is_over = self.silent.len() > MAX_SILENT || begin.elapsed() > MAX_SILENCE;
+            if !seen.insert(step) || is_over && !self.silent.contains_key(&step) {
+                continue;
+            }
+            let facts = self.facts(step)?;
+            let is_first = match self.silent(step)? {
+                None | Some(Feedback::Unclear) => false,
+                Some(Feedback::WrongResult) => true,
+                Some(Feedback::Correct) => self.table.members(step).iter().any(|member| gaps.contains(member)),
+                Some(Feedback::WrongPath) => {
+                    self.grounds()?;
+                    open.extend(self.grounds.as_ref().and_then(|known| control((&known.graph, &*self.table), step)));
+                    false
+                }
+                Some(feedback) => {
+                    let makers = judged(&facts, feedback.clone()).makers_of(true);
+                    // The latest is looked at first. Between one that is right and here, something may be missing.
+                    for maker in makers.into_iter().map(|maker| self.table.shown(maker)) {
+                        open.extend(gaps.range(maker.min(step)..step).next().map(|gap| self.table.shown(*gap)));
+                        open.push(maker);
+                    }
+                    given(&facts, &feedback).is_some()
+                }
+            };
+            if is_first && !self.is_clear(step) {
+                return Ok(Some(Recommendation { step, state: State::FirstDifference, n_suspects: 0 }));
+            }
+        }
+        self.recommend()
+    }
+
+    /// Where the failing run may begin to differ from the passing one.
+    fn divergences(&mut self) -> Result<Vec<Candidate>, Failure> {
+        self.grounds()?;
+        let (Some((reference, alignment)), Some(grounds)) = (&mut self.passing, &self.grounds) else {
+            return Ok(Vec::new());
+        };
+        if self.divergences.is_none() {
+            let found = divergence::candidates((&mut self.run, reference), alignment, &grounds.wrong);
+            self.divergences = Some(found.map_err(|error| failed(&error))?);
+        }
+        Ok(self.divergences.clone().unwrap_or_default())
+    }
+
+    /// What the passing version says of a step; `None` if there is none.
+    pub fn silent(&mut self, step: Step) -> Result<Option<Feedback>, Failure> {
+        Ok(self.compared(step)?.map(|found| found.feedback))
+    }
+
+    fn compared(&mut self, step: Step) -> Result<Option<Comparison>, Failure> {
+        let Some((reference, alignment)) = &mut self.passing else { return Ok(None) };
+        if let Some(known) = self.silent.get(&step) {
+            return Ok(Some(known.clone()));
+        }
+        let found = facts::judge((&mut self.run, reference), alignment, &self.table.members(step));
+        let found = found.map_err(|error| failed(&error))?;
+        self.silent.insert(step, found.clone());
+        Ok(Some(found))
+    }
+
+    /// Of the values that a step uses, those that are the same in the passing version.
+    pub(super) fn presumed(&mut self, step: Step, used: &[Used]) -> Result<Vec<usize>, Failure> {
+        let mut found = self.compared(step)?.map(|found| found.same).unwrap_or_default();
+        // What is not known of either run, or is shown in part, is not known to be the same.
+        let is_whole = |value: &String| !value.ends_with('?') && !value.contains("...");
+        found.retain(|index| used[*index].value.as_ref().is_some_and(is_whole));
+        Ok(found)
+    }
+}
