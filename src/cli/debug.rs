@@ -220,6 +220,8 @@ impl Asked<'_> {
         let (title, why) = titled(question);
         let mut lines = vec![String::new(), format!("{title}  {why}").trim_end().to_owned()];
         let place = detail.standing.place.as_ref();
+        let path = tree::path(question.calls, detail.standing.step);
+        lines.extend((!path.is_empty()).then(|| format!("   {path}")));
         if let Some(source) = place.and_then(|place| (self.line)(&place.file, place.line)) {
             lines.push(format!("      {}", self.style.paint(Role::Faint, safe(source.trim_start()))));
         }
@@ -264,6 +266,7 @@ impl Asked<'_> {
             "function": &*detail.standing.function,
             "file": place.map(|place| &*place.file),
             "line": place.map(|place| place.line),
+            "path": tree::path(question.calls, detail.standing.step),
             "uses": used.iter().enumerate().map(|(index, used)| json!({
                 "name": used.name, "value": used.value, "origin": used.origin, "presumed": question.presumed.contains(&index),
                 "expected": question.expected.contains(&index),

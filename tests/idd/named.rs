@@ -22,8 +22,10 @@ fn check(place: &Path, line: u32, expected: &[&str]) {
     let mut command = program(place);
     command.args(["debug", "--restart", "--from", &from]).stdin(Stdio::null());
     let said = String::from_utf8(command.output().unwrap().stdout).unwrap();
-    let lines: Vec<&str> = said.lines().skip_while(|line| !line.starts_with("1. step ")).skip(2).collect();
-    let lines = lines.iter().take_while(|line| !line.starts_with('['));
+    // Behind the step and its source, and the calls around it if there are any.
+    let is_around = |line: &&str| line.starts_with("   main > ");
+    let lines = said.lines().skip_while(|line| !line.starts_with("1. step ")).filter(|line| !is_around(line)).skip(2);
+    let lines = lines.take_while(|line| !line.starts_with('['));
     let plain = lines.map(|line| line.split("0x").next().unwrap_or_default().trim().to_owned());
     assert_eq!(plain.collect::<Vec<_>>(), expected, "{said}");
 }

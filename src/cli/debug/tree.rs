@@ -80,6 +80,14 @@ fn text(node: &Node) -> String {
     }
 }
 
+/// The calls and loops around a step in one line; empty if there are none.
+///
+/// Cost: that of [`Calls::path`].
+pub fn path(calls: Calls<'_>, step: Step) -> String {
+    let nodes = calls.path(step, MAX_AROUND);
+    if nodes.len() == 1 { String::new() } else { nodes.iter().map(text).collect::<Vec<_>>().join(" > ") }
+}
+
 /// The rows: what is around a step and around what was judged, and what is directly in the parts of `open`; in the order of
 /// the run.
 ///
@@ -168,6 +176,11 @@ mod tests {
         >      step 8, a.c:7
          w   step 10, a.c:5
         ");
+        let (table, run, statements, names) = example();
+        let siblings = Siblings::default();
+        let calls = Calls { table: &table, run: &run, statements: &statements, names: &names, siblings: &siblings };
+        assert_eq!(path(calls, Step(8)), "main > loop, a.c:2, 2 of 2 > work(), a.c:3");
+        assert_eq!(path(calls, Step(10)), "");
     }
 
     #[test]
