@@ -212,7 +212,8 @@ fn said(checked: &Checked, begin: Step, is_json: bool) -> String {
 impl Asked<'_> {
     fn print(text: &str) -> Result<(), Failure> {
         let mut out = io::stdout().lock();
-        out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| Failure::from_error(&error))
+        let printed = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+        printed.map_err(|error| Failure::new(Status::Error, format!("failed to write to standard output: {error}")))
     }
 
     fn shown(&mut self, question: &Question<'_>) -> String {
@@ -309,13 +310,13 @@ impl Person for Asked<'_> {
                 }
                 text
             } else {
-                let mut text = String::new();
-                let n = io::stdin().lock().read_line(&mut text).map_err(|error| Failure::from_error(&error))?;
+                let mut text = Vec::new();
+                let n = io::stdin().lock().read_until(b'\n', &mut text).map_err(|error| Failure::from_error(&error))?;
                 if n == 0 {
                     self.is_over = true;
                     return Ok(Reply::Quit);
                 }
-                text.trim().to_owned()
+                String::from_utf8_lossy(&text).trim().to_owned()
             };
             match reply(&text, &items) {
                 Ok(reply) => {

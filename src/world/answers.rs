@@ -6,7 +6,6 @@ use std::fs::File;
 use std::fs::OpenOptions;
 use std::io;
 use std::io::Write as _;
-use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 use std::path::PathBuf;
 
@@ -98,9 +97,10 @@ impl Answers {
 /// The text of a file of answers; empty if there is none.
 fn read(path: &Path, is_answer: &dyn Fn(&str) -> bool) -> Result<String, AnswersError> {
     if let Ok(known) = fs::metadata(path)
-        && (known.file_type().is_char_device() || known.file_type().is_block_device() || known.len() > MAX_BYTES)
+        && (!known.is_file() && !known.is_dir() || known.len() > MAX_BYTES)
     {
-        return Err(io::Error::other("it is a device, or larger than 16 MiB").into());
+        // A pipe would be waited for.
+        return Err(io::Error::other("it is no file, or larger than 16 MiB").into());
     }
     let text = match fs::read_to_string(path) {
         Ok(text) => text,
@@ -167,7 +167,11 @@ mod tests {
     }
 
     #[test]
-    fn devices_are_no_files_of_answers() {
+    fn devices_and_pipes_are_no_files_of_answers() {
         assert!(Answers::open(Path::new("/dev/zero"), is_answer).is_err());
+        let directory = tempfile::tempdir().unwrap();
+        let pipe = directory.path().join("pipe");
+        rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RWXU).unwrap();
+        assert!(Answers::open(&pipe, is_answer).is_err());
     }
 }

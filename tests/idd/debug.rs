@@ -2,8 +2,10 @@
 
 use std::fs;
 use std::io::Read as _;
+use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
+use std::process::Stdio;
 use std::time::Duration;
 use std::time::Instant;
 
@@ -241,6 +243,19 @@ fn an_expectation_that_names_several_values_asks_which_one_is_wrong() {
     let (said, _) = walked(place.path(), "", &["--expect", "most + sum == 25 at a.c:13"]);
     assert!(said.contains(", a.c:13: the walk begins there.\n"), "{said}");
     assert!(said.contains("1. step ") && said.contains("      int both = most + sum;\n"), "{said}");
+}
+
+#[test]
+fn bytes_that_are_no_text_are_no_answer() {
+    let place = recorded();
+    let mut debug = program(place.path());
+    debug.args(["debug", "--plain", "--from", "line:a.c:15"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut debug = debug.spawn().unwrap();
+    debug.stdin.take().unwrap().write_all(b"\xff\xfe\0\nw both\nq\n").unwrap();
+    let output = debug.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(130), "{said}");
+    assert!(said.contains("there is no answer ") && said.contains("\n2. step "), "{said}");
 }
 
 /// A program whose sum counts one value too many, with assertions.
