@@ -147,7 +147,8 @@ fn orphans(running: &[Running]) -> Vec<Process> {
         .into_iter()
         .filter_map(process_table::read)
         .filter(|process| process.session != own_session)
-        .filter(|process| !running.iter().any(|probe| probe.group == identity(process)))
+        // By number alone: it is not given to another process before the first process of a probe is reaped by its starter.
+        .filter(|process| !running.iter().any(|probe| probe.group.pid == process.pid))
         .collect()
 }
 
