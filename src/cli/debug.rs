@@ -126,7 +126,7 @@ fn walked(
     line: Line<'_>,
     console: Console,
 ) -> Result<Answer, Failure> {
-    if let Some(n @ 1..) = answers.as_ref().map(Answers::n_known) {
+    if let Some(n @ 1..) = answers.as_ref().map(|answers| answers.n_known(|line| !written::is_jump(line))) {
         let answers = count(n, "answer");
         console.progress().say(&format!("Taking up an earlier walk of {answers}; `--restart` forgets them."));
     }
@@ -152,7 +152,8 @@ fn walked(
         Asked { line, answers, style: console.out_style, is_json: console.is_json, is_over: false, is_sought: false };
     let end = walk.ask(&mut terminal, is_helped)?;
     if terminal.is_over {
-        let kept = if terminal.answers.is_some() { "the answers are kept" } else { "no answer is kept" };
+        let is_kept = terminal.answers.is_some() && !walk.judged.is_empty();
+        let kept = if is_kept { "the answers are kept" } else { "no answer is kept" };
         console.progress().say(&format!("Standard input ended before the walk; {kept}."));
     }
     let text = ended(walk, &end, terminal.line, console)?;
@@ -229,7 +230,9 @@ impl Asked<'_> {
         for (index, used) in used.iter().enumerate() {
             let origin = used.origin.as_ref().map(|origin| format!("  ({})", safe(origin))).unwrap_or_default();
             let presumed = presumed(question, index);
-            lines.push(format!("  {}: uses {} = {}{origin}{presumed}", index + 1, short(&used.name), value(used)));
+            let target = used.target.as_ref().map(|target| format!(" {}", short(target))).unwrap_or_default();
+            let name = short(&used.name);
+            lines.push(format!("  {}: uses {name} = {}{target}{origin}{presumed}", index + 1, value(used)));
         }
         let told = gives(question.facts).chain(does(question.facts));
         lines.extend(told.map(|text| format!("     {text}")));
@@ -269,7 +272,7 @@ impl Asked<'_> {
             "line": place.map(|place| place.line),
             "path": tree::path(question.calls, detail.standing.step),
             "uses": used.iter().enumerate().map(|(index, used)| json!({
-                "name": used.name, "value": used.value, "origin": used.origin, "presumed": question.presumed.contains(&index),
+                "name": used.name, "value": used.value, "origin": used.origin, "target": used.target, "presumed": question.presumed.contains(&index),
                 "expected": question.expected.contains(&index),
                 "makers": used.makers.iter().map(|maker| maker.0).collect::<BTreeSet<_>>(),
             })).collect::<Vec<_>>(),

@@ -62,9 +62,14 @@ impl Answers {
         Ok(Self { path: path.to_owned(), known: VecDeque::new(), file: File::create(path)? })
     }
 
-    /// How many answers are still to be read.
-    pub fn n_known(&self) -> usize {
-        self.known.len()
+    /// How many answers are still to be read for which `is_counted` holds.
+    pub fn n_known(&self, is_counted: impl Fn(&str) -> bool) -> usize {
+        self.known.iter().filter(|line| is_counted(line)).count()
+    }
+
+    /// Whether all answers were read.
+    pub fn is_read(&self) -> bool {
+        self.known.is_empty()
     }
 
     /// The next answer that was given before.
@@ -151,7 +156,7 @@ mod tests {
         answers.add("h").unwrap();
         assert_eq!([answers.known(), answers.known(), answers.known()], [Some("w n".into()), Some("c".into()), None]);
         assert_eq!(fs::read_to_string(&path).unwrap(), "# a walk\n\nw n\nc\nh\n");
-        assert_eq!(Answers::restart(&path, is_answer).unwrap().n_known(), 0);
+        assert_eq!(Answers::restart(&path, is_answer).unwrap().n_known(|_| true), 0);
         assert_eq!(fs::read_to_string(&path).unwrap(), "");
     }
 

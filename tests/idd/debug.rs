@@ -143,6 +143,24 @@ fn recording(program: &str) -> tempfile::TempDir {
     place
 }
 
+#[test]
+fn a_pointer_to_a_structure_is_shown_with_it() {
+    let program = "struct node { int value; struct node *next; };
+int sum(struct node *node) {
+    return node ? node->value + sum(node->next) : 0;
+}
+int main(void) {
+    struct node last = {2, 0}, first = {1, &last};
+    return sum(&first);
+}
+";
+    let place = recording(program);
+    let (said, _) = walked(place.path(), "g a.c:3\n", &["--from", "line:a.c:7"]);
+    let first = "node = 0x7ffffffff000 -> first of main {value = 1, next = 0x7ffffffff000 -> last of main}";
+    let said = regex::Regex::new("0x7f[0-9a-f]+").unwrap().replace_all(&said, "0x7ffffffff000");
+    assert!(said.contains(first), "{said}");
+}
+
 /// A program that reads and allocates by functions in a table, and reverses a line.
 const HOOKS: &str = "#include <stdio.h>
 #include <stdlib.h>
@@ -577,10 +595,9 @@ fn programs_are_asked_by_lines_of_json() {
     assert_eq!(lines[0]["line"], 15);
     let mut used = lines[0]["uses"][0].clone();
     let makers = used.as_object_mut().unwrap().remove("makers").unwrap();
-    assert_eq!(
-        used,
-        serde_json::json!({ "name": "both", "value": "16", "origin": null, "presumed": false, "expected": false })
-    );
+    let both =
+        json!({ "name": "both", "value": "16", "origin": null, "target": null, "presumed": false, "expected": false });
+    assert_eq!(used, both);
     assert_eq!(makers.as_array().map(Vec::len), Some(1), "{makers}");
     assert_eq!(lines[1]["error"], "the step uses no value nothing");
     assert_eq!(lines[3]["result"], "left");
@@ -617,9 +634,9 @@ fn lines_functions_and_texts_are_gone_to() {
 
     let (said, _) = walked(place.path(), "g nobody\ng a.c:99\n/nothing of it\nn\n", &from);
     for text in [
-        "no other call of nobody in this run; /nobody looks at functions of libraries, too\n",
-        "no other run of a.c:99 in this run\n",
-        "no other match of /nothing of it in this run\n",
+        "no call of nobody before or after this step; /nobody looks at functions of libraries, too\n",
+        "no run of a.c:99 before or after this step\n",
+        "no match of /nothing of it before or after this step\n",
         "no later match of /nothing of it\n",
     ] {
         assert!(said.contains(text), "{text}: {said}");
@@ -731,8 +748,12 @@ fn answers_come_from_standard_input_and_its_end_is_said() {
     assert_eq!(code, Some(0), "nothing was kept: {said}{complaint}");
     let (_, complaint, _) = debug("w both\n", &[]);
     assert!(complaint.contains("Standard input ended before the walk; the answers are kept."), "{complaint}");
-    let (_, complaint, _) = debug("q\n", &[]);
-    assert!(complaint.contains("an earlier walk of 1 answer") && !complaint.contains("ended"), "{complaint}");
+    for _ in 0..2 {
+        let (_, complaint, _) = debug("g 1\nq\n", &[]);
+        assert!(complaint.contains("an earlier walk of 1 answer;") && !complaint.contains("ended"), "{complaint}");
+    }
+    let (_, complaint, _) = debug("", &["--restart"]);
+    assert!(complaint.contains("Standard input ended before the walk; no answer is kept."), "{complaint}");
 }
 
 #[test]

@@ -95,18 +95,21 @@ impl Shown {
 
 fn values(question: &Question<'_>, items: &[Item], line: &mut Line<'_>) -> Vec<Value> {
     let facts = question.facts;
-    let used = facts.used.iter().map(|used| (used.value.as_ref(), used.origin.as_ref(), &used.makers[..]));
-    let given = facts.detail.writes.iter().map(|write| (write.named.value.as_ref(), None, &[][..]));
+    let used = facts.used.iter().map(|used| (used.value.as_ref(), Some(used)));
+    let given = facts.detail.writes.iter().map(|write| (write.named.value.as_ref(), None));
     let all = used.chain(given).zip(items).enumerate();
-    all.map(|(index, ((value, origin, makers), item))| {
+    all.map(|(index, ((value, used), item))| {
         let value = value.map_or("?", String::as_str);
         let about = if item.is_used { presumed(question, index) } else { "" };
         let mut from = Vec::new();
         let size = item.range.map(|(_, size)| size).filter(|size| value.starts_with('"') && *size > MAX_TEXT);
         from.extend(size.map(|size| format!("({size} bytes, of which {MAX_TEXT} are shown)")));
-        from.extend(origin.map(|origin| safe(origin)));
+        from.extend(used.and_then(|used| used.origin.as_ref()).map(|origin| safe(origin)));
+        let target = used.and_then(|used| used.target.as_ref());
+        from.extend(target.map(|target| format!("points to {}", safe(target))));
         from.extend(Some(about.trim().to_owned()).filter(|about| !about.is_empty()));
-        let mut makers: Vec<Step> = makers.iter().copied().filter(|maker| *maker != Step::START).collect();
+        let mut makers: Vec<Step> =
+            used.map_or(&[][..], |used| &used.makers).iter().copied().filter(|maker| *maker != Step::START).collect();
         makers.sort_unstable();
         makers.dedup();
         for maker in makers.iter().rev().take(MAX_MAKERS) {
@@ -120,7 +123,11 @@ fn values(question: &Question<'_>, items: &[Item], line: &mut Line<'_>) -> Vec<V
         }
         Value {
             name: short(&item.name),
-            text: format!("{}{about}", short(value)),
+            text: format!(
+                "{}{}{about}",
+                short(value),
+                target.map(|target| format!(" {}", short(target))).unwrap_or_default()
+            ),
             whole: safe(value),
             from,
             maker: item.maker.map(|maker| maker.0),

@@ -33,6 +33,8 @@ pub struct Used {
     pub makers: Vec<Step>,
     /// Where it comes from, if no step computed it: an input, an initial value.
     pub origin: Option<String>,
+    /// The structure that it points to, before the step.
+    pub target: Option<String>,
 }
 
 /// What is known of a step.
@@ -74,6 +76,7 @@ pub fn facts(recorded: &mut Recorded, members: &[Step]) -> Result<Option<Facts>,
                 // What only a part of has no step is named by the steps of the other part.
                 let is_given = known.makers.iter().all(|maker| *maker == Step::START);
                 known.origin = access.origin.clone().filter(|_| is_given);
+                known.target = known.target.take().or_else(|| access.target.clone());
             }
         }
         for back in returned {
@@ -82,6 +85,7 @@ pub fn facts(recorded: &mut Recorded, members: &[Step]) -> Result<Option<Facts>,
                 value: Some(back.text),
                 makers: std::iter::once(back.step).chain(back.makers).collect(),
                 origin: None,
+                target: None,
             });
         }
         if detail.standing.is_entry {
@@ -120,7 +124,7 @@ fn passed<'d>(entry: &'d Detail, known: &'d [Used], caller: &'d str) -> impl Ite
         let value = access.named.value.as_deref().and_then(text)?;
         let is_known = known.iter().any(|used| used.value.as_deref().and_then(text).as_ref() == Some(&value));
         let makers = access.text_makers.iter().copied().collect();
-        (!is_known).then_some(Used { name, value: Some(value), makers, origin: None })
+        (!is_known).then_some(Used { name, value: Some(value), makers, origin: None, target: None })
     })
 }
 
@@ -129,7 +133,8 @@ fn add(used: &mut Vec<Used>, name: &str, value: Option<&String>, makers: impl It
     match used.iter_mut().find(|known| known.name == name) {
         Some(known) => known.makers.extend(makers),
         None => {
-            used.push(Used { name: name.to_owned(), value: value.cloned(), makers: makers.collect(), origin: None });
+            let (name, value, makers) = (name.to_owned(), value.cloned(), makers.collect());
+            used.push(Used { name, value, makers, origin: None, target: None });
         }
     }
 }

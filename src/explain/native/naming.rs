@@ -76,6 +76,8 @@ pub struct Seen {
     pub name: String,
     /// The value by its type; `None` if that is not known, or no bytes were given.
     pub value: Option<String>,
+    /// The structure that it points to.
+    pub target: Option<String>,
 }
 
 /// The same as [`before`], with values.
@@ -96,8 +98,9 @@ pub fn seen_before(
         let seen = |part: &Part<'_>| {
             let Called { name, part: ty } = called(&mut beginnings, part.address, part.length, home)?;
             let ty = ty.filter(|_| !part.bytes.is_empty());
+            let target = ty.as_ref().and_then(|(debug, ty)| view.target((*debug, ty), part.bytes));
             let value = ty.map(|(debug, ty)| view.typed((debug, &ty), part.bytes));
-            Some(Seen { name: library::plain(name), value })
+            Some(Seen { name: library::plain(name), value, target })
         };
         found = parts.iter().map(seen).collect();
     };

@@ -140,6 +140,7 @@ fn rename(access: &mut Access, seen: Seen) {
     if name.len() <= MAX_NAME {
         access.named.name = if is_freed { format!("{name} (freed)") } else { name };
     }
+    access.target = seen.target;
     let Some(value) = seen.value else { return };
     let known = access.named.value.as_deref();
     // Before the step, what a pointer of it leads to may not be there yet.

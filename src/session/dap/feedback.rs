@@ -48,7 +48,7 @@ impl Asking {
     /// Begins at the step at which the failure is seen, or takes up an earlier walk from there.
     pub fn new(mut walk: Walk, mut answers: Option<Answers>) -> Result<Self, Failure> {
         let mut found = None;
-        while let Some(answers) = answers.as_mut().filter(|answers| answers.n_known() > 0) {
+        while let Some(answers) = answers.as_mut().filter(|answers| !answers.is_read()) {
             found = match walk.ask(&mut Known(answers), false)? {
                 End::Found(step, _) => Some(step),
                 // What is left was said about a question that is not asked any more.

@@ -222,7 +222,7 @@ fn nowhere(target: &Target) -> String {
         Target::Function(name) => format!("; /{name} looks at functions of libraries, too"),
         _ => String::new(),
     };
-    format!("no other {} in this run{hint}", named(target))
+    format!("no {} before or after this step{hint}", named(target))
 }
 
 #[cfg(test)]
@@ -256,8 +256,8 @@ mod tests {
     fn what_is_not_found_is_named() {
         let line = Target::Line("a.c".to_owned(), 7);
         assert_eq!(nothing(&line, Time::Forward), "no later run of a.c:7");
-        assert_eq!(nowhere(&line), "no other run of a.c:7 in this run");
+        assert_eq!(nowhere(&line), "no run of a.c:7 before or after this step");
         let call = Target::Function("f".to_owned());
-        assert_eq!(nowhere(&call), "no other call of f in this run; /f looks at functions of libraries, too");
+        assert_eq!(nowhere(&call), "no call of f before or after this step; /f looks at functions of libraries, too");
     }
 }

@@ -35,6 +35,11 @@ pub fn is_answer(text: &str) -> bool {
     }
 }
 
+/// Whether an answer judges nothing, and only goes to another step.
+pub fn is_jump(text: &str) -> bool {
+    matches!(text.split_whitespace().next(), Some("g" | "go"))
+}
+
 /// Opens a file of answers.
 ///
 /// - `is_restarted`: whether the answers that it has are forgotten.

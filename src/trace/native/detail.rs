@@ -70,6 +70,8 @@ pub struct Access {
     pub text_makers: BTreeSet<Step>,
     /// The variable or block that has this text, if it is known.
     pub text_name: Option<String>,
+    /// For a pointer to a structure: the structure before the step, if the names of the source were [looked up](crate::explain::native::seen::name).
+    pub target: Option<String>,
     /// For a value from before the run, or from an [input](crate::trace::native::input::name): its source.
     pub origin: Option<String>,
 }
@@ -198,7 +200,7 @@ impl Open {
         let content = bytes.map_or_else(|| view.machine.memory.bytes(address, n), |bytes| Some(bytes.to_vec()));
         let named = view.named(address, size, bytes);
         let (text_makers, text_name) = text(view, &named, content.as_deref().filter(|_| size == 8));
-        Access { named, address, size, content, makers, text_makers, text_name, origin }
+        Access { named, address, size, content, makers, text_makers, text_name, target: None, origin }
     }
 }
 
@@ -530,7 +532,17 @@ fn asked(view: View<'_>, frame: &Frame, variable: &str) -> Option<Access> {
     let origin = makers.contains(&Step::START).then(|| origin(view, place.address));
     let named = Named { name: place.name.to_string(), value: Some(view.show(&place)) };
     let (address, size) = (place.address, place.size);
-    Some(Access { named, address, size, content: None, makers, text_makers: BTreeSet::new(), text_name: None, origin })
+    Some(Access {
+        named,
+        address,
+        size,
+        content: None,
+        makers,
+        text_makers: BTreeSet::new(),
+        text_name: None,
+        target: None,
+        origin,
+    })
 }
 
 /// Follows the last definitions of a variable, from before `step`, through at most `limit` steps.

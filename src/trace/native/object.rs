@@ -99,9 +99,16 @@ impl Content for Held<'_> {
         if let Some(function) = self.view.globals.functions().get(&pointer) {
             return function.to_string();
         }
+        // A structure is meant as a whole, not its first member.
+        let size = match &to {
+            Some((_, SourceType::Struct(compound) | SourceType::Union(compound))) => compound.bits / 8,
+            _ => 0,
+        };
         let target = match &to {
             Some((_, SourceType::Function)) => None,
-            _ => self.view.text(pointer, to.as_ref()).or_else(|| Some(format!("-> {}", self.view.name(pointer, 0)?))),
+            _ => {
+                self.view.text(pointer, to.as_ref()).or_else(|| Some(format!("-> {}", self.view.name(pointer, size)?)))
+            }
         };
         target.map_or_else(|| format!("{pointer:#x}"), |target| format!("{pointer:#x} {target}"))
     }
@@ -339,6 +346,23 @@ impl<'v> View<'v> {
     /// Bytes as their type writes them; those that are not known as `?`.
     pub fn typed(self, (debug, part): (Debug<'_>, &Part), bytes: &[Option<u8>]) -> String {
         value::show_part(debug, part, &Typed { view: self, bytes }, bytes.len() as u64)
+    }
+
+    /// The structure or union that a value points to, as it is now; `None` if it points to something else, or to what was freed.
+    pub fn target(self, (debug, part): (Debug<'_>, &Part), bytes: &[Option<u8>]) -> Option<String> {
+        let Part::Whole(ty) = part else { return None };
+        let SourceType::Pointer(Some(to)) = debug.plain_ty(*ty)?.1 else { return None };
+        let (SourceType::Struct(_) | SourceType::Union(_)) = debug.plain_ty(to)?.1 else { return None };
+        let bytes: Option<Vec<u8>> = bytes.iter().copied().collect();
+        let address = u64::from_le_bytes(*bytes?.first_chunk()?);
+        let block = self.machine.heap.find(address);
+        if address == 0 || block.is_some_and(|block| block.freed.is_some()) {
+            return None;
+        }
+        let text = value::show(debug, to, &Held { view: self, address, bytes: Bytes::InMemory });
+        // Of what the library made, nothing may be known.
+        let is_known = text.split(", ").any(|member| !member.trim_end_matches('}').ends_with('?'));
+        is_known.then_some(text)
     }
 
     /// The argument that a byte belongs to, or the environment.
