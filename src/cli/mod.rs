@@ -86,7 +86,7 @@ fn run(args: Vec<OsString>, environment: Vec<(OsString, OsString)>, is_json: &At
         Ok(invocation) => invocation,
         Err(ParseError::Display(text)) => {
             let result = write!(io::stdout(), "{text}").and_then(|()| io::stdout().flush());
-            return written(result, Console::plain()).unwrap_or(0);
+            return written(result, None, Console::plain()).unwrap_or(0);
         }
         Err(ParseError::Usage(error)) => {
             let console = Console { is_json: error.is_json, ..Console::plain() };
@@ -109,7 +109,7 @@ fn run(args: Vec<OsString>, environment: Vec<(OsString, OsString)>, is_json: &At
                 Some(commit) => rest(&report, commit, console),
                 None => rendered(&report, &[], console),
             };
-            let code = put(text, console).unwrap_or(console.code(report.status));
+            let code = put_kept(text, console).unwrap_or(console.code(report.status));
             if let Some(notice) = notice {
                 notice.give(&report, &context, console);
             }
@@ -172,16 +172,25 @@ fn show(text: io::Result<Vec<u8>>, context: &Context, console: Console) -> u8 {
 
 /// Prints to stdout; returns the exit code if that fails.
 fn put(text: io::Result<Vec<u8>>, console: Console) -> Option<u8> {
+    written(printed(text), None, console)
+}
+
+/// The same for a finding that is kept.
+fn put_kept(text: io::Result<Vec<u8>>, console: Console) -> Option<u8> {
+    written(printed(text), Some("the finding is kept; `git idd show` prints it again"), console)
+}
+
+fn printed(text: io::Result<Vec<u8>>) -> io::Result<()> {
     let mut out = io::stdout();
     let is_open = if stdout::is_closed() { Err(io::Error::other("it is closed")) } else { Ok(()) };
-    written(is_open.and(text).and_then(|text| out.write_all(&text)).and_then(|()| out.flush()), console)
+    is_open.and(text).and_then(|text| out.write_all(&text)).and_then(|()| out.flush())
 }
 
 /// The exit code of a failure to write the result. A closed pipe is no failure.
-fn written(result: io::Result<()>, console: Console) -> Option<u8> {
+fn written(result: io::Result<()>, hint: Option<&str>, console: Console) -> Option<u8> {
     let error = result.err().filter(|error| error.kind() != io::ErrorKind::BrokenPipe)?;
-    let failure = Failure::new(Status::Error, format!("failed to write to standard output: {error}"))
-        .with_hint("the finding is kept; `git idd show` prints it again");
+    let failure = Failure::new(Status::Error, format!("failed to write to standard output: {error}"));
+    let failure = hint.into_iter().fold(failure, Failure::with_hint);
     let _ = failure::write(&failure, console.err_style, &mut io::stderr());
     Some(failure.status.code())
 }
