@@ -130,12 +130,11 @@ fn passed<'d>(entry: &'d Detail, known: &'d [Used], caller: &'d str) -> impl Ite
 
 /// Adds a value, or its makers to those of the same variable.
 fn add(used: &mut Vec<Used>, name: &str, value: Option<&String>, makers: impl Iterator<Item = Step>) {
-    match used.iter_mut().find(|known| known.name == name) {
-        Some(known) => known.makers.extend(makers),
-        None => {
-            let (name, value, makers) = (name.to_owned(), value.cloned(), makers.collect());
-            used.push(Used { name, value, makers, origin: None, target: None });
-        }
+    if let Some(known) = used.iter_mut().find(|known| known.name == name) {
+        known.makers.extend(makers);
+    } else {
+        let (name, value, makers) = (name.to_owned(), value.cloned(), makers.collect());
+        used.push(Used { name, value, makers, origin: None, target: None });
     }
 }
 
