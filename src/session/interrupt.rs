@@ -29,6 +29,11 @@ pub fn suspend() {
     let _ = signal_hook::low_level::emulate_default_handler(SIGTSTP);
 }
 
+/// Ends the program at once, from any thread, as an interruption does.
+pub fn end() -> ! {
+    signal_hook::low_level::exit(130)
+}
+
 /// A flag that is set when somebody else stops this process as Ctrl-Z does (`kill -TSTP`); [`suspend`] does it then.
 pub fn on_suspend() -> Result<Arc<AtomicBool>, Failure> {
     let flag = Arc::new(AtomicBool::new(false));

@@ -9,6 +9,8 @@ use std::io::Write as _;
 use std::path::Path;
 use std::path::PathBuf;
 
+use rustix::fs::FlockOperation;
+use rustix::io::Errno;
 use thiserror::Error;
 
 use crate::world::files;
@@ -27,6 +29,9 @@ pub enum AnswersError {
         /// Its text.
         text: String,
     },
+    /// Another session adds answers to it: the caller says how this one can have a file of its own.
+    #[error("another session has it open")]
+    Busy,
     /// It cannot be read or written.
     #[error(transparent)]
     Io(#[from] io::Error),
@@ -48,8 +53,7 @@ impl Answers {
     /// Errors: a line is no answer, it is no regular file or pipe, it has more than [`MAX_BYTES`], or it cannot be read or
     /// written.
     pub fn open(path: &Path, is_answer: impl Fn(&str) -> bool) -> Result<Self, AnswersError> {
-        let text = read(path, &is_answer)?;
-        let mut file = OpenOptions::new().append(true).create(true).open(path)?;
+        let (mut file, text) = opened(path, &is_answer)?;
         if !text.is_empty() && !text.ends_with('\n') {
             file.write_all(b"\n")?;
         }
@@ -58,8 +62,9 @@ impl Answers {
 
     /// Opens a file without what it contains, which must be answers, too.
     pub fn restart(path: &Path, is_answer: impl Fn(&str) -> bool) -> Result<Self, AnswersError> {
-        read(path, &is_answer)?;
-        Ok(Self { path: path.to_owned(), known: VecDeque::new(), file: File::create(path)? })
+        let (file, _) = opened(path, &is_answer)?;
+        file.set_len(0)?;
+        Ok(Self { path: path.to_owned(), known: VecDeque::new(), file })
     }
 
     /// How many answers are still to be read for which `is_counted` holds.
@@ -90,32 +95,39 @@ impl Answers {
         let text: String = kept.iter().flat_map(|line| [line, "\n"]).collect();
         files::replace(&self.path, text.as_bytes())?;
         self.file = OpenOptions::new().append(true).open(&self.path)?;
+        // Whoever opened it in between keeps it.
+        let _ = rustix::fs::flock(&self.file, FlockOperation::NonBlockingLockExclusive);
         Ok(())
     }
 
     /// Adds an answer.
+    ///
+    /// Errors: it cannot be written; the message names the file.
     pub fn add(&mut self, answer: &str) -> io::Result<()> {
-        writeln!(self.file, "{answer}")
+        let written = self.file.write_all(format!("{answer}\n").as_bytes());
+        let name = self.path.display();
+        written.map_err(|error| io::Error::new(error.kind(), format!("failed to add the answer to {name}: {error}")))
     }
 }
 
-/// The text of a file of answers; empty if there is none.
-fn read(path: &Path, is_answer: &dyn Fn(&str) -> bool) -> Result<String, AnswersError> {
+/// A file of answers that no other session has, and its text; made if there is none.
+fn opened(path: &Path, is_answer: &dyn Fn(&str) -> bool) -> Result<(File, String), AnswersError> {
     if let Ok(known) = fs::metadata(path)
         && (!known.is_file() && !known.is_dir() || known.len() > MAX_BYTES)
     {
         // A pipe would be waited for.
         return Err(io::Error::other("it is no file, or larger than 16 MiB").into());
     }
-    let text = match fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-        Err(error) => return Err(error.into()),
-    };
+    let file = OpenOptions::new().append(true).create(true).open(path)?;
+    // Some file systems have no locks, which is another error.
+    if rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK) {
+        return Err(AnswersError::Busy);
+    }
+    let text = fs::read_to_string(path)?;
     if let Some((line, other)) = lines(&text).find(|(_, line)| !is_answer(line)) {
         return Err(AnswersError::NoAnswer { line, text: other.to_owned() });
     }
-    Ok(text)
+    Ok((file, text))
 }
 
 /// The lines of a text that say something, and their numbers from 1.
@@ -151,10 +163,12 @@ mod tests {
         let mut answers = Answers::open(&path, is_answer).unwrap();
         assert_eq!(answers.known(), None);
         answers.add("w n").unwrap();
+        drop(answers);
         fs::write(&path, "# a walk\n\nw n\nc").unwrap();
         let mut answers = Answers::open(&path, is_answer).unwrap();
         answers.add("h").unwrap();
         assert_eq!([answers.known(), answers.known(), answers.known()], [Some("w n".into()), Some("c".into()), None]);
+        drop(answers);
         assert_eq!(fs::read_to_string(&path).unwrap(), "# a walk\n\nw n\nc\nh\n");
         assert_eq!(Answers::restart(&path, is_answer).unwrap().n_known(|_| true), 0);
         assert_eq!(fs::read_to_string(&path).unwrap(), "");
@@ -169,6 +183,21 @@ mod tests {
         answers.take_back(|line| line.starts_with('w')).unwrap();
         answers.add("h").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "c\n# a remark\nh\n");
+    }
+
+    #[test]
+    fn only_one_session_has_the_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("answers");
+        let mut first = Answers::open(&path, is_answer).unwrap();
+        for _ in 0..2 {
+            assert!(matches!(Answers::open(&path, is_answer), Err(AnswersError::Busy)));
+            assert!(matches!(Answers::restart(&path, is_answer), Err(AnswersError::Busy)));
+            first.add("c").unwrap();
+            first.take_back(|_| false).unwrap();
+        }
+        drop(first);
+        assert!(Answers::open(&path, is_answer).is_ok());
     }
 
     #[test]

@@ -1,20 +1,15 @@
 //! `git idd debug` on small C programs.
 
 use std::fs;
-use std::io::Read as _;
 use std::io::Write as _;
 use std::path::Path;
-use std::process::Command;
 use std::process::Stdio;
-use std::time::Duration;
-use std::time::Instant;
 
 use serde_json::Value;
 use serde_json::json;
 
 use crate::explain::repository;
 use crate::plain::idd;
-use crate::plain::isolate;
 use crate::plain::program;
 
 /// The largest of some numbers, and their sum. The fault is in `larger`.
@@ -49,7 +44,7 @@ fn walked(place: &Path, answers: &str, more: &[&str]) -> (String, Option<i32>) {
     (said + &complaint, code)
 }
 
-fn recorded() -> tempfile::TempDir {
+pub fn recorded() -> tempfile::TempDir {
     let place = repository(GOOD, &bad());
     let (said, complaint, code) = idd(place.path(), &["record", "--build", "cc -g -o a a.c", "--", "./a"]);
     assert_eq!(code, Some(0), "{said}{complaint}");
@@ -754,45 +749,4 @@ fn answers_come_from_standard_input_and_its_end_is_said() {
     }
     let (_, complaint, _) = debug("", &["--restart"]);
     assert!(complaint.contains("Standard input ended before the walk; no answer is kept."), "{complaint}");
-}
-
-#[test]
-fn the_panes_end_when_their_terminal_is_closed() {
-    use rustix::pty;
-    let place = recorded();
-    for options in [&["--wait"][..], &["--wait", "--ctty"]] {
-        let host = pty::openpt(pty::OpenptFlags::RDWR | pty::OpenptFlags::NOCTTY | pty::OpenptFlags::CLOEXEC).unwrap();
-        pty::grantpt(&host).unwrap();
-        pty::unlockpt(&host).unwrap();
-        let size = rustix::termios::Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
-        rustix::termios::tcsetwinsize(&host, size).unwrap();
-        let name = pty::ptsname(&host, Vec::new()).unwrap().into_string().unwrap();
-        let terminal = || fs::OpenOptions::new().read(true).write(true).open(&name).unwrap();
-        let debug = program(place.path());
-        let mut session = Command::new("setsid");
-        session.args(options).arg(debug.get_program()).args(["debug", "--restart"]).current_dir(place.path());
-        isolate(&mut session).env("TERM", "xterm").env("XDG_CACHE_HOME", place.path().join(".git/cache"));
-        let mut child = session.stdin(terminal()).stdout(terminal()).stderr(terminal()).spawn().unwrap();
-        drop(session);
-        // The first question is on the screen.
-        let (mut host, mut shown) = (fs::File::from(host), Vec::new());
-        while !String::from_utf8_lossy(&shown).contains("undo") {
-            let mut part = [0; 4096];
-            let n = host.read(&mut part).unwrap();
-            shown.extend(&part[..n]);
-        }
-        drop(host);
-        let begin = Instant::now();
-        let status = loop {
-            match child.try_wait().unwrap() {
-                Some(status) => break status,
-                None if begin.elapsed() > Duration::from_secs(20) => {
-                    child.kill().unwrap();
-                    panic!("{options:?}: it goes on without a terminal");
-                }
-                None => std::thread::sleep(Duration::from_millis(20)),
-            }
-        };
-        assert_eq!(status.code(), Some(130), "{options:?}");
-    }
 }

@@ -35,6 +35,7 @@ mod messages;
 mod named;
 mod nightly;
 mod page;
+mod panes;
 mod places;
 mod plain;
 mod precheck;

@@ -5,11 +5,14 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering;
+use std::thread;
 use std::time::Duration;
 
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event;
+use ratatui::crossterm::event::DisableBracketedPaste;
 use ratatui::crossterm::event::DisableMouseCapture;
+use ratatui::crossterm::event::EnableBracketedPaste;
 use ratatui::crossterm::event::EnableMouseCapture;
 use ratatui::crossterm::event::Event;
 use ratatui::crossterm::event::KeyCode;
@@ -47,9 +50,15 @@ use crate::world::process::Watch as _;
 /// How long a key is waited for before a signal is looked for.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// Whether there is a terminal that is large enough; else why not.
+/// How long the panes may take to end once their terminal is closed.
+const MAX_END: Duration = Duration::from_millis(500);
+
+/// Characters of the largest terminal: each takes memory.
+const MOST: u32 = 4_000_000;
+
+/// Whether there is a terminal of a size that the panes can fill; else why not.
 pub fn fits() -> Result<(), String> {
-    let (columns, lines) = ratatui::crossterm::terminal::size().map_err(|error| error.to_string())?;
+    let (columns, lines) = size()?;
     if columns < LEAST.0 || lines < LEAST.1 {
         let (least_columns, least_lines) = LEAST;
         return Err(format!(
@@ -57,6 +66,15 @@ pub fn fits() -> Result<(), String> {
         ));
     }
     Ok(())
+}
+
+/// The columns and lines of the terminal; an error says why it is too large, or why they are not known.
+fn size() -> Result<(u16, u16), String> {
+    let (columns, lines) = ratatui::crossterm::terminal::size().map_err(|error| error.to_string())?;
+    if u32::from(columns) * u32::from(lines) > MOST {
+        return Err(format!("the terminal has {columns} columns and {lines} lines, which is too much for panes"));
+    }
+    Ok((columns, lines))
 }
 
 /// Waits until there is input or a signal; returns whether the terminal is still open.
@@ -73,6 +91,29 @@ fn is_open(patience: Duration) -> bool {
 /// Waits as [`is_open`] does; a terminal that was closed is an error.
 fn check_open(patience: Duration) -> Result<(), Failure> {
     if is_open(patience) { Ok(()) } else { Err(Failure::new(Status::Interrupted, "the terminal was closed")) }
+}
+
+/// Ends the program with the exit code of an interruption once the terminal is closed.
+///
+/// Whoever reads keys at that moment may read its end without end (crossterm 0.29), and so looks for no signal. All answers are in their file.
+fn end_with_terminal() -> io::Result<()> {
+    let watch = || {
+        let stdin = io::stdin();
+        loop {
+            // Without events it waits only for the end.
+            let mut terminal = [PollFd::new(&stdin, PollFlags::empty())];
+            if poll(&mut terminal, None).is_ok() && !terminal[0].revents().is_empty() {
+                thread::sleep(MAX_END);
+                interrupt::end();
+            }
+        }
+    };
+    thread::Builder::new().name("terminal".to_owned()).spawn(watch).map(|_| ())
+}
+
+/// Whether keys or other events wait to be read.
+fn is_waiting() -> Result<bool, Failure> {
+    event::poll(Duration::ZERO).map_err(|error| Failure::from_error(&error))
 }
 
 /// A person at a terminal.
@@ -93,6 +134,8 @@ pub struct Panes<'a> {
     followed: Option<(u64, u64)>,
     /// The parts of the tree whose content is shown.
     open: BTreeSet<u32>,
+    /// Whether the program ends with its terminal.
+    is_watched: bool,
     /// What is on the screen during a search.
     searching: Option<Screen>,
     interrupt: Interrupt,
@@ -114,6 +157,7 @@ impl<'a> Panes<'a> {
             looked: None,
             followed: None,
             open: BTreeSet::new(),
+            is_watched: false,
             searching: None,
             interrupt,
             suspend,
@@ -121,9 +165,12 @@ impl<'a> Panes<'a> {
     }
 
     fn enter(&mut self) -> io::Result<()> {
+        if !std::mem::replace(&mut self.is_watched, true) {
+            end_with_terminal()?;
+        }
         if self.terminal.is_none() {
             self.terminal = Some(ratatui::try_init()?);
-            execute!(io::stdout(), EnableMouseCapture)?;
+            execute!(io::stdout(), EnableMouseCapture, EnableBracketedPaste)?;
         }
         Ok(())
     }
@@ -135,7 +182,7 @@ impl<'a> Panes<'a> {
                 std::mem::forget(terminal);
                 return;
             }
-            drop(execute!(io::stdout(), DisableMouseCapture));
+            drop(execute!(io::stdout(), DisableBracketedPaste, DisableMouseCapture));
             ratatui::restore();
         }
     }
@@ -183,11 +230,12 @@ impl<'a> Panes<'a> {
             if self.interrupt.is_interrupted() {
                 return Ok(Some(Event::Key(KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL))));
             }
-            check_open(PATIENCE)?;
-            let is_ready = event::poll(Duration::ZERO).map_err(|error| Failure::from_error(&error))?;
-            if is_ready {
+            check_open(Duration::ZERO)?;
+            // Of the keys that came together, the first look reads all.
+            if is_waiting()? {
                 return event::read().map(Some).map_err(|error| Failure::from_error(&error));
             }
+            check_open(PATIENCE)?;
         }
     }
 
@@ -246,8 +294,13 @@ impl Person for Panes<'_> {
         self.searching = None;
         self.enter().map_err(|error| Failure::from_error(&error))?;
         let mut screen = self.screen(question);
+        let mut is_drawn = false;
         loop {
-            if let Some(terminal) = &mut self.terminal {
+            // Only what comes of all keys that came together is drawn.
+            let is_late = is_drawn && is_waiting()?;
+            if let Some(terminal) = self.terminal.as_mut().filter(|_| !is_late) {
+                size().map_err(|why| Failure::new(Status::Error, why).with_hint("`--plain` asks by lines"))?;
+                is_drawn = true;
                 let drawn = terminal.draw(|frame| screen.draw(frame)).map(|_| ());
                 check_open(Duration::ZERO)?;
                 drawn.map_err(|error| Failure::from_error(&error))?;

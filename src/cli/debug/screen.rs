@@ -87,6 +87,17 @@ impl Screen {
     pub fn event(&mut self, event: &Event) -> Option<Action> {
         match event {
             Event::Key(key) if key.kind != KeyEventKind::Release => self.key(*key),
+            // What is pasted is typed, but is no answer.
+            Event::Paste(text) if matches!(self.mode, Mode::Typing(..)) => {
+                for letter in text.chars().filter(|letter| !letter.is_control()).take(MAX_TYPED) {
+                    self.type_line(KeyCode::Char(letter));
+                }
+                None
+            }
+            Event::Paste(_) => {
+                self.message = Some("a text that is pasted is no answer".to_owned());
+                None
+            }
             Event::Mouse(mouse) if self.mode == Mode::Panes && !self.is_too_small => {
                 self.mouse(*mouse);
                 None

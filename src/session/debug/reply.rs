@@ -26,8 +26,12 @@ n N        the next one, the one before: of the last line, function or text
 z          take the last answer back
 q          quit";
 
+/// Characters of a word that is no answer, in the message about it.
+const MAX_SHOWN: usize = 80;
+
 fn safe(text: &str) -> String {
-    Terminal.line(&Untrusted::from(text))
+    let cut: String = text.chars().take(MAX_SHOWN).collect();
+    Terminal.line(&Untrusted::from(if cut.len() < text.len() { cut + "..." } else { cut }))
 }
 
 /// A value of a step that an answer can be about.
@@ -72,17 +76,17 @@ pub fn reply(text: &str, items: &[Item]) -> Result<Reply, String> {
     }
     let mut words = text.split_whitespace();
     let said = |feedback| Ok(Reply::Said(feedback));
-    match words.next() {
+    let found = match words.next() {
         Some("c" | "correct") => said(Feedback::Correct),
         Some("h" | "here") => said(Feedback::WrongResult),
         Some("p" | "path") => said(Feedback::WrongPath),
         Some("u" | "unclear") => said(Feedback::Unclear),
-        Some("w" | "wrong") => wrong(words, items),
+        Some("w" | "wrong") => wrong(words.by_ref(), items),
         Some("m" | "missing") => Ok(Reply::Missing),
         Some("z" | "undo") => Ok(Reply::Undo),
         Some("q" | "quit") => Ok(Reply::Quit),
         Some("g" | "go") => {
-            let rest: Vec<&str> = words.collect();
+            let rest: Vec<&str> = words.by_ref().collect();
             go(&rest.join(" "))
         }
         Some("n") => Ok(Reply::Seek(Seek { target: None, time: Some(Time::Forward) })),
@@ -93,6 +97,10 @@ pub fn reply(text: &str, items: &[Item]) -> Result<Reply, String> {
         Some(">") => history(words.next(), items, Time::Forward),
         None | Some("?" | "help") => Err(HELP.to_owned()),
         Some(word) => Err(format!("there is no answer {}; ? shows all", safe(word))),
+    };
+    match (found, words.next()) {
+        (Ok(_), Some(more)) => Err(format!("nothing may stand behind this answer: {}; ? shows all", safe(more))),
+        (found, _) => found,
     }
 }
 
@@ -167,6 +175,22 @@ fn history(word: Option<&str>, items: &[Item], time: Time) -> Result<Reply, Stri
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_stands_behind_an_answer_without_a_value() {
+        let message = Err("nothing may stand behind this answer: 2; ? shows all".to_owned());
+        for answer in ["c", "h", "p", "u", "m", "z", "q", "n", "]"] {
+            let items = items(&["n"]);
+            assert_eq!(reply(&format!("{answer} 2 is right"), &items), message, "{answer}");
+            assert!(reply(answer, &items).is_ok(), "{answer}");
+        }
+    }
+
+    #[test]
+    fn of_a_long_word_only_the_beginning_is_repeated() {
+        let message = reply(&"x".repeat(1 << 20), &[]).unwrap_err();
+        assert_eq!(message, format!("there is no answer {}...; ? shows all", "x".repeat(80)));
+    }
 
     fn items(names: &[&str]) -> Vec<Item> {
         let one = |name: &&str| Item { name: (*name).to_owned(), maker: None, range: None, is_used: true };

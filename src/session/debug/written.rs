@@ -56,6 +56,11 @@ pub fn open(path: &Path, is_restarted: bool) -> Result<Answers, Failure> {
                 let hint = "each line of such a file is one answer, such as `c` or `w 1`";
                 Failure::new(Status::Error, message).with_hint(hint)
             }
+            AnswersError::Busy => {
+                let message = format!("another session is in the same walk, and adds its answers to `{name}`");
+                let hint = "end that session, or keep the answers of this one in another file: `--answers <file>`";
+                Failure::new(Status::Error, message).with_hint(hint)
+            }
             AnswersError::Io(error) => {
                 Failure::new(Status::Error, format!("the answers in `{name}` cannot be read or added to: {error}"))
             }
