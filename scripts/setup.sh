@@ -20,6 +20,7 @@ need javac default-jdk-headless
 need python3 python3
 need xmllint libxml2-utils
 need ctags universal-ctags
+need z3 z3
 need zsh zsh
 need fish fish
 need node nodejs

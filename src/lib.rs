@@ -12,6 +12,8 @@ pub mod search;
 
 pub mod plural;
 
+pub mod logic;
+
 pub mod syntax;
 
 pub mod instrument;

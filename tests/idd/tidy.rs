@@ -39,11 +39,12 @@ const BELOW_CLI: [&str; 16] = [
 /// Which top-level module may name which others, beside itself.
 ///
 /// A part of a module that has a row of its own may be named only by those whose row says so.
-const LAYERS: [(&str, &[&str]); 18] = [
+const LAYERS: [(&str, &[&str]); 19] = [
     ("outcome", &[]),
     ("revision", &[]),
     ("search", &[]),
     ("plural", &[]),
+    ("logic", &[]),
     ("syntax", &[]),
     ("trace", &[]),
     ("instrument", &["trace"]),
@@ -73,11 +74,12 @@ const ROOMS: [(&str, &[&str]); 5] = [
 ];
 
 /// A pattern, and the files or directories that alone may hold it.
-const OWNERS: [(&str, &[&str]); 12] = [
+const OWNERS: [(&str, &[&str]); 13] = [
     (r"(^|[^:\w])git2::", &["src/world/repo"]),
     (r"(^|[^:\w])diffy::", &["src/world/repo/binary_patch.rs", "src/world/repo/patch.rs"]),
     (r"(^|[^:\w])sled::", &["src/world/cache/sled.rs"]),
     (r"(^|[^:\w])(clap|clap_complete|clap_mangen)::", &["src/cli"]),
+    (r"\bbatsat\b", &["src/logic"]),
     (r"\bstd::process::(\{[^}]*\b)?Command\b", &["src/world/process/command.rs"]),
     (r"\buse std::(\{[^}]*\b)?process\s*[;,}]", &["src/world/process/command.rs"]),
     (r"\bstd::(\{[^}]*\b)?fs\b", &["src/world"]),

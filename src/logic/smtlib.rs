@@ -1,0 +1,99 @@
+//! Terms as text of SMT-LIB 2, for an external solver.
+
+use crate::logic::term::Binary;
+use crate::logic::term::Node;
+use crate::logic::term::TermId;
+use crate::logic::term::Terms;
+use crate::logic::term::Unary;
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+/// Whether some truths can hold together, as a question between `(push)` and `(pop)`: the solver answers `sat`, `unsat` or `unknown`.
+///
+/// Each part of a term has a name of its own, so the text is as long as the terms are many.
+pub fn question(terms: &Terms, truths: &[TermId]) -> String {
+    let parts = terms.parts(truths);
+    let mut text = String::from("(push)\n");
+    let variables: BTreeSet<(u32, u32)> = parts.iter().filter_map(|part| variable(terms, *part)).collect();
+    for (number, width) in variables {
+        put(&mut text, format_args!("(declare-const v{number}_{width} (_ BitVec {width}))\n"));
+    }
+    for part in parts.into_iter().filter(|part| variable(terms, *part).is_none()) {
+        let (width, definition) = (terms.width(part), definition(terms, part));
+        put(&mut text, format_args!("(define-fun t{} () (_ BitVec {width}) {definition})\n", part.0));
+    }
+    for truth in truths {
+        put(&mut text, format_args!("(assert (= {} #b1))\n", name(terms, *truth)));
+    }
+    text + "(check-sat)\n(pop)\n"
+}
+
+fn put(text: &mut String, line: std::fmt::Arguments<'_>) {
+    text.write_fmt(line).expect("a string takes all");
+}
+
+fn variable(terms: &Terms, term: TermId) -> Option<(u32, u32)> {
+    match terms.node(term) {
+        Node::Variable(number) => Some((number, terms.width(term))),
+        _ => None,
+    }
+}
+
+fn name(terms: &Terms, term: TermId) -> String {
+    match variable(terms, term) {
+        Some((number, width)) => format!("v{number}_{width}"),
+        None => format!("t{}", term.0),
+    }
+}
+
+fn definition(terms: &Terms, term: TermId) -> String {
+    let width = terms.width(term);
+    let name = |part: TermId| name(terms, part);
+    match terms.node(term) {
+        Node::Constant(bits) => format!("(_ bv{bits} {width})"),
+        Node::Variable(_) => name(term),
+        Node::Unary(op, operand) => {
+            let op = match op {
+                Unary::Not => "bvnot",
+                Unary::Neg => "bvneg",
+            };
+            format!("({op} {})", name(operand))
+        }
+        Node::Binary(op, first, second) => {
+            let applied = format!("({} {} {})", word(op), name(first), name(second));
+            if op.is_comparison() { format!("(ite {applied} #b1 #b0)") } else { applied }
+        }
+        Node::Extract(operand, low) => format!("((_ extract {} {low}) {})", low + width - 1, name(operand)),
+        Node::ZeroExtend(operand) => {
+            format!("((_ zero_extend {}) {})", width - terms.width(operand), name(operand))
+        }
+        Node::SignExtend(operand) => {
+            format!("((_ sign_extend {}) {})", width - terms.width(operand), name(operand))
+        }
+        Node::Concat(upper, lower) => format!("(concat {} {})", name(upper), name(lower)),
+        Node::If(condition, yes, no) => format!("(ite (= {} #b1) {} {})", name(condition), name(yes), name(no)),
+    }
+}
+
+fn word(op: Binary) -> &'static str {
+    match op {
+        Binary::And => "bvand",
+        Binary::Or => "bvor",
+        Binary::Xor => "bvxor",
+        Binary::Add => "bvadd",
+        Binary::Sub => "bvsub",
+        Binary::Mul => "bvmul",
+        Binary::UDiv => "bvudiv",
+        Binary::URem => "bvurem",
+        Binary::SDiv => "bvsdiv",
+        Binary::SRem => "bvsrem",
+        Binary::Shl => "bvshl",
+        Binary::LShr => "bvlshr",
+        Binary::AShr => "bvashr",
+        Binary::Eq => "=",
+        Binary::Ult => "bvult",
+        Binary::Ule => "bvule",
+        Binary::Slt => "bvslt",
+        Binary::Sle => "bvsle",
+    }
+}

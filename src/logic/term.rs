@@ -1,0 +1,354 @@
+//! Terms of bit vectors, each kept once.
+//!
+//! A truth value is a bit vector of one bit. A term has a higher number than its parts, so a pass by ascending numbers meets the parts first.
+
+use crate::logic::evaluate::apply_binary;
+use crate::logic::evaluate::apply_unary;
+use crate::logic::evaluate::sign_extended;
+use std::collections::HashMap;
+
+/// The widest term, in bits.
+pub const MAX_WIDTH: u32 = 64;
+
+/// A term, by its number in its [`Terms`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TermId(pub u32);
+
+/// What is done with one operand; the result has its width.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Unary {
+    /// All bits inverted.
+    Not,
+    /// Two's complement.
+    Neg,
+}
+
+/// What is done with two operands of the same width. The result has their width, that of a comparison has one bit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Binary {
+    /// Bits of both.
+    And,
+    /// Bits of any.
+    Or,
+    /// Bits of one only.
+    Xor,
+    /// The sum without its carry.
+    Add,
+    /// The difference without its borrow.
+    Sub,
+    /// The lower half of the product.
+    Mul,
+    /// Unsigned; all ones if the divisor is 0.
+    UDiv,
+    /// Unsigned; the dividend if the divisor is 0.
+    URem,
+    /// Signed, toward 0; 1 or -1 if the divisor is 0.
+    SDiv,
+    /// Signed, with the sign of the dividend; the dividend if the divisor is 0.
+    SRem,
+    /// To the left; 0 if the amount is the width or more.
+    Shl,
+    /// To the right, with zeros; 0 if the amount is the width or more.
+    LShr,
+    /// To the right, with the sign; all bits the sign if the amount is the width or more.
+    AShr,
+    /// Whether both are equal.
+    Eq,
+    /// Whether the first is less, unsigned.
+    Ult,
+    /// Whether the first is less or equal, unsigned.
+    Ule,
+    /// Whether the first is less, signed.
+    Slt,
+    /// Whether the first is less or equal, signed.
+    Sle,
+}
+
+impl Binary {
+    /// All of them.
+    pub const ALL: [Self; 18] = [
+        Self::And,
+        Self::Or,
+        Self::Xor,
+        Self::Add,
+        Self::Sub,
+        Self::Mul,
+        Self::UDiv,
+        Self::URem,
+        Self::SDiv,
+        Self::SRem,
+        Self::Shl,
+        Self::LShr,
+        Self::AShr,
+        Self::Eq,
+        Self::Ult,
+        Self::Ule,
+        Self::Slt,
+        Self::Sle,
+    ];
+
+    /// Whether the result is a truth value.
+    pub fn is_comparison(self) -> bool {
+        matches!(self, Self::Eq | Self::Ult | Self::Ule | Self::Slt | Self::Sle)
+    }
+
+    fn is_commutative(self) -> bool {
+        matches!(self, Self::And | Self::Or | Self::Xor | Self::Add | Self::Mul | Self::Eq)
+    }
+}
+
+/// How a term is made of others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Node {
+    /// A number, without bits above the width.
+    Constant(u64),
+    /// A variable, by a number that its user chooses. The same number with another width is another variable.
+    Variable(u32),
+    /// Of one operand.
+    Unary(Unary, TermId),
+    /// Of two operands.
+    Binary(Binary, TermId, TermId),
+    /// The bits of the operand from this one on.
+    Extract(TermId, u32),
+    /// The operand with zeros before it.
+    ZeroExtend(TermId),
+    /// The operand with its sign before it.
+    SignExtend(TermId),
+    /// The first operand above the second.
+    Concat(TermId, TermId),
+    /// The second operand if the first, of one bit, is 1; else the third.
+    If(TermId, TermId, TermId),
+}
+
+impl Node {
+    /// The parts, in order.
+    pub fn parts(self) -> impl Iterator<Item = TermId> {
+        let parts = match self {
+            Self::Constant(_) | Self::Variable(_) => [None; 3],
+            Self::Unary(_, only) | Self::Extract(only, _) | Self::ZeroExtend(only) | Self::SignExtend(only) => {
+                [Some(only), None, None]
+            }
+            Self::Binary(_, first, second) | Self::Concat(first, second) => [Some(first), Some(second), None],
+            Self::If(condition, yes, no) => [Some(condition), Some(yes), Some(no)],
+        };
+        parts.into_iter().flatten()
+    }
+}
+
+/// The bits of a width.
+pub fn mask(width: u32) -> u64 {
+    u64::MAX >> (MAX_WIDTH - width)
+}
+
+/// Terms, each once.
+///
+/// # Panics
+///
+/// All that build terms panic if a width is not 1 to [`MAX_WIDTH`], or the widths of operands do not fit: that is an error of the caller.
+#[derive(Debug, Clone, Default)]
+pub struct Terms {
+    nodes: Vec<(Node, u32)>,
+    known: HashMap<(Node, u32), TermId>,
+}
+
+impl Terms {
+    /// How a term is made.
+    pub fn node(&self, term: TermId) -> Node {
+        self.nodes[term.0 as usize].0
+    }
+
+    /// The width of a term in bits.
+    pub fn width(&self, term: TermId) -> u32 {
+        self.nodes[term.0 as usize].1
+    }
+
+    /// The value of a constant; `None` for other terms.
+    pub fn constant_of(&self, term: TermId) -> Option<u64> {
+        match self.node(term) {
+            Node::Constant(bits) => Some(bits),
+            _ => None,
+        }
+    }
+
+    /// The terms that some terms are made of, and these, ascending.
+    pub fn parts(&self, roots: &[TermId]) -> Vec<TermId> {
+        let Some(last) = roots.iter().max() else { return Vec::new() };
+        let mut is_part = vec![false; last.0 as usize + 1];
+        for root in roots {
+            is_part[root.0 as usize] = true;
+        }
+        for term in (0..=last.0).rev() {
+            if is_part[term as usize] {
+                for part in self.node(TermId(term)).parts() {
+                    is_part[part.0 as usize] = true;
+                }
+            }
+        }
+        (0..=last.0).filter(|term| is_part[*term as usize]).map(TermId).collect()
+    }
+
+    fn keep(&mut self, node: Node, width: u32) -> TermId {
+        assert!((1..=MAX_WIDTH).contains(&width), "a term has 1 to 64 bits, not {width}");
+        let Self { nodes, known } = self;
+        *known.entry((node, width)).or_insert_with(|| {
+            nodes.push((node, width));
+            TermId(u32::try_from(nodes.len() - 1).expect("terms fit into memory"))
+        })
+    }
+
+    /// A number, cut to the width.
+    pub fn constant(&mut self, bits: u64, width: u32) -> TermId {
+        self.keep(Node::Constant(bits & mask(width)), width)
+    }
+
+    /// A truth value.
+    pub fn truth(&mut self, is_true: bool) -> TermId {
+        self.constant(u64::from(is_true), 1)
+    }
+
+    /// A variable.
+    pub fn variable(&mut self, number: u32, width: u32) -> TermId {
+        self.keep(Node::Variable(number), width)
+    }
+
+    /// Of one operand.
+    pub fn unary(&mut self, op: Unary, operand: TermId) -> TermId {
+        let width = self.width(operand);
+        match self.node(operand) {
+            Node::Constant(bits) => self.constant(apply_unary(op, bits), width),
+            Node::Unary(inner, twice) if inner == op => twice,
+            _ => self.keep(Node::Unary(op, operand), width),
+        }
+    }
+
+    /// The inverse of a truth value, or of all bits.
+    pub fn not(&mut self, operand: TermId) -> TermId {
+        self.unary(Unary::Not, operand)
+    }
+
+    /// Of two operands.
+    pub fn binary(&mut self, op: Binary, first: TermId, second: TermId) -> TermId {
+        let width = self.width(first);
+        assert_eq!(width, self.width(second), "operands of {op:?} have the same width");
+        let result = if op.is_comparison() { 1 } else { width };
+        // A constant is the second operand, others are in the order of their numbers.
+        let is_swapped = op.is_commutative()
+            && (self.constant_of(first).is_some(), first.0) > (self.constant_of(second).is_some(), second.0);
+        let (first, second) = if is_swapped { (second, first) } else { (first, second) };
+        if let (Some(one), Some(other)) = (self.constant_of(first), self.constant_of(second)) {
+            return self.constant(apply_binary(op, one, other, width), result);
+        }
+        let simple = self.of_same(op, first, second, result).or_else(|| self.of_constant(op, first, second));
+        simple.unwrap_or_else(|| self.keep(Node::Binary(op, first, second), result))
+    }
+
+    /// What two equal operands give.
+    fn of_same(&mut self, op: Binary, first: TermId, second: TermId, width: u32) -> Option<TermId> {
+        if first != second {
+            return None;
+        }
+        match op {
+            Binary::And | Binary::Or => Some(first),
+            Binary::Xor | Binary::Sub => Some(self.constant(0, width)),
+            Binary::Eq | Binary::Ule | Binary::Sle => Some(self.truth(true)),
+            Binary::Ult | Binary::Slt => Some(self.truth(false)),
+            _ => None,
+        }
+    }
+
+    /// What a constant second operand leaves.
+    fn of_constant(&mut self, op: Binary, first: TermId, second: TermId) -> Option<TermId> {
+        let constant = self.constant_of(second)?;
+        let width = self.width(first);
+        let is_all = constant == mask(width);
+        match (op, constant) {
+            (Binary::And | Binary::Mul, 0) => Some(second),
+            (Binary::Or | Binary::Xor | Binary::Add | Binary::Sub | Binary::Shl | Binary::LShr | Binary::AShr, 0)
+            | (Binary::Mul | Binary::UDiv, 1) => Some(first),
+            (Binary::SDiv, 1) if width > 1 => Some(first),
+            (Binary::URem, 1) => Some(self.constant(0, width)),
+            (Binary::Ult, 0) => Some(self.truth(false)),
+            (Binary::Eq, 1) if width == 1 => Some(first),
+            (Binary::Eq, 0) if width == 1 => Some(self.not(first)),
+            (Binary::And, _) if is_all => Some(first),
+            (Binary::Or, _) if is_all => Some(second),
+            (Binary::Xor, _) if is_all => Some(self.not(first)),
+            (Binary::Ule, _) if is_all => Some(self.truth(true)),
+            _ => None,
+        }
+    }
+
+    /// `width` bits of a term, from bit `low` on.
+    pub fn extract(&mut self, operand: TermId, low: u32, width: u32) -> TermId {
+        let whole = self.width(operand);
+        assert!(low + width <= whole, "bits {low} to {} of a term of {whole}", low + width);
+        match self.node(operand) {
+            _ if width == whole => operand,
+            Node::Constant(bits) => self.constant(bits >> low, width),
+            Node::Extract(inner, begin) => self.extract(inner, begin + low, width),
+            Node::ZeroExtend(inner) | Node::SignExtend(inner) if low + width <= self.width(inner) => {
+                self.extract(inner, low, width)
+            }
+            Node::Concat(_, lower) if low + width <= self.width(lower) => self.extract(lower, low, width),
+            Node::Concat(upper, lower) if low >= self.width(lower) => {
+                let begin = low - self.width(lower);
+                self.extract(upper, begin, width)
+            }
+            _ => self.keep(Node::Extract(operand, low), width),
+        }
+    }
+
+    /// A term with zeros before it, up to a width.
+    pub fn zero_extend(&mut self, operand: TermId, width: u32) -> TermId {
+        assert!(width >= self.width(operand), "an extension is no cut");
+        match self.node(operand) {
+            _ if width == self.width(operand) => operand,
+            Node::Constant(bits) => self.constant(bits, width),
+            Node::ZeroExtend(inner) => self.zero_extend(inner, width),
+            _ => self.keep(Node::ZeroExtend(operand), width),
+        }
+    }
+
+    /// A term with its sign before it, up to a width.
+    pub fn sign_extend(&mut self, operand: TermId, width: u32) -> TermId {
+        let inner_width = self.width(operand);
+        assert!(width >= inner_width, "an extension is no cut");
+        match self.node(operand) {
+            _ if width == inner_width => operand,
+            Node::Constant(bits) => self.constant(sign_extended(bits, inner_width), width),
+            Node::SignExtend(inner) => self.sign_extend(inner, width),
+            // Its sign is 0.
+            Node::ZeroExtend(inner) => self.zero_extend(inner, width),
+            _ => self.keep(Node::SignExtend(operand), width),
+        }
+    }
+
+    /// The first term above the second.
+    pub fn concat(&mut self, upper: TermId, lower: TermId) -> TermId {
+        let lower_width = self.width(lower);
+        let width = self.width(upper) + lower_width;
+        match (self.constant_of(upper), self.constant_of(lower)) {
+            (Some(upper), Some(lower)) => self.constant(upper << lower_width | lower, width),
+            (Some(0), None) => self.zero_extend(lower, width),
+            _ => self.keep(Node::Concat(upper, lower), width),
+        }
+    }
+
+    /// `yes` if the condition, of one bit, is 1; else `no`.
+    pub fn if_else(&mut self, condition: TermId, yes: TermId, no: TermId) -> TermId {
+        let width = self.width(yes);
+        assert_eq!(
+            (self.width(condition), width),
+            (1, self.width(no)),
+            "a condition has one bit, and both cases one width"
+        );
+        match (self.constant_of(condition), self.constant_of(yes), self.constant_of(no)) {
+            (Some(1), ..) => yes,
+            (Some(_), ..) => no,
+            _ if yes == no => yes,
+            (_, Some(1), Some(0)) if width == 1 => condition,
+            (_, Some(0), Some(1)) if width == 1 => self.not(condition),
+            _ => self.keep(Node::If(condition, yes, no), width),
+        }
+    }
+}
