@@ -1,7 +1,7 @@
 //! Terms as clauses of a SAT solver, a variable of the solver for each bit (*bit-blasting*).
 //!
-//! Circuits are the plain ones: ripple carry, shift and add, restoring division, barrel shifter. A division by zero gives what SMT-LIB says without a case
-//! of its own.
+//! Circuits are the plain ones: ripple carry, shift and add, restoring division, barrel shifter. A division by zero
+//! needs no case of its own: restoring division gives what SMT-LIB says.
 
 use crate::logic::term::Binary;
 use crate::logic::term::Node;

@@ -17,7 +17,8 @@ use std::collections::BTreeMap;
 pub enum Answer {
     /// They contradict each other: the positions of some that do so already, ascending. Not always the fewest.
     Contradiction(Vec<usize>),
-    /// All hold for these values of the variables, by number and width. A variable that is not listed may have any value.
+    /// All hold for these values of the variables, by number and width. A variable that is not listed may have any
+    /// value.
     Model(BTreeMap<(u32, u32), u64>),
     /// The budget was spent.
     Unknown,

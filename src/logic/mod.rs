@@ -1,11 +1,14 @@
-//! Terms of bit vectors (`QF_BV` of SMT-LIB 2), and whether some of them can hold together. Knows nothing of programs and their runs.
+//! Terms of bit vectors (`QF_BV` of SMT-LIB 2), and whether some of them can hold together. Knows no programs and
+//! no traces.
 //!
 //! - [`term`]: terms of 1 to 64 bits, each kept once and simplified when it is built.
 //! - [`evaluate`]: the value of a term for given values of its variables.
-//! - [`check`]: satisfiability, with the assumptions that contradict each other, by translation into clauses ([`blast`]) and the SAT solver `batsat`.
+//! - [`check`]: satisfiability, with the assumptions that contradict each other. It translates terms into clauses
+//!   ([`blast`]) for the SAT solver `batsat`.
 //! - [`smtlib`]: the text of a term, for an external solver as second opinion.
 //!
-//! Division by zero and shifts by the width and more have the values of SMT-LIB: whoever translates a program adds the conditions of its language.
+//! Division by zero and shifts by at least the width have the values of SMT-LIB. The caller adds what its language
+//! forbids.
 
 pub mod blast;
 pub mod check;

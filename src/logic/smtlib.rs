@@ -8,7 +8,9 @@ use crate::logic::term::Unary;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// Whether some truths can hold together, as a question between `(push)` and `(pop)`: the solver answers `sat`, `unsat` or `unknown`.
+/// The question whether some truths can hold together, between `(push)` and `(pop)`. The solver answers `sat`,
+/// `unsat` or
+/// `unknown`.
 ///
 /// Each part of a term has a name of its own, so the text is as long as the terms are many.
 pub fn question(terms: &Terms, truths: &[TermId]) -> String {

@@ -1,6 +1,7 @@
 //! Terms of bit vectors, each kept once.
 //!
-//! A truth value is a bit vector of one bit. A term has a higher number than its parts, so a pass by ascending numbers meets the parts first.
+//! A truth value is a bit vector of one bit. A term has a higher number than its parts, so a pass in ascending order
+//! meets the parts first.
 
 use crate::logic::evaluate::apply_binary;
 use crate::logic::evaluate::apply_unary;
@@ -144,7 +145,7 @@ pub fn mask(width: u32) -> u64 {
 ///
 /// # Panics
 ///
-/// All that build terms panic if a width is not 1 to [`MAX_WIDTH`], or the widths of operands do not fit: that is an error of the caller.
+/// Functions that build terms panic if a width is not 1 to [`MAX_WIDTH`], or if the widths of operands do not fit.
 #[derive(Debug, Clone, Default)]
 pub struct Terms {
     nodes: Vec<(Node, u32)>,

@@ -1,4 +1,5 @@
-//! All of `logic` on random terms: the translation into clauses against evaluation, and both against an external solver.
+//! All of `logic` on random terms: the translation into clauses against evaluation, and both against an external
+//! solver.
 
 use crate::logic::check::Answer;
 use crate::logic::check::check;
@@ -14,7 +15,7 @@ use std::fs;
 use std::process::Command;
 use std::process::Stdio;
 
-/// So many conflicts are few, but more than what is fixed by its variables needs.
+/// Conflicts that a question may cost: enough if all variables are fixed.
 const FEW: u64 = 1000;
 
 /// Random numbers (splitmix64).
@@ -245,6 +246,6 @@ fn an_external_solver_gives_the_same_answers() {
         assert_eq!(answer, said, "question {at}");
         n_same[usize::from(answer == "sat")] += 1;
     }
-    // Hardly any are too hard for either.
+    // Few are too hard for either solver.
     assert!(n_same.iter().all(|n| *n > N / 10) && n_same[0] + n_same[1] > N / 100 * 95, "{n_same:?}");
 }

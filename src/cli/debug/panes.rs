@@ -53,7 +53,7 @@ const PATIENCE: Duration = Duration::from_millis(200);
 /// How long the panes may take to end once their terminal is closed.
 const MAX_END: Duration = Duration::from_millis(500);
 
-/// Characters of the largest terminal: each takes memory.
+/// The characters of the largest terminal, at most. Each takes memory.
 const MOST: u32 = 4_000_000;
 
 /// Whether there is a terminal of a size that the panes can fill; else why not.
@@ -93,9 +93,15 @@ fn check_open(patience: Duration) -> Result<(), Failure> {
     if is_open(patience) { Ok(()) } else { Err(Failure::new(Status::Interrupted, "the terminal was closed")) }
 }
 
+/// The reason why the terminal cannot be used. It may have been closed since the last look.
+fn unusable(failure: Failure) -> Failure {
+    check_open(Duration::ZERO).err().unwrap_or(failure)
+}
+
 /// Ends the program with the exit code of an interruption once the terminal is closed.
 ///
-/// Whoever reads keys at that moment may read its end without end (crossterm 0.29), and so looks for no signal. All answers are in their file.
+/// Needed because crossterm 0.29 reads forever if the terminal closes while it reads keys; the main thread then sees no
+/// signal. Nothing is lost: each answer is written to its file at once.
 fn end_with_terminal() -> io::Result<()> {
     let watch = || {
         let stdin = io::stdin();
@@ -113,7 +119,7 @@ fn end_with_terminal() -> io::Result<()> {
 
 /// Whether keys or other events wait to be read.
 fn is_waiting() -> Result<bool, Failure> {
-    event::poll(Duration::ZERO).map_err(|error| Failure::from_error(&error))
+    event::poll(Duration::ZERO).map_err(|error| unusable(Failure::from_error(&error)))
 }
 
 /// A person at a terminal.
@@ -224,16 +230,16 @@ impl<'a> Panes<'a> {
             if self.suspend.swap(false, Ordering::Relaxed) {
                 self.leave();
                 interrupt::suspend();
-                self.enter().map_err(|error| Failure::from_error(&error))?;
+                self.enter().map_err(|error| unusable(Failure::from_error(&error)))?;
                 return Ok(None);
             }
             if self.interrupt.is_interrupted() {
                 return Ok(Some(Event::Key(KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL))));
             }
             check_open(Duration::ZERO)?;
-            // Of the keys that came together, the first look reads all.
+            // One read takes all waiting bytes, so the next events may be buffered and the terminal silent.
             if is_waiting()? {
-                return event::read().map(Some).map_err(|error| Failure::from_error(&error));
+                return event::read().map(Some).map_err(|error| unusable(Failure::from_error(&error)));
             }
             check_open(PATIENCE)?;
         }
@@ -292,14 +298,16 @@ impl Person for Panes<'_> {
             }
         }
         self.searching = None;
-        self.enter().map_err(|error| Failure::from_error(&error))?;
+        self.enter().map_err(|error| unusable(Failure::from_error(&error)))?;
         let mut screen = self.screen(question);
         let mut is_drawn = false;
         loop {
-            // Only what comes of all keys that came together is drawn.
+            // After a burst of keys, only the last state is drawn.
             let is_late = is_drawn && is_waiting()?;
             if let Some(terminal) = self.terminal.as_mut().filter(|_| !is_late) {
-                size().map_err(|why| Failure::new(Status::Error, why).with_hint("`--plain` asks by lines"))?;
+                let is_fitting =
+                    size().map_err(|why| Failure::new(Status::Error, why).with_hint("`--plain` asks by lines"));
+                is_fitting.map_err(unusable)?;
                 is_drawn = true;
                 let drawn = terminal.draw(|frame| screen.draw(frame)).map(|_| ());
                 check_open(Duration::ZERO)?;

@@ -87,7 +87,7 @@ impl Screen {
     pub fn event(&mut self, event: &Event) -> Option<Action> {
         match event {
             Event::Key(key) if key.kind != KeyEventKind::Release => self.key(*key),
-            // What is pasted is typed, but is no answer.
+            // Pasted text fills a line that is being typed. It never answers.
             Event::Paste(text) if matches!(self.mode, Mode::Typing(..)) => {
                 for letter in text.chars().filter(|letter| !letter.is_control()).take(MAX_TYPED) {
                     self.type_line(KeyCode::Char(letter));
@@ -95,7 +95,7 @@ impl Screen {
                 None
             }
             Event::Paste(_) => {
-                self.message = Some("a text that is pasted is no answer".to_owned());
+                self.message = Some("pasted text is ignored; type a key to answer".to_owned());
                 None
             }
             Event::Mouse(mouse) if self.mode == Mode::Panes && !self.is_too_small => {

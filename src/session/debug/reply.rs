@@ -99,7 +99,7 @@ pub fn reply(text: &str, items: &[Item]) -> Result<Reply, String> {
         Some(word) => Err(format!("there is no answer {}; ? shows all", safe(word))),
     };
     match (found, words.next()) {
-        (Ok(_), Some(more)) => Err(format!("nothing may stand behind this answer: {}; ? shows all", safe(more))),
+        (Ok(_), Some(more)) => Err(format!("unexpected text after the answer: {}; ? shows all", safe(more))),
         (found, _) => found,
     }
 }
@@ -177,8 +177,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_stands_behind_an_answer_without_a_value() {
-        let message = Err("nothing may stand behind this answer: 2; ? shows all".to_owned());
+    fn text_after_an_answer_without_a_value_is_refused() {
+        let message = Err("unexpected text after the answer: 2; ? shows all".to_owned());
         for answer in ["c", "h", "p", "u", "m", "z", "q", "n", "]"] {
             let items = items(&["n"]);
             assert_eq!(reply(&format!("{answer} 2 is right"), &items), message, "{answer}");

@@ -147,7 +147,7 @@ fn orphans(running: &[Running]) -> Vec<Process> {
         .into_iter()
         .filter_map(process_table::read)
         .filter(|process| process.session != own_session)
-        // By number alone: it is not given to another process before the first process of a probe is reaped by its starter.
+        // By number alone: the system reuses a number only after the starter of the probe has reaped its first process.
         .filter(|process| !running.iter().any(|probe| probe.group.pid == process.pid))
         .collect()
 }
