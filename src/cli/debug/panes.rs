@@ -233,10 +233,11 @@ impl<'a> Panes<'a> {
                 self.enter().map_err(|error| unusable(Failure::from_error(&error)))?;
                 return Ok(None);
             }
+            // A terminal that closes sends a signal, too.
+            check_open(Duration::ZERO)?;
             if self.interrupt.is_interrupted() {
                 return Ok(Some(Event::Key(KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL))));
             }
-            check_open(Duration::ZERO)?;
             // One read takes all waiting bytes, so the next events may be buffered and the terminal silent.
             if is_waiting()? {
                 return event::read().map(Some).map_err(|error| unusable(Failure::from_error(&error)));
