@@ -5,6 +5,7 @@
 //! - [`evaluate`]: the value of a term for given values of its variables.
 //! - [`check`]: satisfiability, with the assumptions that contradict each other. It translates terms into clauses
 //!   ([`blast`]) for the SAT solver `batsat`.
+//! - [`substitute`]: a term with other terms in the place of its variables.
 //! - [`smtlib`]: the text of a term, for an external solver as second opinion.
 //!
 //! Division by zero and shifts by at least the width have the values of SMT-LIB. The caller adds what its language
@@ -14,6 +15,7 @@ pub mod blast;
 pub mod check;
 pub mod evaluate;
 pub mod smtlib;
+pub mod substitute;
 pub mod term;
 
 #[cfg(test)]

@@ -6,7 +6,9 @@
 use crate::logic::evaluate::apply_binary;
 use crate::logic::evaluate::apply_unary;
 use crate::logic::evaluate::sign_extended;
+use crate::logic::evaluate::signed;
 use std::collections::HashMap;
+use std::collections::HashSet;
 
 /// The widest term, in bits.
 pub const MAX_WIDTH: u32 = 64;
@@ -172,20 +174,17 @@ impl Terms {
     }
 
     /// The terms that some terms are made of, and these, ascending.
+    ///
+    /// Cost: in the number of these terms, however many others there are.
     pub fn parts(&self, roots: &[TermId]) -> Vec<TermId> {
-        let Some(last) = roots.iter().max() else { return Vec::new() };
-        let mut is_part = vec![false; last.0 as usize + 1];
-        for root in roots {
-            is_part[root.0 as usize] = true;
+        let mut found: HashSet<TermId> = roots.iter().copied().collect();
+        let mut open: Vec<TermId> = found.iter().copied().collect();
+        while let Some(term) = open.pop() {
+            open.extend(self.node(term).parts().filter(|part| found.insert(*part)));
         }
-        for term in (0..=last.0).rev() {
-            if is_part[term as usize] {
-                for part in self.node(TermId(term)).parts() {
-                    is_part[part.0 as usize] = true;
-                }
-            }
-        }
-        (0..=last.0).filter(|term| is_part[*term as usize]).map(TermId).collect()
+        let mut parts: Vec<TermId> = found.into_iter().collect();
+        parts.sort_unstable();
+        parts
     }
 
     fn keep(&mut self, node: Node, width: u32) -> TermId {
@@ -240,6 +239,10 @@ impl Terms {
             return self.constant(apply_binary(op, one, other, width), result);
         }
         let simple = self.of_same(op, first, second, result).or_else(|| self.of_constant(op, first, second));
+        let simple = simple.or_else(|| {
+            let constant = self.constant_of(first).filter(|_| op.is_comparison())?;
+            self.compared(op, second, constant, true)
+        });
         simple.unwrap_or_else(|| self.keep(Node::Binary(op, first, second), result))
     }
 
@@ -275,8 +278,55 @@ impl Terms {
             (Binary::Or, _) if is_all => Some(second),
             (Binary::Xor, _) if is_all => Some(self.not(first)),
             (Binary::Ule, _) if is_all => Some(self.truth(true)),
+            (Binary::Sub, _) => Some(self.sum(first, constant.wrapping_neg())),
+            (Binary::Add, _) => match self.node(first) {
+                Node::Binary(Binary::Add, inner, other) if self.constant_of(other).is_some() => {
+                    let other = self.constant_of(other).unwrap_or_default();
+                    Some(self.sum(inner, other.wrapping_add(constant)))
+                }
+                _ => None,
+            },
+            (Binary::Eq | Binary::Ult | Binary::Ule | Binary::Slt | Binary::Sle, _) => {
+                self.compared(op, first, constant, false)
+            }
             _ => None,
         }
+    }
+
+    /// A term and a constant.
+    fn sum(&mut self, term: TermId, constant: u64) -> TermId {
+        let constant = self.constant(constant, self.width(term));
+        self.binary(Binary::Add, term, constant)
+    }
+
+    /// A comparison with a constant that can be one of a narrower term. The constant is the first operand if
+    /// `is_swapped`.
+    fn compared(&mut self, op: Binary, term: TermId, constant: u64, is_swapped: bool) -> Option<TermId> {
+        let width = self.width(term);
+        let (inner, has_sign) = match self.node(term) {
+            Node::ZeroExtend(inner) => (inner, false),
+            Node::SignExtend(inner) => (inner, true),
+            Node::Binary(Binary::Add, inner, other) if op == Binary::Eq => {
+                let other = self.constant_of(other)?;
+                let constant = self.constant(constant.wrapping_sub(other), width);
+                return Some(self.binary(Binary::Eq, inner, constant));
+            }
+            _ => return None,
+        };
+        let narrow = self.width(inner);
+        let is_signed = matches!(op, Binary::Slt | Binary::Sle);
+        if op != Binary::Eq && has_sign != is_signed {
+            return None;
+        }
+        let cut = constant & mask(narrow);
+        let again = if has_sign { sign_extended(cut, narrow) & mask(width) } else { cut };
+        if again == constant {
+            let constant = self.constant(cut, narrow);
+            return Some(if is_swapped { self.binary(op, constant, inner) } else { self.binary(op, inner, constant) });
+        }
+        // The constant is above or below all values of the term.
+        let is_above = !is_signed || signed(constant, width) > 0;
+        Some(self.truth(op != Binary::Eq && is_above != is_swapped))
     }
 
     /// `width` bits of a term, from bit `low` on.
