@@ -1,0 +1,69 @@
+//! What the engine needs to know of a recorded run.
+
+use crate::logic::term::TermId;
+use crate::logic::term::Terms;
+use std::collections::HashMap;
+
+/// When something happened, in an order that its [`History`] chooses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Time(pub u64, pub u32);
+
+impl Time {
+    /// After everything.
+    pub const END: Self = Self(u64::MAX, u32::MAX);
+}
+
+/// What a place held between two assignments: a variable of the terms, by its number.
+pub type Version = u32;
+
+/// One effect of a statement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Assignment {
+    /// What is assigned.
+    pub version: Version,
+    /// What it gets, by what held before the statement.
+    pub value: TermId,
+    /// What the same place held before the statement, if the statement reads that.
+    pub before: Option<Version>,
+    /// What has to hold before the statement, so that it is this place that is assigned.
+    pub requires: Vec<TermId>,
+}
+
+/// What a statement does to some versions.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Effects {
+    /// The assignments of those that were asked for.
+    pub assignments: Vec<Assignment>,
+    /// What is assumed of the run because the language says so, such as that no sum overflows.
+    pub hypotheses: Vec<TermId>,
+    /// Results that are not computed by a term: if these conditions hold, the version has its recorded value.
+    pub pinned: HashMap<Version, Vec<TermId>>,
+    /// By a version that the statement reads: what has to hold so that it is this one that is read.
+    pub addresses: HashMap<Version, Vec<TermId>>,
+    /// Whether something is assigned by a computation that is not modelled. Its recorded value is taken.
+    pub is_unknown: bool,
+}
+
+/// A recorded run, backward.
+pub trait History {
+    /// Why the run cannot be read.
+    type Error;
+
+    /// When a version was assigned; `None` if it is older than the run.
+    fn assigned(&mut self, version: Version) -> Result<Option<Time>, Self::Error>;
+
+    /// The recorded value.
+    fn value(&self, version: Version) -> u64;
+
+    /// The place of a version; all versions of a place have the same.
+    fn place(&self, version: Version) -> u64;
+
+    /// What was done at a time to some versions, which were all assigned then.
+    fn effects(&mut self, terms: &mut Terms, time: Time, versions: &[Version]) -> Result<Effects, Self::Error>;
+
+    /// The last decision that let something run; `None` if nothing decided it.
+    fn decision(&mut self, time: Time) -> Result<Option<Time>, Self::Error>;
+
+    /// What held at a decision, so that it went the way it did. With what has to be known of the versions that it reads.
+    fn condition(&mut self, terms: &mut Terms, decision: Time) -> Result<(TermId, Effects), Self::Error>;
+}

@@ -1,0 +1,443 @@
+//! Error invariants: for each point of a failing run, what has to hold so that the failure follows. Statements that keep
+//! an invariant do not matter for the failure; the others are its *abstract slice*.
+//!
+//! Source: Oh, Schäf, Schwartz-Narbonne and Wies 2014, "Concolic Fault Abstraction"; Ermis, Schäf and Wies 2012, "Error
+//! Invariants". Deviation: no interpolating prover. The engine goes back from the failure. It computes the weakest
+//! precondition of each recorded statement that assigns something of the invariant, keeps the invariant if the statement
+//! keeps it, and else [generalises](generalise) the precondition. Each answer is a small question whether some conditions
+//! contradict each other. The cost follows the slice, not the length of the run.
+//!
+//! The engine knows neither languages nor recordings: a [`History`] gives it the statements as terms. [`minimal`] finds
+//! the statements that are necessary, and [`verify`] makes the questions of an external solver.
+
+pub mod generalise;
+pub mod history;
+pub mod minimal;
+pub mod verify;
+
+#[cfg(test)]
+mod tests;
+
+use crate::explain::invariant::generalise::Prover;
+use crate::explain::invariant::generalise::generalise;
+use crate::explain::invariant::generalise::holds;
+use crate::explain::invariant::generalise::renamed;
+use crate::explain::invariant::generalise::split;
+use crate::explain::invariant::history::Effects;
+use crate::explain::invariant::history::History;
+use crate::explain::invariant::history::Time;
+use crate::explain::invariant::history::Version;
+use crate::logic::substitute::substitute;
+use crate::logic::substitute::variables;
+use crate::logic::term::Binary;
+use crate::logic::term::TermId;
+use crate::logic::term::Terms;
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::collections::HashMap;
+use std::collections::HashSet;
+use std::time::Duration;
+use std::time::Instant;
+
+/// What limits the work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Statements of the slice.
+    pub max_links: usize,
+    /// The time; `None` for as long as it takes.
+    pub time: Option<Duration>,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { max_links: 2000, time: Some(Duration::from_secs(10)) }
+    }
+}
+
+/// Why a statement belongs to the slice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// It assigns something that the invariant after it says something of.
+    Assigns,
+    /// It decided that a statement of the slice runs.
+    Decides,
+}
+
+/// A statement of the slice.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Link {
+    /// When it ran.
+    pub time: Time,
+    /// Why it belongs to the slice.
+    pub role: Role,
+    /// The invariant before it.
+    pub before: Vec<TermId>,
+    /// What it assigns.
+    pub assigned: Vec<(Version, TermId)>,
+    /// The condition that made it go the way it did, if it is a decision.
+    pub condition: Option<TermId>,
+    /// What is assumed at it because the language says so.
+    pub hypotheses: Vec<TermId>,
+    /// What holds of results that it pins, and of values that are older than the run.
+    pub facts: Vec<TermId>,
+    /// Whether it computes something that is not modelled: its recorded value was taken.
+    pub is_unknown: bool,
+    /// Whether a question at it had no answer in its budget, so that recorded values were taken.
+    pub is_pinned: bool,
+}
+
+/// A statement that keeps the invariant, although it assigns something of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kept {
+    /// When it ran.
+    pub time: Time,
+    /// What it assigns, as in [`Link`].
+    pub assigned: Vec<(Version, TermId)>,
+    /// What is assumed at it.
+    pub hypotheses: Vec<TermId>,
+    /// As in [`Link`].
+    pub facts: Vec<TermId>,
+}
+
+/// What has to hold before a statement, and what is known there.
+struct Required {
+    conditions: Vec<TermId>,
+    hypotheses: Vec<TermId>,
+    facts: Vec<TermId>,
+}
+
+/// The abstract slice of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Abstraction {
+    /// The failure, as conditions.
+    pub failure: Vec<TermId>,
+    /// What holds of results that the failing statement pins, and of values that are older than the run.
+    pub facts: Vec<TermId>,
+    /// The statements, the first that ran first.
+    pub links: Vec<Link>,
+    /// Statements that keep the invariant, in the same order.
+    pub kept: Vec<Kept>,
+    /// Versions that are older than the run, and on whose values the slice depends.
+    pub initial: Vec<Version>,
+    /// What has to hold before all of the slice: nothing, unless a limit was met.
+    pub rest: Vec<TermId>,
+    /// Whether a limit was met, so that statements before the first are missing.
+    pub is_partial: bool,
+    /// Questions that were asked, and those without an answer.
+    pub n_questions: (u64, u64),
+}
+
+/// The failure of a run, as the engine begins with it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failing {
+    /// Conditions that hold right before [`time`](Self::time), and make it fail.
+    pub conditions: Vec<TermId>,
+    /// What has to be known of the versions in them.
+    pub effects: Effects,
+    /// When it fails.
+    pub time: Time,
+    /// Whether the slice has the decisions that let its statements run.
+    pub has_decisions: bool,
+}
+
+/// Finds the abstract slice of a failure.
+///
+/// Errors: those of the history.
+///
+/// Cost: for each statement that assigns something of the invariant some questions, see
+/// [`generalise`](generalise::generalise).
+pub fn abstraction<H: History>(
+    terms: &mut Terms,
+    history: &mut H,
+    failing: &Failing,
+    limits: Limits,
+) -> Result<Abstraction, H::Error> {
+    let deadline = limits.time.map(|time| Instant::now() + time);
+    let prover = Prover { n_questions: 0, n_unknown: 0, deadline };
+    let mut engine = Engine {
+        terms,
+        history,
+        prover,
+        invariant: Vec::new(),
+        decisions: BTreeSet::new(),
+        decided: HashSet::new(),
+        has_decisions: failing.has_decisions,
+        links: Vec::new(),
+        kept: Vec::new(),
+        initial: BTreeSet::new(),
+        is_partial: false,
+    };
+    let facts = engine.begin(failing)?;
+    let failure = engine.invariant.clone();
+    while engine.back(limits.max_links)? {}
+    let Engine { mut links, mut kept, initial, invariant, is_partial, prover, .. } = engine;
+    links.reverse();
+    kept.reverse();
+    let n_questions = (prover.n_questions, prover.n_unknown);
+    let initial = initial.into_iter().collect();
+    Ok(Abstraction { failure, facts, links, kept, initial, rest: invariant, is_partial, n_questions })
+}
+
+struct Engine<'e, H> {
+    terms: &'e mut Terms,
+    history: &'e mut H,
+    prover: Prover,
+    /// The conditions of the invariant at the present point.
+    invariant: Vec<TermId>,
+    /// Decisions that the engine comes to.
+    decisions: BTreeSet<Time>,
+    /// Statements whose decision was asked for.
+    decided: HashSet<Time>,
+    has_decisions: bool,
+    links: Vec<Link>,
+    kept: Vec<Kept>,
+    initial: BTreeSet<Version>,
+    is_partial: bool,
+}
+
+impl<H: History> Engine<'_, H> {
+    fn begin(&mut self, failing: &Failing) -> Result<Vec<TermId>, H::Error> {
+        let required = self.required(&failing.conditions, &failing.effects)?;
+        self.invariant = self.general(&required.conditions, &required.hypotheses);
+        self.decided_by(failing.time)?;
+        Ok(required.facts)
+    }
+
+    /// Goes back to the last statement that matters for the invariant; returns whether there was one.
+    fn back(&mut self, max_links: usize) -> Result<bool, H::Error> {
+        let all: Vec<Version> =
+            variables(self.terms, &self.invariant).into_iter().map(|(version, _)| version).collect();
+        let mut last: BTreeMap<Time, Vec<Version>> = BTreeMap::new();
+        for version in all {
+            if let Some(time) = self.history.assigned(version)? {
+                last.entry(time).or_default().push(version);
+            }
+        }
+        let assigned = last.pop_last();
+        let decision = self.decisions.last().copied();
+        let is_over = self.links.len() >= max_links || self.prover.deadline.is_some_and(|end| Instant::now() > end);
+        if is_over && (assigned.is_some() || decision.is_some()) {
+            self.is_partial = true;
+            return Ok(false);
+        }
+        match (assigned, decision) {
+            (None, None) => return Ok(false),
+            (Some((time, versions)), decision) if decision.is_none_or(|decision| decision <= time) => {
+                self.assign(time, &versions)?;
+            }
+            (_, Some(decision)) => {
+                self.decisions.remove(&decision);
+                self.decide(decision)?;
+            }
+            (Some(_), None) => {}
+        }
+        Ok(true)
+    }
+
+    /// Goes back over a statement that assigns versions of the invariant.
+    fn assign(&mut self, time: Time, versions: &[Version]) -> Result<(), H::Error> {
+        let effects = self.history.effects(self.terms, time, versions)?;
+        let values: HashMap<Version, TermId> =
+            effects.assignments.iter().map(|assignment| (assignment.version, assignment.value)).collect();
+        let (touched, others): (Vec<TermId>, Vec<TermId>) =
+            self.invariant.iter().copied().partition(|condition| self.mentions(*condition, versions));
+        let mut conditions: Vec<TermId> =
+            touched.iter().map(|condition| substitute(self.terms, *condition, &values)).collect();
+        conditions.extend(effects.assignments.iter().flat_map(|assignment| assignment.requires.iter().copied()));
+        let Required { conditions, hypotheses, facts } = self.required(&conditions, &effects)?;
+        let assigned: Vec<(Version, TermId)> =
+            effects.assignments.iter().map(|assignment| (assignment.version, assignment.value)).collect();
+        if self.keeps(&touched, &others, &conditions, &effects, &hypotheses) {
+            self.kept.push(Kept { time, assigned, hypotheses, facts });
+            return Ok(());
+        }
+        let after = std::mem::take(&mut self.invariant);
+        let n_unknown = self.prover.n_unknown;
+        let before = self.general(&[&others[..], &conditions].concat(), &hypotheses);
+        let n_unknown = self.prover.n_unknown - n_unknown;
+        self.invariant = before;
+        if self.is_kept_forward(&after, &effects) {
+            self.kept.push(Kept { time, assigned, hypotheses, facts });
+            return Ok(());
+        }
+        self.decided_by(time)?;
+        self.links.push(Link {
+            time,
+            role: Role::Assigns,
+            before: self.invariant.clone(),
+            assigned,
+            condition: None,
+            hypotheses,
+            facts,
+            is_unknown: effects.is_unknown,
+            is_pinned: n_unknown > 0,
+        });
+        Ok(())
+    }
+
+    /// Goes back over a decision that let a statement of the slice run.
+    fn decide(&mut self, decision: Time) -> Result<(), H::Error> {
+        let (condition, effects) = self.history.condition(self.terms, decision)?;
+        let Required { conditions, hypotheses, facts } = self.required(&[condition], &effects)?;
+        let mut new = Vec::new();
+        for condition in conditions {
+            if !self.prover.follows(self.terms, &self.invariant, condition) {
+                new.push(condition);
+            }
+        }
+        self.decided_by(decision)?;
+        if new.is_empty() {
+            return Ok(());
+        }
+        let n_unknown = self.prover.n_unknown;
+        let all = [&self.invariant[..], &new].concat();
+        self.invariant = self.general(&all, &hypotheses);
+        let is_pinned = self.prover.n_unknown > n_unknown;
+        self.links.push(Link {
+            time: decision,
+            role: Role::Decides,
+            before: self.invariant.clone(),
+            assigned: Vec::new(),
+            condition: Some(condition),
+            hypotheses,
+            facts,
+            is_unknown: effects.is_unknown,
+            is_pinned,
+        });
+        Ok(())
+    }
+
+    /// Notes the decision that let a statement run.
+    fn decided_by(&mut self, time: Time) -> Result<(), H::Error> {
+        if self.has_decisions
+            && self.decided.insert(time)
+            && let Some(decision) = self.history.decision(time)?
+            && !self.decided.contains(&decision)
+        {
+            self.decisions.insert(decision);
+        }
+        Ok(())
+    }
+
+    fn mentions(&self, condition: TermId, versions: &[Version]) -> bool {
+        variables(self.terms, &[condition]).iter().any(|(version, _)| versions.contains(version))
+    }
+
+    /// Conditions with all that they need: the addresses of what they read, results that are pinned, values from before
+    /// the run. And the hypotheses, likewise.
+    fn required(&mut self, conditions: &[TermId], effects: &Effects) -> Result<Required, H::Error> {
+        let (mut required, mut facts) = (conditions.to_vec(), Vec::new());
+        let mut done: HashSet<Version> = HashSet::new();
+        loop {
+            let mut values: HashMap<Version, TermId> = HashMap::new();
+            let mut more = Vec::new();
+            for (version, width) in variables(self.terms, &required) {
+                let pinned = effects.pinned.get(&version);
+                if pinned.is_some() || self.history.assigned(version)?.is_none() {
+                    let value = self.terms.constant(self.history.value(version), width);
+                    values.insert(version, value);
+                    let variable = self.terms.variable(version, width);
+                    let mut fact = self.terms.binary(Binary::Eq, variable, value);
+                    match pinned {
+                        Some(conditions) => {
+                            for condition in conditions {
+                                let fails = self.terms.not(*condition);
+                                fact = self.terms.binary(Binary::Or, fact, fails);
+                            }
+                            more.extend(conditions.iter().copied());
+                        }
+                        None => _ = self.initial.insert(version),
+                    }
+                    facts.push(fact);
+                }
+                if done.insert(version) {
+                    more.extend(effects.addresses.get(&version).into_iter().flatten().copied());
+                }
+            }
+            if values.is_empty() && more.is_empty() {
+                break;
+            }
+            for condition in &mut required {
+                *condition = substitute(self.terms, *condition, &values);
+            }
+            required.extend(more);
+        }
+        let mut conditions = Vec::new();
+        for condition in required {
+            split(self.terms, condition, &mut conditions);
+        }
+        conditions.sort_unstable();
+        conditions.dedup();
+        let mut hypotheses = Vec::new();
+        for hypothesis in &effects.hypotheses {
+            let own = variables(self.terms, &[*hypothesis]);
+            let is_plain = own.iter().all(|(version, _)| !effects.pinned.contains_key(version));
+            if is_plain {
+                hypotheses.push(*hypothesis);
+            }
+        }
+        Ok(Required { conditions, hypotheses, facts })
+    }
+
+    /// Conditions from which these follow, and which are simpler.
+    fn general(&mut self, conditions: &[TermId], hypotheses: &[TermId]) -> Vec<TermId> {
+        let history = &*self.history;
+        let value = |version: Version| history.value(version);
+        generalise(self.terms, &mut self.prover, conditions, hypotheses, &value)
+    }
+
+    /// Whether the invariant, of what the places held before a statement, is one there, too.
+    fn keeps(
+        &mut self,
+        touched: &[TermId],
+        others: &[TermId],
+        conditions: &[TermId],
+        effects: &Effects,
+        hypotheses: &[TermId],
+    ) -> bool {
+        let mut versions = HashMap::new();
+        for assignment in &effects.assignments {
+            let Some(before) = assignment.before else { return false };
+            versions.insert(assignment.version, before);
+        }
+        let mut same: Vec<TermId> = Vec::new();
+        for condition in touched {
+            let condition = renamed(self.terms, *condition, &versions);
+            if !self.holds(condition) {
+                return false;
+            }
+            same.push(condition);
+        }
+        let from = [&same[..], others, hypotheses].concat();
+        let is_kept = conditions.iter().all(|condition| self.prover.follows(self.terms, &from, *condition));
+        if is_kept {
+            let mut all = [others, &same].concat();
+            all.sort_unstable();
+            all.dedup();
+            self.invariant = all;
+        }
+        is_kept
+    }
+
+    /// Whether the present invariant, of what the places held after a statement, holds there and implies the invariant
+    /// that was found there.
+    fn is_kept_forward(&mut self, after: &[TermId], effects: &Effects) -> bool {
+        let mut versions = HashMap::new();
+        for assignment in &effects.assignments {
+            if let Some(before) = assignment.before {
+                versions.insert(before, assignment.version);
+            }
+        }
+        if versions.len() < effects.assignments.len() {
+            return false;
+        }
+        let before = self.invariant.clone();
+        let moved: Vec<TermId> = before.iter().map(|condition| renamed(self.terms, *condition, &versions)).collect();
+        moved.iter().all(|condition| self.holds(*condition))
+            && after.iter().all(|condition| self.prover.follows(self.terms, &moved, *condition))
+    }
+
+    fn holds(&self, condition: TermId) -> bool {
+        holds(self.terms, condition, &|version| self.history.value(version))
+    }
+}

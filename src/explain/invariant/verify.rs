@@ -1,0 +1,86 @@
+//! The questions with which a solver checks invariants from end to end.
+//!
+//! Source: Oh and others 2014, section III: the prefix of the run implies the invariant, and the invariant and the rest
+//! of the run contradict that it does not fail.
+
+use crate::explain::invariant::Abstraction;
+use crate::explain::invariant::Kept;
+use crate::explain::invariant::Link;
+use crate::explain::invariant::history::Version;
+use crate::logic::substitute::variables;
+use crate::logic::term::Binary;
+use crate::logic::term::TermId;
+use crate::logic::term::Terms;
+
+/// The rest of a run from a statement of the slice on, and that it does not fail.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Formula {
+    /// What holds whatever the statements do: hypotheses, and that the run does not fail.
+    pub always: Vec<TermId>,
+    /// By statement: the index of its link, if it is one, and what it does.
+    pub statements: Vec<(Option<usize>, Vec<TermId>)>,
+}
+
+impl Formula {
+    /// - `first`: the index of the first link of the rest.
+    pub fn new(terms: &mut Terms, abstraction: &Abstraction, first: usize) -> Self {
+        let links = &abstraction.links[first..];
+        let begin = links.first().map(|link| link.time);
+        let kept = abstraction.kept.iter().filter(|kept| begin.is_some_and(|begin| kept.time > begin));
+        let mut always: Vec<TermId> = abstraction.facts.clone();
+        let mut statements = Vec::new();
+        let mut failing = abstraction.failure.clone();
+        for (index, Link { assigned, condition, hypotheses, facts, .. }) in (first..).zip(links) {
+            always.extend(hypotheses);
+            statements.push((Some(index), [facts, &equations(terms, assigned)[..]].concat()));
+            failing.extend(condition);
+        }
+        for Kept { assigned, hypotheses, facts, .. } in kept {
+            always.extend(hypotheses);
+            statements.push((None, [facts, &equations(terms, assigned)[..]].concat()));
+        }
+        let mut fails = terms.truth(true);
+        for condition in failing {
+            fails = terms.binary(Binary::And, fails, condition);
+        }
+        always.push(terms.not(fails));
+        Self { always, statements }
+    }
+
+    /// All of it.
+    pub fn truths(&self) -> Vec<TermId> {
+        self.always.iter().chain(self.statements.iter().flat_map(|(_, truths)| truths)).copied().collect()
+    }
+}
+
+fn equations(terms: &mut Terms, assigned: &[(Version, TermId)]) -> Vec<TermId> {
+    let equation = |(version, value): &(Version, TermId)| {
+        let variable = terms.variable(*version, terms.width(*value));
+        terms.binary(Binary::Eq, variable, *value)
+    };
+    assigned.iter().map(equation).collect()
+}
+
+/// The two questions about the invariant before a link, both of which have to be contradictions: what the run did until
+/// then does not imply it; it does not imply, with the rest of the slice, that the run fails.
+pub fn questions(
+    terms: &mut Terms,
+    abstraction: &Abstraction,
+    link: usize,
+    value: &dyn Fn(Version) -> u64,
+) -> [Vec<TermId>; 2] {
+    let invariant = &abstraction.links[link].before;
+    let mut whole = terms.truth(true);
+    for condition in invariant {
+        whole = terms.binary(Binary::And, whole, *condition);
+    }
+    let mut prefix: Vec<TermId> = Vec::new();
+    for (version, width) in variables(terms, invariant) {
+        let (variable, bits) = (terms.variable(version, width), terms.constant(value(version), width));
+        prefix.push(terms.binary(Binary::Eq, variable, bits));
+    }
+    prefix.push(terms.not(whole));
+    let mut rest = invariant.clone();
+    rest.extend(Formula::new(terms, abstraction, link).truths());
+    [prefix, rest]
+}
