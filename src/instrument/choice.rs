@@ -3,6 +3,7 @@
 use crate::instrument::instruction::Instruction;
 use crate::instrument::instruction::Op;
 use crate::instrument::instruction::Value;
+use crate::instrument::operator::CastOp;
 use crate::instrument::segment::Segment;
 use crate::instrument::types::Type;
 
@@ -17,7 +18,7 @@ pub fn choices(instructions: &[Instruction], segment: &Segment) -> Vec<usize> {
 }
 
 fn is_choice(instruction: &Instruction) -> bool {
-    let is_kind = matches!(instruction.op, Op::Select | Op::Cast("zext"));
+    let is_kind = matches!(instruction.op, Op::Select | Op::Cast(CastOp::ZExt));
     let condition = instruction.operands.first();
     is_kind && condition.is_some_and(|operand| operand.ty == Type::Int(1) && matches!(operand.value, Value::Local(_)))
 }

@@ -5,6 +5,10 @@ use std::sync::Arc;
 
 use crate::instrument::Unsupported;
 use crate::instrument::lex::Cursor;
+use crate::instrument::operator::BinaryOp;
+use crate::instrument::operator::CastOp;
+use crate::instrument::operator::Flags;
+use crate::instrument::operator::Predicate;
 use crate::instrument::types::Type;
 use crate::trace::flow::BlockId;
 
@@ -58,14 +62,14 @@ pub enum Op {
     Store,
     /// Address of a part: base, then indices, over this type.
     Element(Type),
-    /// Arithmetic of two operands, by LLVM's name.
-    Binary(&'static str),
+    /// Arithmetic of two operands, and what the compiler promises of it.
+    Binary(BinaryOp, Flags),
     /// Negation of a floating-point number.
     Negate,
-    /// Conversion to the type of the result, by LLVM's name.
-    Cast(&'static str),
-    /// Comparison, by LLVM's predicate (`slt`, `oeq`).
-    Compare(&'static str),
+    /// Conversion to the type of the result.
+    Cast(CastOp),
+    /// Comparison of two operands.
+    Compare(Predicate),
     /// The value that belongs to the block before; one operand for each.
     Phi(Vec<BlockId>),
     /// The second operand if the first is true, else the third.
@@ -170,32 +174,6 @@ pub(super) trait Names {
     fn block(&self, label: &str) -> Result<BlockId, Unsupported>;
 }
 
-const BINARIES: [&str; 18] = [
-    "add", "sub", "mul", "udiv", "sdiv", "urem", "srem", "shl", "lshr", "ashr", "and", "or", "xor", "fadd", "fsub",
-    "fmul", "fdiv", "frem",
-];
-
-const CASTS: [&str; 13] = [
-    "trunc",
-    "zext",
-    "sext",
-    "fptrunc",
-    "fpext",
-    "fptoui",
-    "fptosi",
-    "uitofp",
-    "sitofp",
-    "ptrtoint",
-    "inttoptr",
-    "bitcast",
-    "addrspacecast",
-];
-
-const PREDICATES: [&str; 24] = [
-    "eq", "ne", "ugt", "uge", "ult", "ule", "sgt", "sge", "slt", "sle", "false", "oeq", "ogt", "oge", "olt", "ole",
-    "one", "ord", "ueq", "une", "uno", "true", "oge", "one",
-];
-
 const UPDATES: [&str; 19] = [
     "xchg",
     "add",
@@ -258,15 +236,16 @@ struct Reader<'r, 't> {
 impl Reader<'_, '_> {
     fn op(&mut self) -> Result<(Op, Type), Unsupported> {
         let word = self.cursor.word()?;
-        if let Some(name) = known(&BINARIES, word) {
-            let ty = self.flagged()?;
+        if let Some(op) = BinaryOp::find(word) {
+            let flags = self.flags()?;
+            let ty = self.operand()?;
             self.second(&ty)?;
-            return Ok((Op::Binary(name), ty));
+            return Ok((Op::Binary(op, flags), ty));
         }
-        if let Some(name) = known(&CASTS, word) {
+        if let Some(op) = CastOp::find(word) {
             self.flagged()?;
             self.cursor.expect("to")?;
-            return Ok((Op::Cast(name), self.cursor.ty()?));
+            return Ok((Op::Cast(op), self.cursor.ty()?));
         }
         if let Some(name) = known(&VECTORS, word) {
             let first = self.operand()?;
@@ -312,7 +291,7 @@ impl Reader<'_, '_> {
             }
             "fneg" => Ok((Op::Negate, self.flagged()?)),
             "freeze" => Ok((Op::Freeze, self.flagged()?)),
-            "icmp" | "fcmp" => self.compare(),
+            "icmp" | "fcmp" => self.compare(word == "fcmp"),
             "phi" => self.phi(),
             "select" => {
                 self.flagged()?;
@@ -418,11 +397,12 @@ impl Reader<'_, '_> {
         Ok((Op::Alloca(ty), Type::Ptr))
     }
 
-    fn compare(&mut self) -> Result<(Op, Type), Unsupported> {
-        let name = loop {
+    fn compare(&mut self, is_float: bool) -> Result<(Op, Type), Unsupported> {
+        // Flags may stand before the predicate.
+        let predicate = loop {
             let word = self.cursor.word()?;
-            if let Some(name) = known(&PREDICATES, word) {
-                break name;
+            if let Some(predicate) = Predicate::find(word, is_float) {
+                break predicate;
             }
         };
         let ty = self.operand()?;
@@ -431,7 +411,7 @@ impl Reader<'_, '_> {
             Type::Vector(n_elements, _) => Type::Vector(n_elements, Arc::new(Type::Int(1))),
             _ => Type::Int(1),
         };
-        Ok((Op::Compare(name), ty))
+        Ok((Op::Compare(predicate), ty))
     }
 
     fn phi(&mut self) -> Result<(Op, Type), Unsupported> {
@@ -547,6 +527,16 @@ impl Reader<'_, '_> {
         Ok((Op::Call(Box::new(callee), attributes, n_named, copied.into(), unwind), ty))
     }
 
+    /// Reads the flags of an operation, and skips the ones that [`Flags`] does not have.
+    fn flags(&mut self) -> Result<Flags, Unsupported> {
+        let mut flags = Flags::default();
+        while !self.cursor.is_at_type() {
+            flags.set(self.cursor.peek_word());
+            self.cursor.skip_attribute()?;
+        }
+        Ok(flags)
+    }
+
     fn skip_flags(&mut self) -> Result<(), Unsupported> {
         while !self.cursor.is_at_type() {
             self.cursor.skip_attribute()?;
@@ -602,5 +592,67 @@ pub(super) fn constant(text: &str, ty: &Type) -> Value {
         (Some(int), _) => Value::Int(int),
         (None, Some(name)) => Value::Global(name.trim_matches('"').into()),
         (None, None) => Value::Constant(text.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::instrument::operator::FloatPredicate;
+
+    struct Nameless;
+
+    impl Names for Nameless {
+        fn value(&mut self, _: &str) -> ValueId {
+            ValueId(0)
+        }
+
+        fn block(&self, label: &str) -> Result<BlockId, Unsupported> {
+            Err(Unsupported::new(label))
+        }
+    }
+
+    #[track_caller]
+    fn check(line: &str, expected: &Op) {
+        let read = instruction(line, 0, &mut Nameless).unwrap();
+        assert_eq!((&read.op, read.operands.len()), (expected, if matches!(expected, Op::Cast(_)) { 1 } else { 2 }));
+    }
+
+    #[test]
+    fn flags_of_arithmetic_are_read() {
+        let none = Flags::default();
+        let (signed, unsigned) = (Flags { no_signed_wrap: true, ..none }, Flags { no_unsigned_wrap: true, ..none });
+        let exact = Flags { is_exact: true, ..none };
+        check("%r = add i32 %a, 1", &Op::Binary(BinaryOp::Add, none));
+        check("%r = add nsw i32 %a, 1", &Op::Binary(BinaryOp::Add, signed));
+        check("%r = sub nuw i32 %a, 1", &Op::Binary(BinaryOp::Sub, unsigned));
+        check("%r = add nsw nuw i32 %a, 1", &Op::Binary(BinaryOp::Add, Flags { no_unsigned_wrap: true, ..signed }));
+        check(
+            "%r = shl nuw nsw <2 x i8> %a, %b",
+            &Op::Binary(BinaryOp::Shl, Flags { no_signed_wrap: true, ..unsigned }),
+        );
+        check("%r = sdiv exact i32 %a, 4", &Op::Binary(BinaryOp::SDiv, exact));
+        check("%r = lshr exact i64 %a, %b", &Op::Binary(BinaryOp::LShr, exact));
+        check("%r = or disjoint i64 %a, %b", &Op::Binary(BinaryOp::Or, none));
+        check("%r = fadd nnan ninf double %a, %b", &Op::Binary(BinaryOp::FAdd, none));
+    }
+
+    #[test]
+    fn casts_are_read_without_their_flags() {
+        check("%r = zext nneg i32 %a to i64", &Op::Cast(CastOp::ZExt));
+        check("%r = trunc nuw nsw i64 %a to i8", &Op::Cast(CastOp::Trunc));
+        check("%r = uitofp i32 %a to double", &Op::Cast(CastOp::UiToFp));
+        check("%r = ptrtoint ptr %a to i64", &Op::Cast(CastOp::PtrToInt));
+    }
+
+    #[test]
+    fn predicates_of_integers_and_of_floating_point_numbers_are_distinct() {
+        check("%r = icmp ult i32 %a, %b", &Op::Compare(Predicate::Ult));
+        check("%r = fcmp ult double %a, %b", &Op::Compare(Predicate::Float(FloatPredicate::Ult)));
+        check("%r = icmp samesign sle i32 %a, 5", &Op::Compare(Predicate::Sle));
+        check("%r = fcmp nnan true float %a, %b", &Op::Compare(Predicate::Float(FloatPredicate::True)));
+        assert!(instruction("%r = icmp oeq i32 %a, %b", 0, &mut Nameless).is_err());
+        assert!(instruction("%r = fcmp slt double %a, %b", 0, &mut Nameless).is_err());
+        assert_eq!(Predicate::Ult.name(), Predicate::Float(FloatPredicate::Ult).name());
     }
 }

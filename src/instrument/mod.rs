@@ -18,6 +18,7 @@ pub mod layout;
 pub mod lex;
 pub mod map;
 pub mod module;
+pub mod operator;
 pub mod rewrite;
 pub mod segment;
 pub mod statement;

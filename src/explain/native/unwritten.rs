@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::explain::native::naming;
 use crate::explain::native::recorded::Recorded;
 use crate::instrument::instruction::Op;
+use crate::instrument::operator::BinaryOp;
 use crate::trace::TraceError;
 use crate::trace::native::frame::Frame;
 use crate::trace::native::globals::Globals;
@@ -90,6 +91,6 @@ fn is_ours(view: View<'_>, address: u64) -> bool {
 fn has_masks(frame: &Frame) -> bool {
     let statement = frame.current();
     let block = frame.shape.body.function.block(statement.block);
-    let is_mask = |op: &Op| matches!(op, Op::Binary("and" | "or"));
+    let is_mask = |op: &Op| matches!(op, Op::Binary(BinaryOp::And | BinaryOp::Or, _));
     block.instructions[statement.first..statement.end].iter().any(|instruction| is_mask(&instruction.op))
 }

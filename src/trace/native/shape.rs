@@ -16,6 +16,7 @@ use crate::instrument::instruction::Value;
 use crate::instrument::instruction::ValueId;
 use crate::instrument::layout::Layout;
 use crate::instrument::map::Map;
+use crate::instrument::operator::BinaryOp;
 use crate::instrument::segment::Item;
 use crate::instrument::segment::Kind;
 use crate::instrument::segment::Segment;
@@ -198,6 +199,8 @@ pub struct Shape {
     pub parameters: Vec<Option<Register>>,
     /// The structures that it gets in memory: the registers of their addresses, and their bytes.
     pub copied: Vec<(Register, u64)>,
+    /// The registers of its values, for those that have one.
+    pub registers: HashMap<ValueId, Register>,
     /// How many registers a frame has.
     pub n_registers: u32,
     /// By segment.
@@ -240,7 +243,7 @@ impl Shape {
         let body = Arc::clone(body);
         let pieces = body.segments.segments.iter().map(|segment| maker.piece(segment)).collect::<Result<_, _>>()?;
         let parameters = parameters.iter().map(|id| maker.registers.get(id).copied()).collect();
-        let Maker { flow, slots, copied, calls, n_registers, .. } = maker;
+        let Maker { flow, slots, copied, calls, registers, n_registers, .. } = maker;
         Ok(Self {
             is_quiet,
             body,
@@ -250,6 +253,7 @@ impl Shape {
             slots,
             parameters,
             copied,
+            registers,
             n_registers,
             pieces,
             keys,
@@ -299,7 +303,7 @@ fn addresses(function: &Function) -> HashSet<ValueId> {
     // The users of a value come later, but for those of a phi, which come nowhere then.
     for instruction in function.blocks.iter().rev().flat_map(|block| block.instructions.iter().rev()) {
         let passes_on =
-            matches!(instruction.op, Op::Element(_) | Op::Cast(_) | Op::Binary(_) | Op::Select | Op::Freeze);
+            matches!(instruction.op, Op::Element(_) | Op::Cast(_) | Op::Binary(..) | Op::Select | Op::Freeze);
         let is_address = |number: usize| match &instruction.op {
             Op::Load | Op::AtomicUpdate(_) | Op::CompareExchange => number == 0,
             Op::Store => number == 1,
@@ -397,7 +401,7 @@ impl Maker<'_> {
             for (instruction, statement) in block.instructions.iter().zip(of) {
                 let is_access = match instruction.op {
                     Op::Load | Op::Store | Op::AtomicUpdate(_) | Op::CompareExchange | Op::Call(..) => true,
-                    Op::Binary(name) => is_division(name),
+                    Op::Binary(op, _) => op.is_division(),
                     _ => false,
                 };
                 if let Some(id) = instruction.pointer().filter(|id| segments.is_known(&Value::Local(*id))) {
@@ -652,12 +656,12 @@ impl Maker<'_> {
                 let success = offset + u32::try_from(flag).unwrap_or(0);
                 actions.push(Action::Exchange { address: source(0), new: source(2), offset, success, size });
             }
-            Op::Binary(name) if is_division(name) => {
+            Op::Binary(op, _) if op.is_division() => {
                 let size = self.size(&instruction.ty)?;
                 let is_harmless =
                     matches!(instruction.operands[1].value, Value::Int(divisor) if divisor != 0 && divisor != -1);
                 if size <= 8 && !is_harmless {
-                    let is_signed = name.starts_with('s');
+                    let is_signed = matches!(op, BinaryOp::SDiv | BinaryOp::SRem);
                     actions.push(Action::Divide { dividend: source(0), divisor: source(1), size, is_signed });
                 }
             }
@@ -746,11 +750,6 @@ impl Maker<'_> {
         let name = name.map(Into::into);
         Ok(Call { name, pointer, arguments, copied, n_named, is_external, result, result_size, model })
     }
-}
-
-/// Whether an operation of LLVM divides integers.
-fn is_division(name: &str) -> bool {
-    matches!(name, "udiv" | "sdiv" | "urem" | "srem")
 }
 
 /// The items of one instruction.

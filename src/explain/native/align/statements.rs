@@ -96,8 +96,10 @@ impl Done {
 
     fn add(&mut self, instruction: &Instruction, names: &HashMap<ValueId, Arc<str>>) {
         let op = match &instruction.op {
-            Op::Binary(name) | Op::Cast(name) | Op::AtomicUpdate(name) => (*name).to_owned(),
-            Op::Compare(name) => format!("compare {name}"),
+            Op::Binary(op, _) => op.name().to_owned(),
+            Op::Cast(op) => op.name().to_owned(),
+            Op::AtomicUpdate(name) => (*name).to_owned(),
+            Op::Compare(predicate) => format!("compare {}", predicate.name()),
             Op::Alloca(_) => "room".to_owned(),
             Op::Element(_) => "element".to_owned(),
             Op::Call(..) => format!("call {}", instruction.called().unwrap_or("*")),
