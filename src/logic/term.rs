@@ -239,6 +239,7 @@ impl Terms {
             return self.constant(apply_binary(op, one, other, width), result);
         }
         let simple = self.of_same(op, first, second, result).or_else(|| self.of_constant(op, first, second));
+        let simple = simple.or_else(|| self.difference(op, first, second));
         let simple = simple.or_else(|| {
             let constant = self.constant_of(first).filter(|_| op.is_comparison())?;
             self.compared(op, second, constant, true)
@@ -256,6 +257,20 @@ impl Terms {
             Binary::Xor | Binary::Sub => Some(self.constant(0, width)),
             Binary::Eq | Binary::Ule | Binary::Sle => Some(self.truth(true)),
             Binary::Ult | Binary::Slt => Some(self.truth(false)),
+            _ => None,
+        }
+    }
+
+    /// What a sum without one of its parts is.
+    fn difference(&mut self, op: Binary, first: TermId, second: TermId) -> Option<TermId> {
+        let Node::Binary(Binary::Add, one, other) = self.node(first) else { return None };
+        match op {
+            Binary::Sub if one == second => Some(other),
+            Binary::Sub if other == second => Some(one),
+            Binary::Sub if self.constant_of(other).is_some() => {
+                let rest = self.binary(Binary::Sub, one, second);
+                Some(self.binary(Binary::Add, rest, other))
+            }
             _ => None,
         }
     }

@@ -55,9 +55,6 @@ pub trait History {
     /// The recorded value.
     fn value(&self, version: Version) -> u64;
 
-    /// The place of a version; all versions of a place have the same.
-    fn place(&self, version: Version) -> u64;
-
     /// What was done at a time to some versions, which were all assigned then.
     fn effects(&mut self, terms: &mut Terms, time: Time, versions: &[Version]) -> Result<Effects, Self::Error>;
 

@@ -37,7 +37,6 @@ struct Run {
 }
 
 struct Assigned {
-    place: u64,
     time: u32,
     value: TermId,
     bits: u64,
@@ -73,7 +72,7 @@ impl Run {
         let before = self.last.get(&place).copied().filter(|before| read.iter().any(|(one, _)| one == before));
         let bits = self.value_of(value);
         self.last.insert(place, u32::try_from(self.assigned.len()).unwrap());
-        self.assigned.push(Assigned { place, time: self.now, value, bits, before, hypotheses });
+        self.assigned.push(Assigned { time: self.now, value, bits, before, hypotheses });
         if let Some(decision) = self.open.last() {
             self.governing.insert(self.now, *decision);
         }
@@ -126,10 +125,6 @@ impl History for Run {
 
     fn value(&self, version: Version) -> u64 {
         self.assigned[version as usize].bits
-    }
-
-    fn place(&self, version: Version) -> u64 {
-        self.assigned[version as usize].place
     }
 
     fn effects(&mut self, _: &mut Terms, _: Time, versions: &[Version]) -> Result<Effects, Infallible> {

@@ -108,6 +108,51 @@ pub fn seen_before(
     Ok(found)
 }
 
+/// What the number in a variable is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Kind {
+    /// A number with a sign, or something of which no more is known.
+    #[default]
+    Signed,
+    /// A number without a sign.
+    Unsigned,
+    /// A character.
+    Character,
+    /// A pointer.
+    Pointer,
+    /// A floating-point number, by its bits.
+    Float,
+}
+
+/// What parts of memory are called in a state, each given by its address and its bytes, and what they hold.
+pub fn named(view: View<'_>, parts: &[(u64, u64)], home: Option<&Arc<str>>) -> Vec<Option<(String, Kind)>> {
+    let mut beginnings = Beginnings { view, home, layouts: Layouts::default(), roots: None };
+    let name = |(address, length): &(u64, u64)| {
+        let Called { name, part } = called(&mut beginnings, *address, *length, home)?;
+        let kind = part.map(|(debug, part)| kind(debug, &part)).unwrap_or_default();
+        Some((library::plain(name), kind))
+    };
+    parts.iter().map(name).collect()
+}
+
+fn kind(debug: Debug<'_>, part: &value::Part) -> Kind {
+    let ty = match part {
+        value::Part::Whole(ty) => debug.plain_ty(*ty).map(|(_, ty)| ty),
+        value::Part::Characters => return Kind::Character,
+        _ => None,
+    };
+    match ty {
+        Some(SourceType::Pointer(_)) => Kind::Pointer,
+        Some(SourceType::Base(_, _, encoding)) => match &*encoding {
+            "DW_ATE_float" => Kind::Float,
+            "DW_ATE_signed_char" => Kind::Character,
+            "DW_ATE_unsigned" | "DW_ATE_unsigned_char" | "DW_ATE_boolean" => Kind::Unsigned,
+            _ => Kind::Signed,
+        },
+        _ => Kind::Signed,
+    }
+}
+
 /// A name, and the type of what has it if all of that is meant.
 struct Called<'v> {
     name: String,

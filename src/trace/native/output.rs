@@ -120,10 +120,68 @@ pub fn outputs(player: &mut Player) -> Result<Outputs, TraceError> {
 ///
 /// Cost: plays from the checkpoint before the step to the end of the call.
 pub fn part(player: &mut Player, place: Place) -> Result<Option<Part>, TraceError> {
-    let mut seeker = Seeker { place, n_before: 0, uses: Vec::new(), found: None, is_done: false };
+    let mut seeker = Seeker { place, n_before: 0, uses: Vec::new(), found: None, origin: Origin::Unknown, is_done: false };
     player.rewind(place.step);
     player.play(&mut seeker)?;
     Ok(seeker.found)
+}
+
+/// What of a call a byte of the output comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// The byte at this address.
+    Byte(u64),
+    /// An argument, by its index: a number, or a character.
+    Argument(usize),
+    /// Something else: text of a format, or what is not known.
+    Unknown,
+}
+
+/// Finds what a byte of the output comes from.
+///
+/// Cost: plays from the checkpoint before the step to the end of the call.
+pub fn origin(player: &mut Player, place: Place) -> Result<Origin, TraceError> {
+    let mut seeker = Seeker { place, n_before: 0, uses: Vec::new(), found: None, origin: Origin::Unknown, is_done: false };
+    player.rewind(place.step);
+    player.play(&mut seeker)?;
+    Ok(seeker.origin)
+}
+
+/// The number of a call that makes a byte of what it prints what it is: with another number, the byte is another one.
+fn printed_number(machine: &Machine, function: &str, arguments: &[Option<u64>], offset: u64) -> Option<usize> {
+    let format = match function {
+        "putchar" | "putchar_unlocked" | "fputc" | "putc" | "_IO_putc" | "fputc_unlocked" | "putc_unlocked" => {
+            return Some(0);
+        }
+        "printf" => 0,
+        "fprintf" | "dprintf" | "__printf_chk" => 1,
+        "__fprintf_chk" => 2,
+        _ => return None,
+    };
+    let numbers: Vec<u64> = arguments.get(format + 1..)?.iter().map(|argument| argument.unwrap_or(0)).collect();
+    let text = |numbers: &[u64]| machine.printed_parts(arguments[format]?, numbers);
+    let (whole, strings) = text(&numbers)?;
+    let offset = usize::try_from(offset).ok()?;
+    let is_string = |number: u64| strings.iter().any(|string| string.address == number);
+    let other = |index: usize, number: u64| {
+        let mut numbers = numbers.clone();
+        numbers[index] = number;
+        text(&numbers).map(|(text, _)| text)
+    };
+    let is_made_by = |index: usize| {
+        let number = numbers[index];
+        let others = [number.wrapping_add(1), number ^ 1 << 63, 0, !number, number ^ 1 << 31, 1_000_000];
+        let others = others.into_iter().filter_map(|changed| other(index, changed));
+        // What is before the number, and what is after it, stays.
+        others.filter(|text| *text != whole).any(|text| {
+            let same = |pair: &(&u8, &u8)| pair.0 == pair.1;
+            let before = text.iter().zip(&whole).take_while(same).count();
+            let after = text[before..].iter().rev().zip(whole[before..].iter().rev()).take_while(same).count();
+            (before..whole.len() - after).contains(&offset)
+        })
+    };
+    let index = (0..numbers.len()).filter(|index| !is_string(numbers[*index])).find(|index| is_made_by(*index))?;
+    Some(format + 1 + index)
 }
 
 /// Looks for the byte in memory that a call prints.
@@ -133,6 +191,7 @@ struct Seeker {
     n_before: usize,
     uses: Vec<(Step, What)>,
     found: Option<Part>,
+    origin: Origin,
     is_done: bool,
 }
 
@@ -155,7 +214,13 @@ impl Watch for Seeker {
         }
         self.is_done = true;
         let Some(name) = &call.name else { return };
-        if let Some((begin, address)) = copied(machine, name, arguments, self.place.offset) {
+        let number = || printed_number(machine, name, arguments, self.place.offset);
+        let copied = copied(machine, name, arguments, self.place.offset);
+        self.origin = match copied {
+            Some((_, address)) => Origin::Byte(address),
+            None => number().map_or(Origin::Unknown, Origin::Argument),
+        };
+        if let Some((begin, address)) = copied {
             let mut makers = Vec::new();
             machine.memory.writers(address, 1, |writer| makers.push(writer));
             let is_other = |what: &What| !matches!(what, What::Memory(at, _) if *at == begin);

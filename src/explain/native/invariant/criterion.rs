@@ -1,0 +1,233 @@
+//! What the failure is, as conditions.
+
+use crate::explain::invariant::Failing;
+use crate::explain::invariant::history::Effects;
+use crate::explain::native::invariant::Native;
+use crate::explain::native::invariant::time;
+use crate::instrument::instruction::Op;
+use crate::logic::term::Binary;
+use crate::logic::term::TermId;
+use crate::logic::term::Terms;
+use crate::trace::TraceError;
+use crate::trace::native::event::Looked;
+use crate::trace::native::event::Moment;
+use crate::trace::native::fault::Doing;
+use crate::trace::native::machine::Machine;
+use crate::trace::native::output::Origin;
+use crate::trace::native::visit::before_step;
+use crate::trace::step::Step;
+
+/// Addresses below are those of no memory.
+const FIRST_PAGE: u64 = 1 << 16;
+
+/// A failure, and what it is in words, if the condition does not say all.
+pub struct Criterion {
+    /// The failure.
+    pub failing: Failing,
+    /// The step that fails.
+    pub step: Step,
+}
+
+impl Native<'_> {
+    /// The last event of a step.
+    fn last_of(&mut self, step: Step) -> Result<Moment, TraceError> {
+        self.symbolic.tape.moments(step).next_back().ok_or(TraceError::Damaged("a step is not where it was"))
+    }
+
+    fn failing(
+        &mut self,
+        terms: &mut Terms,
+        (moment, step): (Moment, Step),
+        conditions: Vec<TermId>,
+        has_decisions: bool,
+    ) -> Result<Criterion, TraceError> {
+        let effects = self.effects_of(terms, moment, &conditions)?;
+        Ok(Criterion { failing: Failing { conditions, effects, time: time(moment), has_decisions }, step })
+    }
+
+    /// The crash of a step: that the address it uses is null, or outside of the object that it is computed from.
+    ///
+    /// Cost: plays the step.
+    pub fn crash(&mut self, terms: &mut Terms, step: Step, has_decisions: bool) -> Result<Criterion, TraceError> {
+        let moment = self.last_of(step)?;
+        let event = self.event(moment)?;
+        let evaluated = self.evaluated(terms, moment)?;
+        let mut conditions = Vec::new();
+        if let Some(crashed) = evaluated.crash {
+            let is_division = event.crash.is_some_and(|crash| crash.doing == Doing::Dividing);
+            let base = crashed.base.unwrap_or(crashed.operand);
+            if is_division || self.symbolic.versions.value(terms, base) == 0 {
+                let operand = if is_division { crashed.operand } else { base };
+                conditions.push(self.symbolic.as_recorded_value(terms, operand));
+            } else {
+                conditions.push(self.outside(terms, step, (crashed.operand, base))?);
+            }
+        } else if let Some(last) = event.last().filter(|last| matches!(last.op, Op::Call(..))) {
+            // A library crashed: at a pointer that it was given.
+            let pointers = last.operands.iter().zip(&evaluated.arguments);
+            for (_, argument) in pointers.filter(|(operand, _)| operand.ty == crate::instrument::types::Type::Ptr) {
+                if let Some(argument) = argument.filter(|one| self.symbolic.versions.value(terms, *one) < FIRST_PAGE) {
+                    conditions.push(self.symbolic.as_recorded_value(terms, argument));
+                }
+            }
+        }
+        self.failing(terms, (moment, step), conditions, has_decisions)
+    }
+
+    /// That an address is outside of the object that its base leads to; if there is none, that it is what it is.
+    fn outside(
+        &mut self,
+        terms: &mut Terms,
+        step: Step,
+        (address, base): (TermId, TermId),
+    ) -> Result<TermId, TraceError> {
+        let [at, begin] = [address, base].map(|term| self.symbolic.versions.value(terms, term));
+        if at < FIRST_PAGE {
+            let limit = terms.constant(FIRST_PAGE, 64);
+            return Ok(terms.binary(Binary::Ult, address, limit));
+        }
+        let object = self.object(step, begin)?;
+        let Some((object, length)) = object.filter(|(object, length)| at.wrapping_sub(*object) >= *length) else {
+            return Ok(self.symbolic.as_recorded_value(terms, address));
+        };
+        let inside = terms.constant(begin.wrapping_sub(object), 64);
+        let by = terms.binary(Binary::Sub, address, base);
+        let offset = terms.binary(Binary::Add, by, inside);
+        let length = terms.constant(length, 64);
+        Ok(terms.binary(Binary::Ule, length, offset))
+    }
+
+    /// Where the object begins that an address is in, and its length.
+    fn object(&mut self, step: Step, address: u64) -> Result<Option<(u64, u64)>, TraceError> {
+        let player = &mut *self.symbolic.tape.player;
+        let global = player.globals.find(address).map(|global| (global.address, global.size));
+        let mut found = None;
+        before_step(player, step, |machine: &Machine| {
+            let block = machine.heap.find(address).map(|block| (block.address, block.size));
+            let slots = machine.frames.iter().rev().flat_map(|frame| {
+                frame.shape.slots.iter().filter_map(move |slot| Some((frame.given(slot.register)?, slot.size)))
+            });
+            let slot = slots.filter(|(begin, size)| *begin != 0 && address.wrapping_sub(*begin) < *size).last();
+            found = slot.or(block);
+        })?;
+        Ok(found.or(global))
+    }
+
+    /// The end of a program in a step: what it returned, or gave to `exit`, and what let it run.
+    pub fn end(&mut self, terms: &mut Terms, step: Step, has_decisions: bool) -> Result<Criterion, TraceError> {
+        let moment = self.last_of(step)?;
+        let event = self.event(moment)?;
+        let evaluated = self.evaluated(terms, moment)?;
+        let mut conditions = Vec::new();
+        let is_exit = |name: &str| matches!(name, "exit" | "_exit" | "_Exit" | "quick_exit");
+        let value = match event.last() {
+            Some(last) if last.called().is_some_and(is_exit) => evaluated.arguments.first().copied().flatten(),
+            Some(last) if matches!(last.op, Op::Return) => evaluated.returned,
+            _ => None,
+        };
+        if let Some(value) = value {
+            let is_bad = self.symbolic.versions.value(terms, value) != 0;
+            let zero = terms.constant(0, terms.width(value));
+            let is_zero = terms.binary(Binary::Eq, value, zero);
+            conditions.push(if is_bad { terms.not(is_zero) } else { is_zero });
+        }
+        self.failing(terms, (moment, step), conditions, has_decisions)
+    }
+
+    /// A wrong byte of the output.
+    ///
+    /// - `nth`: the number of calls of the step that printed something before.
+    /// - `expected`: what is right in its place: the byte, or the argument.
+    pub fn output(
+        &mut self,
+        terms: &mut Terms,
+        (step, nth): (Step, usize),
+        origin: Origin,
+        expected: Option<u64>,
+        has_decisions: bool,
+    ) -> Result<Criterion, TraceError> {
+        let mut calls = Vec::new();
+        for moment in self.symbolic.tape.moments(step) {
+            let event = self.event(moment)?;
+            if event.back.as_ref().is_some_and(|back| back.library.is_some()) {
+                calls.extend(self.symbolic.last_before(step, moment).map(|call| (call, moment)));
+            }
+        }
+        let last = self.last_of(step)?;
+        let (call, back) = calls.get(nth).or(calls.last()).copied().unwrap_or((last, last));
+        let evaluated = self.evaluated(terms, call)?;
+        let term = match origin {
+            Origin::Argument(index) => evaluated.arguments.get(index).copied().flatten(),
+            Origin::Byte(address) => {
+                let event = self.event(back)?;
+                let looked: Vec<Looked> =
+                    event.back.as_ref().map(|back| back.access.looked.clone()).unwrap_or_default();
+                let is_there = |one: &&Looked| address.wrapping_sub(one.address) < one.length;
+                match looked.iter().find(is_there) {
+                    Some(looked) => self.symbolic.looked(terms, back, looked, (address, 1))?,
+                    None => None,
+                }
+            }
+            Origin::Unknown => None,
+        };
+        let mut conditions = Vec::new();
+        if let Some(term) = term {
+            let recorded = self.symbolic.as_recorded_value(terms, term);
+            let right = expected.map(|right| {
+                let right = terms.constant(right, terms.width(term));
+                let is_right = terms.binary(Binary::Eq, term, right);
+                terms.not(is_right)
+            });
+            // An expectation that the run meets is none.
+            let right = right.filter(|right| self.symbolic.versions.value(terms, *right) == 1);
+            conditions.push(right.unwrap_or(recorded));
+        }
+        let moment = if let Origin::Byte(_) = origin { back } else { call };
+        self.failing(terms, (moment, step), conditions, has_decisions)
+    }
+
+    /// Conditions on what memory holds right before a step.
+    pub fn state(
+        &mut self,
+        terms: &mut Terms,
+        step: Step,
+        conditions: Vec<TermId>,
+        has_decisions: bool,
+    ) -> Result<Criterion, TraceError> {
+        let moment = self.symbolic.tape.moments(step).next();
+        let moment = moment.ok_or(TraceError::Damaged("a step is not where it was"))?;
+        let failing = Failing { conditions, effects: Effects::default(), time: time(moment), has_decisions };
+        Ok(Criterion { failing, step })
+    }
+
+    /// What memory holds right before a step, as a term; `None` if it is not known.
+    pub fn held(
+        &mut self,
+        terms: &mut Terms,
+        step: Step,
+        (address, length): (u64, u64),
+    ) -> Result<Option<TermId>, TraceError> {
+        let Some(moment) = self.symbolic.tape.moments(step).next() else { return Ok(None) };
+        let mut looked = None;
+        before_step(self.symbolic.tape.player, step, |machine| looked = bytes(machine, address, length))?;
+        match looked {
+            Some(looked) => self.symbolic.looked(terms, moment, &looked, (address, length)),
+            None => Ok(None),
+        }
+    }
+}
+
+/// Bytes of a variable with their writers.
+pub fn bytes(machine: &Machine, address: u64, length: u64) -> Option<Looked> {
+    let held = machine.cell(address, length)?;
+    let is_plain = machine.cell_in_memory(address, length).is_none();
+    let writer = |at: u64| {
+        let mut writer = held.writer;
+        if !is_plain {
+            machine.memory.writers(at, 1, |found| writer = found);
+        }
+        writer
+    };
+    let bytes = (address..).zip(&held.bytes).map(|(at, byte)| (Some(*byte), writer(at))).collect();
+    Some(Looked { address, length, bytes })
+}

@@ -1,0 +1,69 @@
+//! Invariants of stored runs.
+
+use crate::explain::invariant::Limits;
+use crate::explain::invariant::abstraction;
+use crate::explain::native::invariant::Mode;
+use crate::explain::native::invariant::Native;
+use crate::explain::native::invariant::moment;
+use crate::explain::native::invariant::words::conditions;
+use crate::logic::term::Terms;
+use crate::trace::native::output::outputs;
+use crate::trace::native::stored::player;
+use crate::trace::native::symbolic::Symbolic;
+use crate::trace::native::symbolic::version::Place;
+use crate::trace::native::tape::Tape;
+use crate::trace::step::Step;
+
+/// What the terms of all statements of a run give is what was recorded, or is known not to be modelled.
+#[test]
+fn the_terms_of_a_run_give_what_was_recorded() {
+    for (program, version) in
+        [("crash", "bad"), ("input", "bad"), ("inputs", "good"), ("list", "bad"), ("returns", "bad"), ("text", "good")]
+    {
+        let mut player = player(program, version);
+        let mut symbolic = Symbolic::new(Tape::new(&mut player).unwrap());
+        let mut terms = Terms::default();
+        for step in 1..=symbolic.tape.n_steps() {
+            for moment in symbolic.tape.moments(Step(step)) {
+                symbolic.evaluated(&mut terms, moment).unwrap().expect("it happened");
+            }
+        }
+        let (mut n_right, mut other) = (0, Vec::new());
+        for version in 0..symbolic.versions.len() {
+            let known = symbolic.versions.get(version).clone();
+            let Some(moment) = known.assigned else { continue };
+            let is_library =
+                symbolic.tape.event(moment).unwrap().unwrap().back.as_ref().is_some_and(|back| back.library.is_some());
+            if is_library || matches!(known.place, Place::Pinned(..)) {
+                continue;
+            }
+            let assigned = symbolic.assigned(&mut terms, version).unwrap();
+            if assigned.value.is_some() {
+                n_right += 1;
+            } else {
+                other.push(symbolic.versions.get(version).clone());
+            }
+        }
+        println!("{program}-{version}: {n_right} right, {} other {:?}", other.len(), other.iter().take(3).collect::<Vec<_>>());
+        assert!(n_right > 5 * other.len(), "{program}-{version}: {n_right} of {}", n_right + other.len());
+    }
+}
+
+#[test]
+fn the_crash_of_a_stored_run_has_an_abstract_slice() {
+    for mode in [Mode::Value, Mode::Address, Mode::Absolute] {
+        let mut player = player("crash", "bad");
+        let crash = outputs(&mut player).unwrap().crash.unwrap();
+        let mut native = Native::new(Symbolic::new(Tape::new(&mut player).unwrap()), mode);
+        let mut terms = Terms::default();
+        let criterion = native.crash(&mut terms, crash, true).unwrap();
+        let found = abstraction(&mut terms, &mut native, &criterion.failing, Limits::default()).unwrap();
+        for link in &found.links {
+            let event = native.event(moment(link.time)).unwrap();
+            let line = event.shape.statements[event.statement as usize].place.clone().map(|place| place.line);
+            let names = native.names(&terms, moment(link.time), &link.before).unwrap();
+            println!("{mode:?} {:?} {line:?} {:?} {:?}", link.time, link.role, conditions(&terms, &link.before, &names));
+        }
+        assert!(!found.links.is_empty());
+    }
+}

@@ -1,0 +1,240 @@
+//! Operations of LLVM as terms.
+
+use crate::instrument::operator::BinaryOp;
+use crate::instrument::operator::CastOp;
+use crate::instrument::operator::FloatPredicate;
+use crate::instrument::operator::Predicate;
+use crate::instrument::types::Type;
+use crate::logic::term::Binary;
+use crate::logic::term::TermId;
+use crate::logic::term::Terms;
+use crate::logic::term::mask;
+
+/// The bits of a type that a term can have.
+pub fn width(ty: &Type) -> Option<u32> {
+    match ty {
+        Type::Int(n_bits) if *n_bits <= 64 => Some(*n_bits),
+        Type::Ptr | Type::Double => Some(64),
+        Type::Float => Some(32),
+        _ => None,
+    }
+}
+
+/// An operation with integers; `None` if terms do not have it, or not cheaply.
+pub fn binary(terms: &mut Terms, op: BinaryOp, first: TermId, second: TermId) -> Option<TermId> {
+    let is_constant = terms.constant_of(second).is_some();
+    let is_any = is_constant || terms.constant_of(first).is_some();
+    let op = match op {
+        BinaryOp::Add => Binary::Add,
+        BinaryOp::Sub => Binary::Sub,
+        BinaryOp::Mul if is_any => Binary::Mul,
+        BinaryOp::UDiv if is_constant => Binary::UDiv,
+        BinaryOp::SDiv if is_constant => Binary::SDiv,
+        BinaryOp::URem if is_constant => Binary::URem,
+        BinaryOp::SRem if is_constant => Binary::SRem,
+        BinaryOp::Shl if is_constant => Binary::Shl,
+        BinaryOp::LShr if is_constant => Binary::LShr,
+        BinaryOp::AShr if is_constant => Binary::AShr,
+        BinaryOp::And => Binary::And,
+        BinaryOp::Or => Binary::Or,
+        BinaryOp::Xor => Binary::Xor,
+        _ => return None,
+    };
+    let is_division = matches!(op, Binary::UDiv | Binary::SDiv | Binary::URem | Binary::SRem);
+    if is_division {
+        let divisor = terms.constant_of(second)?;
+        let width = terms.width(second);
+        if divisor == 0 || (divisor == mask(width) && matches!(op, Binary::SDiv | Binary::SRem)) {
+            return None;
+        }
+        if width > 32 && !divisor.is_power_of_two() {
+            return None;
+        }
+    }
+    Some(terms.binary(op, first, second))
+}
+
+/// What an operation that may not overflow promises; `None` for operations of which it costs too much to say.
+pub fn no_signed_wrap(terms: &mut Terms, op: BinaryOp, first: TermId, second: TermId) -> Option<TermId> {
+    let width = terms.width(first);
+    let is_negative = |terms: &mut Terms, term: TermId| terms.extract(term, width - 1, 1);
+    match op {
+        BinaryOp::Add | BinaryOp::Sub => {
+            let wide = if op == BinaryOp::Add { Binary::Add } else { Binary::Sub };
+            let result = terms.binary(wide, first, second);
+            let signs = [first, second, result].map(|term| is_negative(terms, term));
+            // Overflow: the operands (the second one negated for a difference) have one sign, and the result the other.
+            let other = if op == BinaryOp::Add { signs[1] } else { terms.not(signs[1]) };
+            let differs = terms.binary(Binary::Xor, signs[0], other);
+            let same = terms.binary(Binary::Eq, signs[0], signs[2]);
+            Some(terms.binary(Binary::Or, differs, same))
+        }
+        BinaryOp::Mul if width <= 32 => {
+            let (one, other) = (terms.sign_extend(first, 2 * width), terms.sign_extend(second, 2 * width));
+            let product = terms.binary(Binary::Mul, one, other);
+            let narrow = terms.extract(product, 0, width);
+            let again = terms.sign_extend(narrow, 2 * width);
+            Some(terms.binary(Binary::Eq, product, again))
+        }
+        _ => None,
+    }
+}
+
+/// A comparison of integers or pointers.
+pub fn compare(terms: &mut Terms, predicate: Predicate, first: TermId, second: TermId) -> Option<TermId> {
+    Some(match predicate {
+        Predicate::Eq => terms.binary(Binary::Eq, first, second),
+        Predicate::Ne => {
+            let is_equal = terms.binary(Binary::Eq, first, second);
+            terms.not(is_equal)
+        }
+        Predicate::Ult => terms.binary(Binary::Ult, first, second),
+        Predicate::Ule => terms.binary(Binary::Ule, first, second),
+        Predicate::Ugt => terms.binary(Binary::Ult, second, first),
+        Predicate::Uge => terms.binary(Binary::Ule, second, first),
+        Predicate::Slt => terms.binary(Binary::Slt, first, second),
+        Predicate::Sle => terms.binary(Binary::Sle, first, second),
+        Predicate::Sgt => terms.binary(Binary::Slt, second, first),
+        Predicate::Sge => terms.binary(Binary::Sle, second, first),
+        Predicate::Float(_) => return None,
+    })
+}
+
+/// A conversion between integers and pointers.
+pub fn cast(terms: &mut Terms, op: CastOp, operand: TermId, width: u32) -> Option<TermId> {
+    let from = terms.width(operand);
+    match op {
+        CastOp::ZExt if from <= width => Some(terms.zero_extend(operand, width)),
+        CastOp::SExt if from <= width => Some(terms.sign_extend(operand, width)),
+        CastOp::PtrToInt | CastOp::IntToPtr | CastOp::Trunc | CastOp::BitCast if from >= width => {
+            Some(terms.extract(operand, 0, width))
+        }
+        CastOp::PtrToInt | CastOp::IntToPtr => Some(terms.zero_extend(operand, width)),
+        _ => None,
+    }
+}
+
+/// An operation that terms do not have, on numbers. The types are those of the operands.
+pub fn binary_bits(op: BinaryOp, ty: &Type, first: u64, second: u64) -> Option<u64> {
+    let float = |op: fn(f64, f64) -> f64| match ty {
+        Type::Double => Some(op(f64::from_bits(first), f64::from_bits(second)).to_bits()),
+        Type::Float => {
+            let [first, second] = [first, second].map(single);
+            // The double of a result of two singles is rounded to that of the single: no bit is lost before.
+            #[expect(clippy::cast_possible_truncation, reason = "that is what the operation does")]
+            let result = op(f64::from(first), f64::from(second)) as f32;
+            Some(u64::from(result.to_bits()))
+        }
+        _ => None,
+    };
+    match op {
+        BinaryOp::FAdd => float(|one, other| one + other),
+        BinaryOp::FSub => float(|one, other| one - other),
+        BinaryOp::FMul => float(|one, other| one * other),
+        BinaryOp::FDiv => float(|one, other| one / other),
+        BinaryOp::FRem => float(|one, other| one % other),
+        _ => {
+            let width = width(ty)?;
+            let plain = match op {
+                BinaryOp::Mul => Binary::Mul,
+                BinaryOp::UDiv => Binary::UDiv,
+                BinaryOp::SDiv => Binary::SDiv,
+                BinaryOp::URem => Binary::URem,
+                BinaryOp::SRem => Binary::SRem,
+                BinaryOp::Shl => Binary::Shl,
+                BinaryOp::LShr => Binary::LShr,
+                BinaryOp::AShr => Binary::AShr,
+                _ => return None,
+            };
+            Some(crate::logic::evaluate::apply_binary(plain, first, second, width))
+        }
+    }
+}
+
+fn single(bits: u64) -> f32 {
+    f32::from_bits(u32::try_from(bits & 0xffff_ffff).unwrap_or(0))
+}
+
+fn float(ty: &Type, bits: u64) -> Option<f64> {
+    match ty {
+        Type::Double => Some(f64::from_bits(bits)),
+        Type::Float => Some(f64::from(single(bits))),
+        _ => None,
+    }
+}
+
+/// A comparison of floating-point numbers.
+pub fn compare_floats(predicate: FloatPredicate, ty: &Type, first: u64, second: u64) -> Option<bool> {
+    let (first, second) = (float(ty, first)?, float(ty, second)?);
+    let is_unordered = first.is_nan() || second.is_nan();
+    Some(match predicate {
+        FloatPredicate::False => false,
+        FloatPredicate::Oeq => first == second,
+        FloatPredicate::Ogt => first > second,
+        FloatPredicate::Oge => first >= second,
+        FloatPredicate::Olt => first < second,
+        FloatPredicate::Ole => first <= second,
+        FloatPredicate::One => !is_unordered && first != second,
+        FloatPredicate::Ord => !is_unordered,
+        FloatPredicate::Ueq => is_unordered || first == second,
+        FloatPredicate::Ugt => is_unordered || first > second,
+        FloatPredicate::Uge => is_unordered || first >= second,
+        FloatPredicate::Ult => is_unordered || first < second,
+        FloatPredicate::Ule => is_unordered || first <= second,
+        FloatPredicate::Une => is_unordered || first != second,
+        FloatPredicate::Uno => is_unordered,
+        FloatPredicate::True => true,
+    })
+}
+
+/// A conversion of a floating-point number, or to one.
+pub fn cast_bits(op: CastOp, from: &Type, to: &Type, bits: u64) -> Option<u64> {
+    let to_float = |number: f64| match to {
+        Type::Double => Some(number.to_bits()),
+        #[expect(clippy::cast_possible_truncation, reason = "that is what the conversion does")]
+        Type::Float => Some(u64::from((number as f32).to_bits())),
+        _ => None,
+    };
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_precision_loss,
+        reason = "that is what the conversions do"
+    )]
+    match op {
+        CastOp::FpTrunc | CastOp::FpExt => to_float(float(from, bits)?),
+        CastOp::FpToSi => Some((float(from, bits)? as i64).cast_unsigned() & mask(width(to)?)),
+        CastOp::FpToUi => Some(float(from, bits)? as u64 & mask(width(to)?)),
+        CastOp::SiToFp => {
+            let number = crate::logic::evaluate::signed(bits, width(from)?);
+            match to {
+                Type::Float => Some(u64::from((number as f32).to_bits())),
+                _ => to_float(number as f64),
+            }
+        }
+        CastOp::UiToFp => match to {
+            Type::Float => Some(u64::from((bits as f32).to_bits())),
+            _ => to_float(bits as f64),
+        },
+        _ => None,
+    }
+}
+
+/// The bits of a constant that is written as a floating-point number.
+pub fn constant_bits(text: &str, ty: &Type) -> Option<u64> {
+    let text = text.trim();
+    let number = match text.strip_prefix("0x") {
+        Some(digits) if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
+            f64::from_bits(u64::from_str_radix(digits, 16).ok()?)
+        }
+        Some(_) => return None,
+        None if text == "zeroinitializer" => 0.0,
+        None => text.parse().ok()?,
+    };
+    match ty {
+        Type::Double => Some(number.to_bits()),
+        #[expect(clippy::cast_possible_truncation, reason = "the text is that of a double with the value of a single")]
+        Type::Float => Some(u64::from((number as f32).to_bits())),
+        _ => None,
+    }
+}

@@ -1,0 +1,580 @@
+//! Executes the instructions of an event with terms.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use crate::instrument::instruction::Instruction;
+use crate::instrument::instruction::Op;
+use crate::instrument::instruction::Operand;
+use crate::instrument::instruction::Value;
+use crate::instrument::instruction::ValueId;
+use crate::instrument::operator::BinaryOp;
+use crate::instrument::operator::Predicate;
+use crate::instrument::segment::What;
+use crate::instrument::segment::is_memory_intrinsic;
+use crate::instrument::segment::splits;
+use crate::instrument::types::Type;
+use crate::logic::term::Binary;
+use crate::logic::term::TermId;
+use crate::logic::term::Terms;
+use crate::logic::term::mask;
+use crate::trace::TraceError;
+use crate::trace::native::event::Access;
+use crate::trace::native::event::Event;
+use crate::trace::native::event::Looked;
+use crate::trace::native::fault::Doing;
+use crate::trace::native::frame::number;
+use crate::trace::native::symbolic::Crashed;
+use crate::trace::native::symbolic::Evaluated;
+use crate::trace::native::symbolic::Source;
+use crate::trace::native::symbolic::Stored;
+use crate::trace::native::symbolic::Symbolic;
+use crate::trace::native::symbolic::Written;
+use crate::trace::native::symbolic::compute;
+use crate::trace::native::symbolic::version::Place;
+use crate::trace::native::symbolic::version::Version;
+use crate::trace::step::Step;
+
+/// An event that is executed.
+pub(super) struct Execution<'e> {
+    pub(super) event: &'e Event,
+    pub(super) done: Evaluated,
+    /// Pinned versions so far.
+    n_pinned: u32,
+    /// Pointers that are computed from others: their bases.
+    bases: HashMap<TermId, TermId>,
+}
+
+impl Symbolic<'_> {
+    /// An event as terms.
+    pub(super) fn execute(&mut self, terms: &mut Terms, event: &Event) -> Result<Evaluated, TraceError> {
+        let mut execution =
+            Execution { event, done: Evaluated::default(), n_pinned: 0, bases: HashMap::new() };
+        for access in &event.received {
+            store_ranges(&mut execution.done, access, &none());
+        }
+        if let Some(back) = &event.back {
+            self.came_back(terms, &mut execution, back)?;
+        }
+        if event.is_quiet {
+            // What a function of a library does in the program's stead is taken as it is.
+            for access in &event.accesses {
+                store_ranges(&mut execution.done, access, &none());
+            }
+            return Ok(execution.done);
+        }
+        let instructions = event.block_instructions();
+        let mut accesses = event.accesses.iter();
+        for index in event.range.clone() {
+            let Some(instruction) = instructions.get(index) else { break };
+            self.instruction(terms, &mut execution, (index, instruction), &mut accesses)?;
+        }
+        Ok(execution.done)
+    }
+
+    /// A version that has its recorded value as long as some terms have theirs.
+    pub(super) fn pinned(
+        &mut self,
+        terms: &mut Terms,
+        execution: &mut Execution<'_>,
+        (value, width): (u64, u32),
+        pins: Vec<TermId>,
+    ) -> TermId {
+        if pins.is_empty() {
+            return terms.constant(value, width);
+        }
+        let moment = execution.event.moment;
+        let place = Place::Pinned(moment, execution.n_pinned);
+        execution.n_pinned += 1;
+        self.versions.put(terms, Version { place, width, value, assigned: Some(moment), pins })
+    }
+
+    /// That a term has its recorded value.
+    pub(super) fn as_recorded(&self, terms: &mut Terms, term: TermId) -> TermId {
+        let value = self.versions.value(terms, term);
+        let value = terms.constant(value, terms.width(term));
+        terms.binary(Binary::Eq, term, value)
+    }
+
+    /// An operand of an instruction as a term.
+    pub(super) fn operand(
+        &mut self,
+        terms: &mut Terms,
+        execution: &mut Execution<'_>,
+        index: usize,
+        number: usize,
+    ) -> Result<Option<TermId>, TraceError> {
+        let instruction = &execution.event.block_instructions()[index];
+        let Some(Operand { ty, value }) = instruction.operands.get(number) else { return Ok(None) };
+        let Some(width) = compute::width(ty) else { return Ok(None) };
+        let recorded = item(execution.event, index, What::Operand(number));
+        Ok(match value {
+            Value::Int(int) => {
+                let bits = u64::try_from(*int & i128::from(u64::MAX)).unwrap_or(0);
+                Some(terms.constant(bits, width))
+            }
+            Value::Local(id) => {
+                let found = self.local(terms, execution, *id, width)?;
+                found.or_else(|| recorded.map(|bits| terms.constant(bits, width)))
+            }
+            Value::Global(name) => {
+                let known = recorded.or_else(|| {
+                    let globals = &self.tape.player.globals;
+                    let global = globals.named(name, execution.event.shape.body.unit).map(|global| global.address);
+                    let function = || globals.functions().iter().find(|(_, found)| *found == name);
+                    global.or_else(|| function().map(|(address, _)| *address))
+                });
+                known.map(|address| terms.constant(address, width))
+            }
+            Value::Constant(text) => {
+                let known = recorded.or_else(|| compute::constant_bits(text, ty));
+                known.map(|bits| terms.constant(bits, width))
+            }
+        })
+    }
+
+    /// A local value as a term.
+    fn local(
+        &mut self,
+        terms: &mut Terms,
+        execution: &mut Execution<'_>,
+        id: ValueId,
+        width: u32,
+    ) -> Result<Option<TermId>, TraceError> {
+        let event = execution.event;
+        if let Some(value) = execution.done.values.get(&id) {
+            return Ok(*value);
+        }
+        if event.shape.slots.iter().any(|slot| slot.id == id) {
+            return Ok(event.known.get(&id).map(|address| terms.constant(*address, 64)));
+        }
+        let parameters = &event.shape.body.function.parameters;
+        if let Some(index) = parameters.iter().position(|parameter| parameter.value == id) {
+            return self.parameter(terms, event, (index, id), width);
+        }
+        let Some(moment) = self.computed(event, id)? else { return Ok(None) };
+        let Some(other) = self.evaluated(terms, moment)? else { return Ok(None) };
+        for (version, pointers) in &other.loads {
+            execution.done.loads.entry(*version).or_insert_with(|| pointers.clone());
+        }
+        execution.done.hypotheses.extend(&other.hypotheses);
+        Ok(other.values.get(&id).copied().flatten())
+    }
+
+    fn parameter(
+        &mut self,
+        terms: &mut Terms,
+        event: &Event,
+        (index, id): (usize, ValueId),
+        width: u32,
+    ) -> Result<Option<TermId>, TraceError> {
+        let assigned = match event.caller {
+            Step::START => None,
+            caller => self.last_before(caller, event.moment),
+        };
+        let mut value = event.known.get(&id).copied();
+        if value.is_none()
+            && let Some(moment) = assigned
+            && let Some(call) = self.evaluated(terms, moment)?
+            && let Some(term) = call.arguments.get(index).copied().flatten()
+        {
+            value = Some(self.versions.value(terms, term));
+        }
+        let index = u32::try_from(index).unwrap_or(u32::MAX);
+        let place = Place::Parameter(event.frame, index);
+        Ok(value.map(|value| self.versions.put(terms, Version { place, width, value, assigned, pins: Vec::new() })))
+    }
+
+    #[expect(clippy::too_many_lines, reason = "one arm for each instruction")]
+    fn instruction(
+        &mut self,
+        terms: &mut Terms,
+        execution: &mut Execution<'_>,
+        (index, instruction): (usize, &Instruction),
+        accesses: &mut std::slice::Iter<'_, Access>,
+    ) -> Result<(), TraceError> {
+        let width = compute::width(&instruction.ty);
+        let event = execution.event;
+        let operand = |this: &mut Self, terms: &mut Terms, execution: &mut Execution<'_>, number: usize| {
+            this.operand(terms, execution, index, number)
+        };
+        let value = match &instruction.op {
+            Op::Load => {
+                let pointer = operand(self, terms, execution, 0)?;
+                let Some(access) = accesses.next() else {
+                    self.crash(execution, pointer);
+                    return Ok(());
+                };
+                let loaded = self.load(terms, execution, access, pointer)?;
+                match (loaded, width) {
+                    (Some(loaded), Some(width)) if width <= terms.width(loaded) => Some(terms.extract(loaded, 0, width)),
+                    _ => None,
+                }
+            }
+            Op::Store => {
+                let (value, pointer) =
+                    (operand(self, terms, execution, 0)?, operand(self, terms, execution, 1)?);
+                let Some(access) = accesses.next() else {
+                    self.crash(execution, pointer);
+                    return Ok(());
+                };
+                for (address, length) in &access.written {
+                    let bits = u32::try_from(8 * length).unwrap_or(u32::MAX);
+                    let source = match value {
+                        Some(value) if bits <= 64 && terms.width(value) <= bits => {
+                            Source::Term(terms.zero_extend(value, bits))
+                        }
+                        _ => Source::Unknown(Rc::new([])),
+                    };
+                    execution.done.stored.push(Stored { address: *address, length: *length, source, pointer });
+                }
+                return Ok(());
+            }
+            Op::AtomicUpdate(name) => {
+                let pointer = operand(self, terms, execution, 0)?;
+                let change = operand(self, terms, execution, 1)?;
+                let Some(access) = accesses.next() else {
+                    self.crash(execution, pointer);
+                    return Ok(());
+                };
+                let loaded = self.load(terms, execution, access, pointer)?;
+                let op = match *name {
+                    "add" => Some(Binary::Add),
+                    "sub" => Some(Binary::Sub),
+                    "and" => Some(Binary::And),
+                    "or" => Some(Binary::Or),
+                    "xor" => Some(Binary::Xor),
+                    _ => None,
+                };
+                let new = match (loaded, change, op) {
+                    (Some(loaded), Some(change), Some(op)) if terms.width(loaded) == terms.width(change) => {
+                        Some(terms.binary(op, loaded, change))
+                    }
+                    (_, change, None) if *name == "xchg" => change,
+                    _ => None,
+                };
+                for (address, length) in &access.written {
+                    let fits = |new: &TermId| u64::from(terms.width(*new)) == 8 * length;
+                    let source = new.filter(fits).map_or_else(|| Source::Unknown(Rc::new([])), Source::Term);
+                    execution.done.stored.push(Stored { address: *address, length: *length, source, pointer });
+                }
+                loaded
+            }
+            Op::CompareExchange => {
+                if let Some(access) = accesses.next() {
+                    store_ranges(&mut execution.done, access, &none());
+                }
+                None
+            }
+            Op::Element(ty) => self.element(terms, execution, (index, instruction), ty)?,
+            Op::Binary(op, flags) => {
+                let operands = (operand(self, terms, execution, 0)?, operand(self, terms, execution, 1)?);
+                let (Some(first), Some(second), Some(width)) = (operands.0, operands.1, width) else {
+                    return self.finish(execution, instruction, None);
+                };
+                if event.crash.is_some_and(|crash| crash.doing == Doing::Dividing) && op.is_division() {
+                    execution.done.crash = Some(Crashed { operand: second, base: None });
+                }
+                if flags.no_signed_wrap
+                    && let Some(promise) = compute::no_signed_wrap(terms, *op, first, second)
+                    && terms.constant_of(promise).is_none()
+                    && self.versions.value(terms, promise) == 1
+                {
+                    execution.done.hypotheses.push(promise);
+                }
+                match compute::binary(terms, *op, first, second) {
+                    Some(value) => Some(value),
+                    None => self.inexact(terms, execution, *op, &instruction.ty, (first, second, width)),
+                }
+            }
+            Op::Compare(predicate) => {
+                let operands = (operand(self, terms, execution, 0)?, operand(self, terms, execution, 1)?);
+                match (operands, predicate) {
+                    ((Some(first), Some(second)), Predicate::Float(predicate)) => {
+                        let bits = [first, second].map(|term| self.versions.value(terms, term));
+                        let ty = &instruction.operands[0].ty;
+                        let holds = compute::compare_floats(*predicate, ty, bits[0], bits[1]);
+                        let pins = self.pins(terms, &[first, second]);
+                        holds.map(|holds| self.pinned(terms, execution, (u64::from(holds), 1), pins))
+                    }
+                    ((Some(first), Some(second)), predicate) => compute::compare(terms, *predicate, first, second),
+                    _ => None,
+                }
+            }
+            Op::Cast(op) => match (operand(self, terms, execution, 0)?, width) {
+                (Some(from), Some(width)) => match compute::cast(terms, *op, from, width) {
+                    Some(value) => {
+                        if let Some(base) = execution.bases.get(&from).copied() {
+                            execution.bases.insert(value, base);
+                        }
+                        Some(value)
+                    }
+                    None => {
+                        let bits = self.versions.value(terms, from);
+                        let bits = compute::cast_bits(*op, &instruction.operands[0].ty, &instruction.ty, bits);
+                        let pins = self.pins(terms, &[from]);
+                        bits.map(|bits| self.pinned(terms, execution, (bits, width), pins))
+                    }
+                },
+                _ => None,
+            },
+            Op::Phi(blocks) => match blocks.iter().position(|block| *block == event.block_before) {
+                Some(number) => operand(self, terms, execution, number)?,
+                None => None,
+            },
+            Op::Select => {
+                let [condition, yes, no] = [0, 1, 2].map(|number| operand(self, terms, execution, number));
+                match (condition?, yes?, no?) {
+                    (Some(condition), Some(yes), Some(no)) if terms.width(condition) == 1 => {
+                        Some(terms.if_else(condition, yes, no))
+                    }
+                    _ => None,
+                }
+            }
+            Op::Freeze => operand(self, terms, execution, 0)?,
+            Op::Negate => match (operand(self, terms, execution, 0)?, width) {
+                (Some(from), Some(width)) => {
+                    let sign = terms.constant(1 << (width - 1), width);
+                    Some(terms.binary(Binary::Xor, from, sign))
+                }
+                _ => None,
+            },
+            Op::Call(..) => return self.call(terms, execution, (index, instruction), accesses),
+            Op::Return => {
+                execution.done.returned = operand(self, terms, execution, 0)?;
+                return Ok(());
+            }
+            Op::Branch(..) => {
+                let condition = operand(self, terms, execution, 0)?;
+                execution.done.condition = condition.map(|condition| match self.versions.value(terms, condition) {
+                    1 => condition,
+                    _ => terms.not(condition),
+                });
+                return Ok(());
+            }
+            Op::Switch(_, cases) => {
+                let Some(chosen) = operand(self, terms, execution, 0)? else { return Ok(()) };
+                let (bits, width) = (self.versions.value(terms, chosen), terms.width(chosen));
+                let mut condition = terms.truth(true);
+                let case_bits = |case: i128| u64::try_from(case & i128::from(u64::MAX)).unwrap_or(0) & mask(width);
+                let is_case = cases.iter().any(|(case, _)| case_bits(*case) == bits);
+                for (case, _) in cases {
+                    let case = terms.constant(case_bits(*case), width);
+                    let is_this = terms.binary(Binary::Eq, chosen, case);
+                    if terms.constant_of(case) == Some(bits) {
+                        condition = is_this;
+                    } else if !is_case {
+                        let is_other = terms.not(is_this);
+                        condition = terms.binary(Binary::And, condition, is_other);
+                    }
+                }
+                execution.done.condition = Some(condition);
+                return Ok(());
+            }
+            Op::Alloca(_) | Op::NextArgument => match (item(event, index, What::Result), width) {
+                (Some(bits), Some(width)) => Some(terms.constant(bits, width)),
+                _ => None,
+            },
+            _ => None,
+        };
+        self.finish(execution, instruction, value)
+    }
+
+    #[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "the end of each arm")]
+    fn finish(
+        &mut self,
+        execution: &mut Execution<'_>,
+        instruction: &Instruction,
+        value: Option<TermId>,
+    ) -> Result<(), TraceError> {
+        if let Some(id) = instruction.result {
+            execution.done.values.insert(id, value);
+        }
+        Ok(())
+    }
+
+    /// That terms have their recorded values; nothing for constants.
+    pub(super) fn pins(&self, terms: &mut Terms, all: &[TermId]) -> Vec<TermId> {
+        let mut pins: Vec<TermId> = all.iter().map(|term| self.as_recorded(terms, *term)).collect();
+        pins.retain(|pin| terms.constant_of(*pin).is_none());
+        pins
+    }
+
+    /// An operation that terms do not have, or not cheaply.
+    fn inexact(
+        &mut self,
+        terms: &mut Terms,
+        execution: &mut Execution<'_>,
+        op: BinaryOp,
+        ty: &Type,
+        (first, second, width): (TermId, TermId, u32),
+    ) -> Option<TermId> {
+        // One factor, or the amount of a shift, is enough if the rest is a term.
+        if matches!(op, BinaryOp::Mul | BinaryOp::Shl | BinaryOp::LShr | BinaryOp::AShr) && width <= 32 {
+            let pins = self.pins(terms, &[second]);
+            let bits = self.versions.value(terms, second);
+            let constant = terms.constant(bits, width);
+            let value = compute::binary(terms, op, first, constant)?;
+            let bits = self.versions.value(terms, second);
+            let fixed = self.pinned(terms, execution, (bits, width), pins);
+            // The pinned version stands for the constant, so its condition comes along.
+            let difference = terms.binary(Binary::Xor, fixed, constant);
+            return Some(terms.binary(Binary::Xor, value, difference));
+        }
+        let bits = [first, second].map(|term| self.versions.value(terms, term));
+        let bits = compute::binary_bits(op, ty, bits[0], bits[1])?;
+        let pins = self.pins(terms, &[first, second]);
+        Some(self.pinned(terms, execution, (bits, width), pins))
+    }
+
+    /// Notes the pointer of an access that crashed.
+    #[expect(clippy::unused_self, reason = "it is one of the steps of the execution")]
+    fn crash(&mut self, execution: &mut Execution<'_>, pointer: Option<TermId>) {
+        if execution.event.crash.is_some()
+            && execution.done.crash.is_none()
+            && let Some(operand) = pointer
+        {
+            let base = execution.bases.get(&operand).copied();
+            execution.done.crash = Some(Crashed { operand, base });
+        }
+    }
+
+    /// What a load reads, all bytes of it.
+    fn load(
+        &mut self,
+        terms: &mut Terms,
+        execution: &mut Execution<'_>,
+        access: &Access,
+        pointer: Option<TermId>,
+    ) -> Result<Option<TermId>, TraceError> {
+        let moment = execution.event.moment;
+        let (Some(address), Some(value), 1..=8) = (access.address, access.value, access.size) else { return Ok(None) };
+        let length = u64::from(access.size);
+        let stored = execution.done.stored.clone();
+        match self.written(terms, moment, &stored, (address, length))? {
+            Written::Term(term) => return Ok(Some(term)),
+            Written::Unknown(_) => return Ok(Some(terms.constant(value, u32::try_from(8 * length).unwrap_or(64)))),
+            Written::Not => {}
+        }
+        let mut makers = access.makers.clone();
+        makers.dedup();
+        let term = match (&makers[..], access.looked.first()) {
+            ([only], _) => self.bytes_of(terms, moment, (address, length), (*only, value))?,
+            (_, Some(looked)) => match self.looked(terms, moment, looked, (address, length))? {
+                Some(term) => term,
+                None => return Ok(None),
+            },
+            _ => self.bytes_of(terms, moment, (address, length), (Step::START, value))?,
+        };
+        for (version, _) in crate::logic::substitute::variables(terms, &[term]) {
+            execution.done.loads.entry(version).or_default().extend(pointer);
+        }
+        Ok(Some(term))
+    }
+
+    /// The address of a part.
+    fn element(
+        &mut self,
+        terms: &mut Terms,
+        execution: &mut Execution<'_>,
+        (index, instruction): (usize, &Instruction),
+        ty: &Type,
+    ) -> Result<Option<TermId>, TraceError> {
+        let Some(base) = self.operand(terms, execution, index, 0)? else { return Ok(None) };
+        let map = std::sync::Arc::clone(&execution.event.shape.map);
+        let layout = map.module.layout();
+        let (mut address, mut ty) = (base, ty.clone());
+        for number in 1..instruction.operands.len() {
+            if number > 1 {
+                let Ok(resolved) = layout.resolve(&ty).cloned() else { return Ok(None) };
+                if let Type::Struct { fields, .. } = &resolved {
+                    let Value::Int(field) = instruction.operands[number].value else { return Ok(None) };
+                    let Ok(offsets) = layout.offsets(&resolved) else { return Ok(None) };
+                    let field = usize::try_from(field).unwrap_or(usize::MAX);
+                    let (Some(offset), Some(inner)) = (offsets.get(field), fields.get(field)) else { return Ok(None) };
+                    let offset = terms.constant(*offset, 64);
+                    address = terms.binary(Binary::Add, address, offset);
+                    ty = inner.clone();
+                    continue;
+                }
+                ty = match resolved {
+                    Type::Array(_, element) | Type::Vector(_, element) => (*element).clone(),
+                    _ => return Ok(None),
+                };
+            }
+            let Some(by) = self.operand(terms, execution, index, number)? else { return Ok(None) };
+            let Ok((size, _)) = layout.size_and_align(&ty) else { return Ok(None) };
+            let by = if terms.width(by) < 64 { terms.sign_extend(by, 64) } else { by };
+            let size = terms.constant(size, 64);
+            let offset = terms.binary(Binary::Mul, by, size);
+            address = terms.binary(Binary::Add, address, offset);
+        }
+        let first = execution.bases.get(&base).copied().unwrap_or(base);
+        execution.bases.insert(address, first);
+        Ok(Some(address))
+    }
+
+    /// A call: of the program or of a library, where the event ends; or an intrinsic.
+    fn call(
+        &mut self,
+        terms: &mut Terms,
+        execution: &mut Execution<'_>,
+        (index, instruction): (usize, &Instruction),
+        accesses: &mut std::slice::Iter<'_, Access>,
+    ) -> Result<(), TraceError> {
+        let name = instruction.called().unwrap_or_default();
+        if is_memory_intrinsic(name) {
+            let pointer = self.operand(terms, execution, index, 0)?;
+            let second = self.operand(terms, execution, index, 1)?;
+            let Some(access) = accesses.next() else { return Ok(()) };
+            for (nth, (address, length)) in access.written.iter().enumerate() {
+                let copied = access.copied.get(nth).copied().flatten().and_then(|at| access.looked.get(at));
+                let source = match (copied, second) {
+                    (Some(looked), _) => Source::Copied(Rc::new(looked.clone())),
+                    (None, Some(byte)) if name.starts_with("llvm.memset") && terms.width(byte) == 8 => {
+                        Source::Filled(byte)
+                    }
+                    _ => Source::Unknown(Rc::new([])),
+                };
+                execution.done.stored.push(Stored { address: *address, length: *length, source, pointer });
+            }
+            return Ok(());
+        }
+        if splits(instruction) {
+            for number in 0..instruction.operands.len() {
+                let argument = self.operand(terms, execution, index, number)?;
+                execution.done.arguments.push(argument);
+            }
+            return Ok(());
+        }
+        let value = match name {
+            _ if name.starts_with("llvm.expect.") => self.operand(terms, execution, index, 0)?,
+            _ => None,
+        };
+        self.finish(execution, instruction, value)
+    }
+}
+
+/// A recorded item of an event, of at most 8 bytes.
+pub(super) fn item(event: &Event, index: usize, what: What) -> Option<u64> {
+    let mut items = event.segment().items.iter();
+    let found = items.find(|item| item.what == what && item.instruction == index).filter(|item| item.size <= 8)?;
+    number(&event.record, found.offset, found.size)
+}
+
+/// Ranges that are written by something that is not modelled, or copied.
+pub(super) fn store_ranges(done: &mut Evaluated, access: &Access, conditions: &Rc<[TermId]>) {
+    for (nth, (address, length)) in access.written.iter().enumerate() {
+        let copied: Option<&Looked> = access.copied.get(nth).copied().flatten().and_then(|at| access.looked.get(at));
+        let source = match copied {
+            Some(looked) => Source::Copied(Rc::new(looked.clone())),
+            None => Source::Unknown(Rc::clone(conditions)),
+        };
+        done.stored.push(Stored { address: *address, length: *length, source, pointer: None });
+    }
+}
+
+/// No conditions.
+pub(super) fn none() -> Rc<[TermId]> {
+    Rc::new([])
+}

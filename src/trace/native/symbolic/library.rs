@@ -1,0 +1,167 @@
+//! What a call came back with: the result of a function of the program, or what a library did.
+
+use std::rc::Rc;
+
+use crate::instrument::instruction::Op;
+use crate::instrument::segment::What;
+use crate::instrument::types::Type;
+use crate::logic::term::Binary;
+use crate::logic::term::TermId;
+use crate::logic::term::Terms;
+use crate::trace::TraceError;
+use crate::trace::native::call::Call;
+use crate::trace::native::event::Back;
+use crate::trace::native::model::Effect;
+use crate::trace::native::model::ZERO;
+use crate::trace::native::symbolic::Evaluated;
+use crate::trace::native::symbolic::Source;
+use crate::trace::native::symbolic::Stored;
+use crate::trace::native::symbolic::Symbolic;
+use crate::trace::native::symbolic::compute;
+use crate::trace::native::symbolic::instructions::Execution;
+use crate::trace::native::symbolic::instructions::item;
+use crate::trace::native::symbolic::instructions::none;
+use crate::trace::native::symbolic::instructions::store_ranges;
+use crate::trace::native::symbolic::version::Place;
+use crate::trace::native::symbolic::version::Version;
+
+/// Bytes that a library function read of which each is a condition of what it did.
+const MAX_BYTES: usize = 64;
+
+impl Symbolic<'_> {
+    /// Takes in what a call did.
+    pub(super) fn came_back(
+        &mut self,
+        terms: &mut Terms,
+        execution: &mut Execution<'_>,
+        back: &Back,
+    ) -> Result<(), TraceError> {
+        let event = execution.event;
+        let Some(index) = event.segment().first.checked_sub(1) else { return Ok(()) };
+        let Some(instruction) = event.block_instructions().get(index) else { return Ok(()) };
+        let width = compute::width(&instruction.ty);
+        let recorded = item(event, index, What::Result);
+        let Some((call, _)) = &back.library else {
+            store_ranges(&mut execution.done, &back.access, &none());
+            let assigned = self.last_before(back.returned, event.moment);
+            if let (Some(id), Some(width)) = (instruction.result, width) {
+                let mut value = recorded;
+                if value.is_none()
+                    && let Some(moment) = assigned
+                    && let Some(returned) = self.evaluated(terms, moment)?.and_then(|done| done.returned)
+                {
+                    value = Some(self.versions.value(terms, returned));
+                }
+                let place = Place::Result(event.moment);
+                let term = value.map(|value| {
+                    self.versions.put(terms, Version { place, width, value, assigned, pins: Vec::new() })
+                });
+                execution.done.values.insert(id, term);
+            }
+            return Ok(());
+        };
+        let before = self.last_before(event.step, event.moment);
+        let before = before.map(|moment| self.evaluated(terms, moment)).transpose()?.flatten();
+        let arguments = before.as_ref().map(|done| done.arguments.clone()).unwrap_or_default();
+        let conditions: Rc<[TermId]> = self.conditions(terms, execution, (call, back), &arguments)?.into();
+        if let Some(before) = &before {
+            // The versions of the call are read by what comes back of it, too.
+            for (version, pointers) in &before.loads {
+                execution.done.loads.entry(*version).or_insert_with(|| pointers.clone());
+            }
+        }
+        library_stores(terms, &mut execution.done, (call, back), &arguments, &conditions);
+        if let (Some(id), Some(width), Some(bits)) = (instruction.result, width, recorded) {
+            let alias = call.model.and_then(|model| model.alias).and_then(|index| arguments.get(index).copied());
+            let term = match alias.flatten() {
+                Some(same) if terms.width(same) == width && self.versions.value(terms, same) == bits => same,
+                _ => self.pinned(terms, execution, (bits, width), conditions.to_vec()),
+            };
+            execution.done.values.insert(id, Some(term));
+        }
+        Ok(())
+    }
+
+    /// What a library function depends on: its arguments that are no pointers, and the bytes that it read.
+    fn conditions(
+        &mut self,
+        terms: &mut Terms,
+        execution: &mut Execution<'_>,
+        (call, back): (&Call, &Back),
+        arguments: &[Option<TermId>],
+    ) -> Result<Vec<TermId>, TraceError> {
+        let is_given = |effect: &Effect| {
+            matches!(effect, Effect::Allocates(_) | Effect::AllocatesZero(_) | Effect::AllocatesAt(..))
+        };
+        if call.model.is_some_and(|model| model.input.is_some() || model.effects.iter().any(is_given)) {
+            return Ok(Vec::new());
+        }
+        let event = execution.event;
+        let index = event.segment().first.saturating_sub(1);
+        let types: Vec<Type> = match &event.block_instructions()[index] {
+            instruction if matches!(instruction.op, Op::Call(..)) => {
+                instruction.operands.iter().map(|operand| operand.ty.clone()).collect()
+            }
+            _ => Vec::new(),
+        };
+        let plain: Vec<TermId> = arguments
+            .iter()
+            .zip(&types)
+            .filter(|(_, ty)| **ty != Type::Ptr)
+            .filter_map(|(argument, _)| *argument)
+            .collect();
+        let mut conditions = self.pins(terms, &plain);
+        let is_length = matches!(call.name.as_deref(), Some("strlen" | "strnlen"));
+        let mut n_bytes = 0;
+        for looked in &back.access.looked {
+            for (at, (byte, _)) in (looked.address..).zip(&looked.bytes) {
+                let Some(byte) = byte else { continue };
+                n_bytes += 1;
+                if n_bytes > MAX_BYTES {
+                    break;
+                }
+                let Some(term) = self.looked(terms, event.moment, looked, (at, 1))? else { continue };
+                let zero = terms.constant(0, 8);
+                let condition = if is_length && *byte != 0 {
+                    let is_end = terms.binary(Binary::Eq, term, zero);
+                    terms.not(is_end)
+                } else {
+                    let byte = terms.constant(u64::from(*byte), 8);
+                    terms.binary(Binary::Eq, term, byte)
+                };
+                if terms.constant_of(condition).is_none() {
+                    conditions.push(condition);
+                }
+            }
+        }
+        Ok(conditions)
+    }
+}
+
+/// What a library function wrote.
+fn library_stores(
+    terms: &mut Terms,
+    done: &mut Evaluated,
+    (call, back): (&Call, &Back),
+    arguments: &[Option<TermId>],
+    conditions: &Rc<[TermId]>,
+) {
+    let effects = call.model.map(|model| model.effects).unwrap_or_default();
+    let filled = effects.iter().find_map(|effect| match effect {
+        Effect::Fills(to, ZERO, _) => Some((Some(*to), terms.constant(0, 8))),
+        Effect::Fills(to, byte, _) => {
+            let byte = arguments.get(*byte).copied().flatten().filter(|byte| terms.width(*byte) >= 8)?;
+            Some((Some(*to), terms.extract(byte, 0, 8)))
+        }
+        Effect::AllocatesZero(_) => Some((None, terms.constant(0, 8))),
+        _ => None,
+    });
+    let Some((to, byte)) = filled else {
+        store_ranges(done, &back.access, conditions);
+        return;
+    };
+    let pointer = to.and_then(|to| arguments.get(to).copied().flatten());
+    for (address, length) in &back.access.written {
+        done.stored.push(Stored { address: *address, length: *length, source: Source::Filled(byte), pointer });
+    }
+}
