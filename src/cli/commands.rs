@@ -15,6 +15,7 @@ use crate::cli::console::Console;
 use crate::cli::dap;
 use crate::cli::debug;
 use crate::cli::explain;
+use crate::cli::invariants;
 use crate::cli::list;
 use crate::cli::log;
 use crate::cli::man;
@@ -110,6 +111,7 @@ pub fn run(request: Request, context: &Context, console: Console) -> Result<Answ
             | Request::Debug(_)
             | Request::Shrink(_)
             | Request::Chop(_)
+            | Request::Invariants(_)
     );
     mend(&location, uses_store, &mut console.progress())?;
     match request {
@@ -145,6 +147,7 @@ pub fn run(request: Request, context: &Context, console: Console) -> Result<Answ
         Request::Explain(args) => explain::run(&args, &location, context, console),
         Request::Debug(order) => debug::run(&order, &location, context, console),
         Request::Chop(order) => Ok(Answer::Page(chop::run(&order, &location, context, console)?)),
+        Request::Invariants(order) => Ok(Answer::Page(invariants::run(&order, &location, context, console)?)),
         Request::Slice(order) => Ok(Answer::Page(slice::run(&order, &location, console)?)),
         Request::Trace(args) => Ok(Answer::Page(trace::run(&args, &location, console)?)),
         Request::Dap => {

@@ -20,7 +20,7 @@ use crate::cli::args::config::OTHER_KEYS;
 use crate::cli::args::config::SETTINGS;
 use crate::report::status::TABLE;
 
-const SYNOPSIS: [&str; 20] = [
+const SYNOPSIS: [&str; 21] = [
     "[<options>] [--] <test-cmd> [<args>...]",
     "minimize [<options>] <good> <bad> -- <test-cmd> [<args>...]",
     "shrink [<options>] --input <file>... -- <test-cmd> [<args>...]",
@@ -37,6 +37,7 @@ const SYNOPSIS: [&str; 20] = [
     "trace (stat | tree | inputs | step <n> | why <n> <variable>) [--recording=<id>] [--json]",
     "slice (--backward=<criterion> | --forward=<criterion>) [--data] [--address] [--recording=<id>] [--json]",
     "chop [<options>] [--input=<file>]... [--expected=<file> | --good=<rev>] [-- <test-cmd> [<args>...]]",
+    "invariants [<options>] [--recording=<id> | --hunt[=<id>] | -- <test-cmd> [<args>...]]",
     "report [--hunt=<id>] [--format=(markdown | sarif | github | gitlab | junit | certificate)]",
     "report [--hunt=<id>] [--html=<file>] [--open]",
     "verify [--yes] <certificate>",

@@ -16,6 +16,7 @@ mod dap;
 mod debug;
 mod explain;
 pub mod failure;
+mod invariants;
 mod list;
 mod log;
 pub mod man;

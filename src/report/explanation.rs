@@ -10,6 +10,7 @@ use crate::report::Report;
 use crate::report::certificate::proven;
 use crate::report::chain::Chain;
 use crate::report::chop::Chop;
+use crate::report::invariants::Invariants;
 use crate::report::walk::Walk;
 use crate::revision::CommitId;
 use crate::revision::TreeId;
@@ -41,6 +42,9 @@ pub enum Explanation {
     /// The steps from the first wrong one to the failure, as a person judged them.
     #[serde(rename = "git-idd/feedback/1")]
     Walk(Walk),
+    /// The statements that matter for the failure, and what has to hold before each.
+    #[serde(rename = "git-idd/invariants/1")]
+    Invariants(Invariants),
 }
 
 /// An explanation of the finding of a hunt.
@@ -80,6 +84,7 @@ pub fn read(bytes: &[u8], report: &Report) -> Result<Explained, ExplanationError
         Explanation::Chain(chain) => Explanation::Chain(chain.bounded()),
         Explanation::Chop(chop) => Explanation::Chop(chop.bounded()),
         Explanation::Walk(walk) => Explanation::Walk(walk.bounded()),
+        Explanation::Invariants(found) => Explanation::Invariants(found.bounded()),
     };
     Ok(Explained { hunt, commit, tree, explanation })
 }

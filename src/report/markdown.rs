@@ -19,6 +19,7 @@ use crate::report::escape::Markdown;
 use crate::report::escape::Terminal;
 use crate::report::explanation::Explained;
 use crate::report::explanation::Explanation;
+use crate::report::invariants::Invariants;
 use crate::report::outline::Entry;
 use crate::report::outline::outline;
 
@@ -46,6 +47,7 @@ pub fn write(report: &Report, test: &Untrusted, explanations: &[Explained], out:
             Explanation::Chain(chain) => why(chain, out)?,
             Explanation::Chop(chop) => leading(chop, out)?,
             Explanation::Walk(walk) => out.write_all(walk.markdown().as_bytes())?,
+            Explanation::Invariants(found) => invariants(found, out)?,
         }
     }
     if let Some(fix) = &report.fix {
@@ -178,6 +180,25 @@ fn leading(chop: &Chop, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "... and {}\n", count(n_more, "more line"))?;
     }
     chop.remarks.iter().try_for_each(|remark| writeln!(out, "> {}\n", Markdown.code(remark)))
+}
+
+fn invariants(found: &Invariants, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "**What has to hold for the failure**: {}\n", Markdown.code(&found.failure))?;
+    let statements: Vec<_> = found.shown().collect();
+    for (number, statement) in (1..=MAX_LINES).zip(&statements) {
+        let mark = if statement.is_changed { "**in the change**, " } else { "" };
+        let source = statement.source.as_ref().map(|source| format!(": {}", Markdown.code(source))).unwrap_or_default();
+        let invariant: Vec<String> = statement.invariant.iter().map(|one| Markdown.code(one)).collect();
+        let before = if invariant.is_empty() { String::new() } else { format!(" if {}", invariant.join(" and ")) };
+        let unknown = Untrusted::from("?");
+        let place = place(statement.file.as_ref().unwrap_or(&unknown), statement.line.map(u64::from));
+        writeln!(out, "{number}. {mark}{place} in {}{source}{before}", Markdown.code(&statement.function))?;
+    }
+    writeln!(out)?;
+    if let Some(n_more @ 1..) = statements.len().checked_sub(MAX_LINES) {
+        writeln!(out, "... and {}\n", count(n_more, "more statement"))?;
+    }
+    found.remarks.iter().try_for_each(|remark| writeln!(out, "> {}\n", Markdown.code(remark)))
 }
 
 fn place(file: &Untrusted, line: Option<u64>) -> String {

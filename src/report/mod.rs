@@ -25,6 +25,7 @@ pub mod gitlab;
 pub mod json;
 
 pub mod html;
+pub mod invariants;
 
 pub mod junit;
 

@@ -22,6 +22,8 @@ use crate::report::chain::Link;
 use crate::report::chain::Which;
 use crate::report::chop;
 use crate::report::chop::Chop;
+use crate::report::invariants;
+use crate::report::invariants::Invariants;
 use crate::report::escape::Json;
 use crate::report::escape::Terminal;
 use crate::report::explanation::Explained;
@@ -122,6 +124,7 @@ fn code_flow(explained: &Explained) -> Option<Value> {
         Explanation::Chain(chain) => of_chain(chain),
         Explanation::Chop(chop) => of_chop(chop),
         Explanation::Walk(walk) => of_walk(walk),
+        Explanation::Invariants(found) => of_invariants(found),
     };
     if locations.is_empty() {
         return None;
@@ -165,6 +168,26 @@ fn of_walk(walk: &Walk) -> (String, Vec<Value>) {
         location
     };
     (walk.sentence(), walk.steps.iter().map(location).collect())
+}
+
+/// A sentence, and the statements of an abstract slice, each with the invariant before it.
+fn of_invariants(found: &Invariants) -> (String, Vec<Value>) {
+    let location = |statement: &invariants::Statement| {
+        let source = statement.source.as_ref();
+        let source = source.map_or_else(|| "source not known".to_owned(), |source| Terminal.line(source));
+        let invariant: Vec<String> = statement.invariant.iter().map(|one| Terminal.line(one)).collect();
+        let holds = if invariant.is_empty() { "nothing".to_owned() } else { invariant.join(" && ") };
+        let place = (statement.file.as_ref(), statement.line.map(u64::from));
+        let mut location = flow_location(place, &format!("{source} (before it, for the failure: {holds})"), statement.is_changed);
+        let name = Terminal.line(&statement.function);
+        location["location"]["logicalLocations"] = json!([{ "name": name, "kind": "function" }]);
+        let values = statement.values.iter().map(|value| Terminal.line(value));
+        let values = values.filter_map(|value| value.split_once(" = ").map(|(name, value)| (name.to_owned(), json!({ "text": value }))));
+        location["state"] = values.collect();
+        location
+    };
+    let sentence = format!("The statements that matter for the failure: {}.", Terminal.line(&found.failure));
+    (sentence, found.shown().map(location).collect())
 }
 
 fn of_line(line: &chop::Line, kind: &str) -> Value {

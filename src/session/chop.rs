@@ -8,11 +8,11 @@
 //! [`subject`] finds the versions, [`reduced`] makes the input smaller, [`failure`] finds the first wrong value, [`lines`]
 //! ranks what is left. Beyond the paper, lines that passing runs with similar inputs ran come last.
 
-mod failure;
+pub(in crate::session) mod failure;
 mod input;
 mod lines;
 mod reduced;
-mod subject;
+pub(in crate::session) mod subject;
 
 use crate::outcome::Ending;
 use crate::report::Status;
@@ -60,11 +60,12 @@ use std::ffi::OsString;
 const MAX_NAMED: usize = 5;
 
 /// A recorded failing run.
-struct Run {
-    name: String,
+pub(in crate::session) struct Run {
+    /// The name of the recording.
+    pub name: String,
     recording: Recording,
     /// The right output, if there is one to compare with.
-    expected: Option<Vec<failure::Symbol>>,
+    pub expected: Option<Vec<failure::Symbol>>,
     /// The lines that each passing run with a similar input ran.
     passing: Vec<BTreeSet<(String, u32)>>,
 }
@@ -101,6 +102,27 @@ pub fn run(order: &ChopOrder, location: &Location, context: &Context, talk: &mut
     // The reports of the hunt know the version that it found, not one with a smaller input.
     explain::keep(subject.hunt, subject.failing, || Explanation::Chop(chop.clone()), (location, talk));
     Ok(chop)
+}
+
+/// Records the failing run as it is, and the output of the passing version if there is one.
+///
+/// Errors: the test passes.
+///
+/// Cost: one or two runs with instrumentation.
+pub(in crate::session) fn recorded(
+    order: &ChopOrder,
+    location: &Location,
+    context: &Context,
+    talk: &mut dyn Talk,
+) -> Result<(Run, Subject), Failure> {
+    let mut chopping = Chopping { order, location, context, interrupt: Interrupt::register()?, talk };
+    let subject = subject::find(order, location, context, chopping.talk)?;
+    let run = chopping.record(&subject, &[])?;
+    if run.passes() {
+        return Err(run.refusal());
+    }
+    chopping.interrupt.end_at_once()?;
+    Ok((run, subject))
 }
 
 struct Chopping<'c> {

@@ -24,6 +24,7 @@ pub mod hold;
 pub mod hunt;
 mod identity;
 pub mod interrupt;
+pub mod invariants;
 pub mod kept;
 pub mod mend;
 pub mod order;

@@ -460,6 +460,7 @@ pub fn keep_explanation(location: &Location, explained: &Explained) -> Result<()
         Explanation::Chain(_) => ExplanationKind::Chain,
         Explanation::Chop(_) => ExplanationKind::Chop,
         Explanation::Walk(_) => ExplanationKind::Walk,
+        Explanation::Invariants(_) => ExplanationKind::Invariants,
     };
     let path = journal::explanation_of(&segment_path(location, &explained.hunt)?, kind);
     files::replace(&path, &explanation::bytes(explained)?)

@@ -156,6 +156,86 @@ pub struct SliceCommand {
     pub which: Which,
 }
 
+/// Error invariants.
+#[derive(Debug, clap::Args)]
+pub struct InvariantsCommand {
+    /// The test, as in a hunt; it is recorded first (default: a recording is examined).
+    #[arg(value_name = "TEST-CMD", last = true)]
+    pub words: Vec<OsString>,
+
+    /// The recording (default: the last one).
+    #[arg(long, value_name = "ID", conflicts_with = "words")]
+    pub recording: Option<String>,
+
+    /// The process, by its number in the recording (default: the last one that ended as the test did).
+    #[arg(long, value_name = "N", conflicts_with = "words")]
+    pub process: Option<usize>,
+
+    /// Record the test of a finding at the version that fails, and say whether the change matters for the failure.
+    #[arg(long, value_name = "ID", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["words", "recording"])]
+    pub hunt: Option<String>,
+
+    /// What the invariants say of pointers: `value` nothing, `address` that a value is read where it was stored,
+    /// `absolute` their numbers.
+    #[arg(long, value_name = "MODE", value_enum, default_value_t = InvariantMode::Value)]
+    pub mode: InvariantMode,
+
+    /// Where the failure is seen: `crash`, `end`, `<step>`, `<step>:<variable>`, `output:<byte>` or `stderr:<byte>` (default: the
+    /// crash; else the first byte that differs from `--expected` or `--good`; else the end).
+    #[arg(long, value_name = "CRITERION", value_parser = criterion::parse)]
+    pub from: Option<Criterion>,
+
+    /// What should hold each time that a line is about to run, in C: `n > 0 at a.c:13`. The first time that it does not is
+    /// the failure.
+    #[arg(long, value_name = "EXPR at FILE:LINE", value_parser = Expectation::parse, conflicts_with = "from")]
+    pub assert: Option<Expectation>,
+
+    /// File with the output that is right: the first byte that differs is the failure.
+    #[arg(long, value_name = "FILE", conflicts_with = "good")]
+    pub expected: Option<OsString>,
+
+    /// Revision at which the test passes: its output is right.
+    #[arg(long, value_name = "REV", requires = "words")]
+    pub good: Option<String>,
+
+    /// Follow values only, not the decisions because of which a statement runs.
+    #[arg(long)]
+    pub data: bool,
+
+    /// Leave out statements without which the failure follows as well.
+    #[arg(long)]
+    pub minimal: bool,
+
+    /// Stop after this time, and print the part of the slice that was found.
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "10s")]
+    pub budget: Duration,
+
+    /// Stop after this number of statements.
+    #[arg(long, value_name = "N", default_value_t = 2000)]
+    pub max_statements: usize,
+
+    /// Let a solver for SMT-LIB 2 check each invariant: that the run implies it, and that it implies the failure.
+    #[arg(long, value_name = "SOLVER", num_args = 0..=1, default_missing_value = "z3")]
+    pub verify: Option<String>,
+
+    #[command(flatten)]
+    pub record: Record,
+
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// What invariants say of pointers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum InvariantMode {
+    /// Nothing.
+    Value,
+    /// That a value is read where it was stored.
+    Address,
+    /// Their numbers.
+    Absolute,
+}
+
 /// A chop.
 #[derive(Debug, clap::Args)]
 pub struct ChopCommand {
@@ -479,6 +559,11 @@ pub enum Subcommand {
     /// arguments: of the newest finding.
     #[command(override_usage = "git idd chop [OPTIONS]\n       git idd chop [OPTIONS] -- <TEST-CMD> [ARGS]...")]
     Chop(Box<ChopCommand>),
+    /// Show the few statements of a failing run that matter for its failure, and what has to hold before each of them.
+    #[command(
+        override_usage = "git idd invariants [OPTIONS]\n       git idd invariants [OPTIONS] -- <TEST-CMD> [ARGS]..."
+    )]
+    Invariants(Box<InvariantsCommand>),
     /// Show the statements of a recording on which a value depends, or that depend on it.
     #[command(override_usage = "git idd slice [OPTIONS] <--backward <CRITERION>|--forward <CRITERION>>")]
     Slice(Box<SliceCommand>),

@@ -16,6 +16,8 @@ use std::ffi::OsString;
 use clap::FromArgMatches;
 
 use crate::cli::args::command::ChopCommand;
+use crate::cli::args::command::InvariantMode;
+use crate::cli::args::command::InvariantsCommand;
 use crate::cli::args::command::Cli;
 use crate::cli::args::command::DebugCommand;
 use crate::cli::args::command::SliceCommand;
@@ -32,6 +34,8 @@ use crate::cli::args::options::Shell;
 use crate::cli::args::options::Shrink;
 use crate::session::debug::DebugOrder;
 use crate::session::order::Allowance;
+use crate::session::invariants;
+use crate::session::invariants::InvariantsOrder;
 use crate::session::order::ChopOrder;
 use crate::session::order::Effort;
 use crate::session::order::ExplainOrder;
@@ -52,6 +56,8 @@ use crate::session::slice::SliceOrder;
 use crate::trace::slice::Kinds;
 
 use crate::explain::chain::Method;
+use crate::explain::invariant::Limits;
+use crate::explain::native::invariant::Mode;
 
 pub use crate::cli::args::command::command;
 pub use crate::cli::args::command::split;
@@ -148,6 +154,8 @@ pub enum Request {
     Record(RecordOrder),
     /// Chop a failing run.
     Chop(ChopOrder),
+    /// Find the error invariants of a failing run.
+    Invariants(Box<InvariantsOrder>),
     /// Slice a recording.
     Slice(SliceOrder),
     /// Show a recording.
@@ -333,6 +341,10 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
             let output = args.output;
             (Request::Chop(chop_args(*args)?), output)
         }
+        Some(Subcommand::Invariants(args)) => {
+            let output = args.output;
+            (Request::Invariants(Box::new(invariants_args(*args)?)), output)
+        }
         Some(Subcommand::Slice(args)) => {
             let SliceCommand { backward, forward, data, address, potential, which } = *args;
             let (direction, criterion) = match (backward, forward) {
@@ -408,6 +420,43 @@ fn chop_args(args: ChopCommand) -> Result<ChopOrder, Complaint> {
     let words = if words.is_empty() { vec![OsString::from("false")] } else { words };
     let (record, kinds) = (record_args(words, record)?, Kinds { address: true, control: !data, potential: !data });
     Ok(ChopOrder { record, command, hunt, good, expected, inputs: input, kinds, reduction })
+}
+
+fn invariants_args(args: InvariantsCommand) -> Result<InvariantsOrder, Complaint> {
+    let InvariantsCommand { words, recording, process, hunt, expected, good, record, .. } = args;
+    let command = TestCommand::from_words(words.clone());
+    if command.is_none() && !words.is_empty() {
+        return Err(("the test command is empty", "give the command that fails: git idd invariants -- ./test.sh"));
+    }
+    let subject = if command.is_some() || hunt.is_some() {
+        let words = if words.is_empty() { vec![OsString::from("false")] } else { words };
+        invariants::Subject::Test(Box::new(ChopOrder {
+            record: record_args(words, record)?,
+            command,
+            hunt: hunt.filter(|hunt| !hunt.is_empty()),
+            good,
+            expected,
+            inputs: Vec::new(),
+            kinds: Kinds { address: true, control: true, potential: false },
+            reduction: None,
+        }))
+    } else {
+        invariants::Subject::Recording(Which { recording, process }, expected)
+    };
+    Ok(InvariantsOrder {
+        subject,
+        mode: match args.mode {
+            InvariantMode::Value => Mode::Value,
+            InvariantMode::Address => Mode::Address,
+            InvariantMode::Absolute => Mode::Absolute,
+        },
+        at: args.from,
+        assertion: args.assert,
+        has_decisions: !args.data,
+        limits: Limits { max_links: args.max_statements, time: Some(args.budget) },
+        is_minimal: args.minimal,
+        solver: args.verify,
+    })
 }
 
 fn explain_args(words: Vec<OsString>, explain: Explain) -> Result<ExplainOrder, Complaint> {

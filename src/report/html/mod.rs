@@ -10,6 +10,7 @@ mod chart;
 mod chop;
 mod diff;
 mod history;
+mod invariants;
 mod markup;
 mod walk;
 
@@ -161,6 +162,9 @@ fn sections(page: &Page<'_>) -> Vec<Section<'static>> {
             }
             Explanation::Walk(found) => {
                 section("walk", "The first wrong step", &mut |out| walk::write(found, out));
+            }
+            Explanation::Invariants(found) => {
+                section("invariants", "What has to hold for the failure", &mut |out| invariants::write(found, out));
             }
         }
     }
@@ -325,7 +329,7 @@ fn change(page: &Page<'_>, culprit: Option<&Patch>, out: &mut Markup) {
     let targets = of_culprit
         .flat_map(|explained| match &explained.explanation {
             Explanation::Chain(chain) => chain::targets(chain, culprit),
-            Explanation::Chop(_) | Explanation::Walk(_) => BTreeSet::new(),
+            Explanation::Chop(_) | Explanation::Walk(_) | Explanation::Invariants(_) => BTreeSet::new(),
         })
         .collect();
     diff::write(culprit, CULPRIT, &targets, out);

@@ -47,9 +47,16 @@ pub struct Failed {
     pub text_before: Option<Step>,
     /// The failure in words.
     words: String,
+    /// For a wrong byte: its place, and its offset in the output.
+    pub wrong: Option<(Place, usize)>,
 }
 
 impl Failed {
+    /// Whether the step crashed.
+    pub fn is_crash(&self) -> bool {
+        self.is_crash
+    }
+
     /// The failure in words, with the place of its step. The last step of a program has none: it is at a closing brace.
     pub fn described(&self, player: &mut Player) -> Result<String, Failure> {
         if self.is_end {
@@ -156,6 +163,7 @@ pub fn find(
         part: None,
         text_before: None,
         words,
+        wrong: None,
     };
     let at_end = |words: String| Failed { is_end: true, ..found(last, words) };
     if let Some(step) = outputs.crash {
@@ -165,8 +173,9 @@ pub fn find(
         return Ok(found(last, format!("the end by {} at step {}", name(signal), last.0)));
     }
     if let Some(expected) = expected
-        && let Some((step, place, words)) = first_wrong(&outputs, expected)
+        && let Some((step, wrong, words)) = first_wrong(&outputs, expected)
     {
+        let place = wrong.map(|(place, _)| place);
         let part =
             place.map(|place| output::part(player, place)).transpose().map_err(|error| failed(&error))?.flatten();
         let before = outputs.written.iter().rposition(|written| written.step < step && written.length != Some(0));
@@ -176,7 +185,8 @@ pub fn find(
             Some(before) if may_be_short(player, &outputs, before, expected)? => Some(previous),
             _ => None,
         };
-        return Ok(Failed { previous, part, text_before, is_end: step == last, ..found(step, words) });
+        let is_end = step == last;
+        return Ok(Failed { previous, part, text_before, is_end, wrong, ..found(step, words) });
     }
     match ended {
         Some(code @ 1..BY_SIGNAL) => Ok(at_end(format!("the exit with code {code} after step {}", last.0))),
@@ -197,12 +207,12 @@ pub fn find(
     }
 }
 
-/// The step of the first byte of standard output that differs, the place of that byte if there is one, and the
-/// difference in words.
+/// The step of the first byte of standard output that differs, the place of that byte and its offset in the output if
+/// there is one, and the difference in words.
 ///
 /// What a call printed may be unknown, but its length is known as a rule. Then it counts as right, if a later call prints
 /// something that is wrong for certain. The same holds if the length is not known in the run that is right either.
-fn first_wrong(outputs: &Outputs, expected: &[Symbol]) -> Option<(Step, Option<Place>, String)> {
+fn first_wrong(outputs: &Outputs, expected: &[Symbol]) -> Option<(Step, Option<(Place, usize)>, String)> {
     let line = |at: usize| expected[..at.min(expected.len())].split(|byte| *byte == Symbol::from(b'\n')).count();
     let is_same = |byte: u8, expected: Symbol| expected == Symbol::from(byte) || expected == ANY_BYTE;
     let (mut at, mut unknown) = (0_usize, None);
@@ -215,7 +225,7 @@ fn first_wrong(outputs: &Outputs, expected: &[Symbol]) -> Option<(Step, Option<P
             if n_same < bytes.len() {
                 let (at, line) = (at + n_same, line(at + n_same));
                 // A byte that is too many is not one that is wrong.
-                let place = (at < expected.len()).then(|| outputs.place(index, n_same as u64));
+                let place = (at < expected.len()).then(|| (outputs.place(index, n_same as u64), at));
                 let words = if expected.iter().take(at).any(|symbol| *symbol == ANY_TEXT) {
                     format!("what step {} printed, after output that is not known", step.0)
                 } else {
@@ -285,7 +295,7 @@ mod tests {
     fn the_first_wrong_output_is_where_the_texts_part() {
         let symbols = |text: &str| text.bytes().map(Symbol::from).collect::<Vec<_>>();
         let wrong = |texts: &[Option<&str>], expected: &str| first_wrong(&outputs(texts), &symbols(expected));
-        let step = |found: Option<(Step, Option<Place>, String)>| found.map(|(step, ..)| step.0);
+        let step = |found: Option<(Step, Option<(Place, usize)>, String)>| found.map(|(step, ..)| step.0);
         assert_eq!(step(wrong(&[Some("a\n"), Some("b\n")], "a\nc\n")), Some(20));
         assert_eq!(
             wrong(&[Some("a\n"), Some("b\n")], "a\nc\n").unwrap().2,

@@ -127,11 +127,13 @@ pub enum ExplanationKind {
     Chop,
     /// A walk to the first wrong step.
     Walk,
+    /// Error invariants.
+    Invariants,
 }
 
 impl ExplanationKind {
     /// All kinds, in the order of reports.
-    pub const ALL: [Self; 3] = [Self::Chain, Self::Chop, Self::Walk];
+    pub const ALL: [Self; 4] = [Self::Chain, Self::Chop, Self::Walk, Self::Invariants];
 }
 
 /// The place of an explanation of a segment's hunt. It is removed together with the segment.
@@ -140,6 +142,7 @@ pub fn explanation_of(segment: &Path, kind: ExplanationKind) -> PathBuf {
         ExplanationKind::Chain => "explanation.json",
         ExplanationKind::Chop => "chop.json",
         ExplanationKind::Walk => "walk.json",
+        ExplanationKind::Invariants => "invariants.json",
     })
 }
 

@@ -189,7 +189,6 @@ impl Native<'_> {
     /// Conditions on what memory holds right before a step.
     pub fn state(
         &mut self,
-        terms: &mut Terms,
         step: Step,
         conditions: Vec<TermId>,
         has_decisions: bool,

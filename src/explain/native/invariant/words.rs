@@ -326,7 +326,7 @@ impl Writer<'_> {
 }
 
 /// A number as it is written in C.
-fn number(bits: u64, width: u32, kind: Kind) -> String {
+pub fn number(bits: u64, width: u32, kind: Kind) -> String {
     match kind {
         Kind::Pointer if bits == 0 => "NULL".to_owned(),
         Kind::Pointer => format!("{bits:#x}"),

@@ -1,0 +1,136 @@
+//! `git idd invariants`: what has to hold at each point of a failing run so that the failure follows, and the few
+//! statements that matter for it.
+//!
+//! [`failing`] turns the failure into conditions, [`assertion`] an expression of the user. The engine is
+//! [`explain::invariant`](crate::explain::invariant), [`told`] puts its result into words, and [`solver`] asks an external
+//! solver.
+
+mod assertion;
+mod failing;
+mod solver;
+mod told;
+
+use crate::explain::invariant::Limits;
+use crate::explain::invariant::abstraction;
+use crate::explain::native::invariant::Mode;
+use crate::explain::native::invariant::Native;
+use crate::logic::term::Terms;
+use crate::report::explanation::Explanation;
+use crate::report::invariants::Invariants;
+use crate::session::chop;
+use crate::session::context::Context;
+use crate::session::debug::expect::Expectation;
+use crate::session::explain;
+use crate::session::explain::change::Lines;
+use crate::session::failure::Failure;
+use crate::session::order::ChopOrder;
+use crate::session::recorded;
+use crate::session::recorded::Which;
+use crate::session::recorded::failed;
+use crate::session::slice::criterion::Criterion;
+use crate::session::sources::Sources;
+use crate::session::talk::Talk;
+use crate::trace::native::symbolic::Symbolic;
+use crate::trace::native::tape::Tape;
+use crate::world::repo::locate::Location;
+use std::ffi::OsString;
+
+/// The run that is examined.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Subject {
+    /// A recording, and a file with the output that is right.
+    Recording(Which, Option<OsString>),
+    /// The run of a test, or that of a finding.
+    Test(Box<ChopOrder>),
+}
+
+/// What is asked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct InvariantsOrder {
+    /// The run.
+    pub subject: Subject,
+    /// What the invariants say of addresses.
+    pub mode: Mode,
+    /// The failure, if it is not the first that is found.
+    pub at: Option<Criterion>,
+    /// An expression that should hold at a place, in place of the failure.
+    pub assertion: Option<Expectation>,
+    /// Whether the slice has the decisions that let its statements run.
+    pub has_decisions: bool,
+    /// What limits the work.
+    pub limits: Limits,
+    /// Whether statements that are not necessary are left out.
+    pub is_minimal: bool,
+    /// The command of a solver that checks all invariants.
+    pub solver: Option<String>,
+}
+
+/// Finds the abstract slice of a failing run.
+///
+/// Errors: the run cannot be read, or does not fail.
+///
+/// Cost: three passes over the trace, and the questions of the engine; a test is recorded first.
+pub fn run(
+    order: &InvariantsOrder,
+    location: &Location,
+    context: &Context,
+    talk: &mut dyn Talk,
+) -> Result<Invariants, Failure> {
+    let (which, expected, changed, kept) = match &order.subject {
+        Subject::Recording(which, expected) => {
+            let expected = expected.as_ref().map(|file| chop::failure::expected(file)).transpose()?;
+            (which.clone(), expected, None, None)
+        }
+        Subject::Test(test) => {
+            let (run, subject) = chop::recorded(test, location, context, talk)?;
+            let which = Which { recording: Some(run.name), process: None };
+            let changed = Some(subject.changed).filter(|changed| !changed.is_empty());
+            (which, run.expected, changed, Some((subject.hunt, subject.failing)))
+        }
+    };
+    let mut recorded = recorded::open(&which, location)?;
+    let mut sources = Sources::new(location, &recorded.recording);
+    let ended = recorded.traced().end;
+    let ending = recorded.recording.ending.clone();
+    talk.say("Computing the invariants.");
+    let asked = failing::find(order, &mut recorded.player, (ended, &ending), expected.as_deref(), &sources)?;
+    let tape = Tape::new(&mut recorded.player).map_err(|error| failed(&error))?;
+    let mut native = Native::new(Symbolic::new(tape), order.mode);
+    let mut terms = Terms::default();
+    let criterion = failing::criterion(order, &asked, &mut native, &mut terms)?;
+    let found = abstraction(&mut terms, &mut native, &criterion.failing, order.limits);
+    let found = found.map_err(|error| failed(&error))?;
+    let result = told::Result { criterion: &criterion, found: &found, changed: changed.as_ref() };
+    let told = told::tell(order, result, (&mut native, &mut terms), &mut sources).map_err(|error| failed(&error))?;
+    let words = asked.words.clone();
+    let verified = match &order.solver {
+        Some(command) => Some(solver::verify(command, &mut terms, &found, &native, context)?),
+        None => None,
+    };
+    drop(native);
+    let dynamic = told::dynamic(&mut recorded.player, &asked).map_err(|error| failed(&error))?;
+    let invariants = Invariants {
+        recording: recorded.name.as_str().into(),
+        commit: recorded.recording.commit.as_str().into(),
+        ending: ending.as_str().into(),
+        failure: words.as_str().into(),
+        run: dynamic.run,
+        dynamic: dynamic.slice,
+        verified,
+        ..told
+    };
+    if let Some((hunt, failing)) = kept {
+        explain::keep(hunt, failing, || Explanation::Invariants(invariants.clone()), (location, talk));
+    }
+    Ok(invariants)
+}
+
+/// Whether a line is one of the change.
+fn is_changed(changed: Option<&Lines>, file: &str, line: u32) -> bool {
+    changed.is_some_and(|changed| {
+        changed.iter().any(|(path, lines)| {
+            let before = file.strip_suffix(path.as_str());
+            lines.contains(&line) && before.is_some_and(|before| before.is_empty() || before.ends_with('/'))
+        })
+    })
+}

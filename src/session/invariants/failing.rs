@@ -1,0 +1,204 @@
+//! The failure of a run, and the conditions with which it follows.
+
+use crate::explain::native::invariant::Native;
+use crate::explain::native::invariant::criterion;
+use crate::logic::term::Terms;
+use crate::report::Status;
+use crate::session::chop::failure;
+use crate::session::chop::failure::Symbol;
+use crate::session::failure::Failure;
+use crate::session::invariants::InvariantsOrder;
+use crate::session::invariants::assertion;
+use crate::session::recorded::failed;
+use crate::session::slice::Direction;
+use crate::session::slice::criterion::Criterion;
+use crate::session::slice::criterion::not_visible;
+use crate::session::sources::Sources;
+use crate::trace::native::machine::Machine;
+use crate::trace::native::object::View;
+use crate::trace::native::output;
+use crate::trace::native::output::Origin;
+use crate::trace::native::output::Outputs;
+use crate::trace::native::output::Place;
+use crate::trace::native::output::Stream;
+use crate::trace::native::play::Player;
+use crate::trace::native::visit::before_step;
+use crate::trace::step::Step;
+use std::sync::Arc;
+
+/// What fails.
+#[derive(Debug, Clone, PartialEq)]
+pub enum What {
+    /// The step uses an address that is wrong.
+    Crash,
+    /// It is the last one.
+    End,
+    /// It printed a wrong byte: the place of that, its origin, and what is right there.
+    Output(Place, Origin, Option<u64>),
+    /// A variable has its recorded value before it: its address and bytes.
+    Variable(u64, u64),
+    /// An expression of the user does not hold before it.
+    Assertion,
+}
+
+/// The failure.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Asked {
+    /// Its step.
+    pub step: Step,
+    /// What fails.
+    pub what: What,
+    /// In words.
+    pub words: String,
+}
+
+/// Finds the failure: what the order says, else what [`failure::find`] finds.
+pub fn find(
+    order: &InvariantsOrder,
+    player: &mut Player,
+    (ended, ending): (Option<u32>, &str),
+    expected: Option<&[Symbol]>,
+    sources: &Sources,
+) -> Result<Asked, Failure> {
+    if let Some(asked) = &order.assertion {
+        let step = assertion::violated(asked, player)?;
+        let words = format!("`{}` does not hold at {}, step {}", asked.text, asked.place(), step.0);
+        return Ok(Asked { step, what: What::Assertion, words });
+    }
+    let outputs = |player: &mut Player| output::outputs(player).map_err(|error| failed(&error));
+    match &order.at {
+        None => {
+            let found = failure::find(player, ended, ending, expected)?;
+            let (step, _) = found.steps();
+            let words = found.described(player)?;
+            let what = if found.is_crash() {
+                What::Crash
+            } else if let Some((place, at)) = found.wrong {
+                let origin = output::origin(player, place).map_err(|error| failed(&error))?;
+                let right = right(&outputs(player)?, place, (at, expected.unwrap_or_default()), origin);
+                What::Output(place, origin, right)
+            } else {
+                What::End
+            };
+            Ok(Asked { step, what, words })
+        }
+        Some(Criterion::Variable(step, variable)) => {
+            let found = variable_at(player, Step(*step), variable)?;
+            let words = format!("`{variable}` before step {step}");
+            Ok(Asked { step: Step(*step), what: What::Variable(found.0, found.1), words })
+        }
+        Some(Criterion::Output(offset) | Criterion::Errors(offset)) => {
+            let stream = match order.at {
+                Some(Criterion::Output(_)) => Stream::Output,
+                _ => Stream::Errors,
+            };
+            let found = found(order.at.as_ref(), player, ended, sources)?;
+            let place = outputs(player)?.byte(stream, *offset).ok();
+            let what = match place {
+                Some(place) => {
+                    let origin = output::origin(player, place).map_err(|error| failed(&error))?;
+                    What::Output(place, origin, None)
+                }
+                None => What::End,
+            };
+            Ok(Asked { what, ..found })
+        }
+        at => found(at.as_ref(), player, ended, sources),
+    }
+}
+
+/// The step of a criterion of a slice.
+fn found(
+    at: Option<&Criterion>,
+    player: &mut Player,
+    ended: Option<u32>,
+    sources: &Sources,
+) -> Result<Asked, Failure> {
+    let criterion = at.unwrap_or(&Criterion::End);
+    let what = match criterion {
+        Criterion::Crash => What::Crash,
+        Criterion::Line(..) | Criterion::Input(..) => {
+            return Err(Failure::new(Status::Usage, "this criterion is no failure").with_hint(
+                "take `crash`, `end`, `<step>`, `<step>:<variable>`, `output:<byte>`, or `--assert '<expression> at \
+                 <file>:<line>'`",
+            ));
+        }
+        _ => What::End,
+    };
+    let found = criterion.find(player, ended, Direction::Backward, sources)?;
+    let step = found.steps.first().map_or(Step::START, |(step, _)| *step);
+    Ok(Asked { step, what, words: found.words })
+}
+
+/// The address and the bytes of a variable before a step.
+fn variable_at(player: &mut Player, step: Step, variable: &str) -> Result<(u64, u64), Failure> {
+    let globals = Arc::clone(&player.globals);
+    let (mut found, mut names) = (None, Vec::new());
+    let look = |machine: &Machine| {
+        let view = View { machine, globals: &globals, words: &[] };
+        let Some(frame) = machine.frame() else { return };
+        found = view.named_by(frame, variable).map(|place| (place.address, place.size));
+        names = view.variables(frame).into_iter().map(|place| place.name).collect();
+    };
+    before_step(player, step, look).map_err(|error| failed(&error))?;
+    found.filter(|(_, size)| (1..=8).contains(size)).ok_or_else(|| not_visible(&names, variable, step))
+}
+
+/// What is right in the place of a wrong byte: the byte, or the number of which the byte is a digit.
+fn right(outputs: &Outputs, place: Place, (at, expected): (usize, &[Symbol]), origin: Origin) -> Option<u64> {
+    let byte = |at: usize| expected.get(at).and_then(|symbol| u8::try_from(*symbol).ok());
+    match origin {
+        Origin::Byte(_) => byte(at).map(u64::from),
+        Origin::Unknown => None,
+        Origin::Argument(_) => {
+            let written = outputs.written.iter().filter(|written| written.step == place.step).nth(place.nth)?;
+            let text = written.bytes.as_ref()?;
+            let offset = usize::try_from(place.offset).ok()?;
+            if text.len() == 1 {
+                return byte(at).map(u64::from);
+            }
+            // The number of which the byte is a digit, with its sign.
+            let is_number = |byte: u8| byte.is_ascii_digit() || byte == b'-';
+            let n_before = text[..offset].iter().rev().take_while(|byte| is_number(**byte)).count();
+            let begin = at.checked_sub(n_before)?;
+            let token: Vec<u8> = (begin..).map_while(byte).take_while(|byte| is_number(*byte)).take(20).collect();
+            let number: i64 = std::str::from_utf8(&token).ok()?.parse().ok()?;
+            Some(number.cast_unsigned())
+        }
+    }
+}
+
+/// The conditions of the failure.
+pub fn criterion(
+    order: &InvariantsOrder,
+    asked: &Asked,
+    native: &mut Native<'_>,
+    terms: &mut Terms,
+) -> Result<criterion::Criterion, Failure> {
+    let (step, has_decisions) = (asked.step, order.has_decisions);
+    let found = match asked.what {
+        What::Crash => native.crash(terms, step, has_decisions),
+        What::End => native.end(terms, step, has_decisions),
+        What::Output(place, origin, right) => {
+            native.output(terms, (place.step, place.nth), origin, right, has_decisions)
+        }
+        What::Variable(address, length) => match native.held(terms, step, (address, length)) {
+            Ok(Some(term)) => {
+                let condition = native.symbolic.as_recorded_value(terms, term);
+                native.state(step, vec![condition], has_decisions)
+            }
+            Ok(None) => {
+                return Err(Failure::new(Status::Error, "the value of the variable is not known at this step"));
+            }
+            Err(error) => Err(error),
+        },
+        What::Assertion => {
+            let Some(assertion) = &order.assertion else {
+                return Err(Failure::new(Status::Error, "there is no assertion"));
+            };
+            let condition = assertion::condition(assertion, step, native, terms)?;
+            native.state(step, vec![condition], has_decisions)
+        }
+    };
+    found.map_err(|error| failed(&error))
+}

@@ -1,0 +1,323 @@
+//! The result in words.
+
+use crate::explain::invariant::Abstraction;
+use crate::explain::invariant::Role;
+use crate::explain::invariant::history::History as _;
+use crate::explain::invariant::history::Time;
+use crate::explain::invariant::minimal::minimal;
+use crate::explain::native::invariant::Mode;
+use crate::explain::native::invariant::Native;
+use crate::explain::native::invariant::criterion::Criterion;
+use crate::explain::native::invariant::moment;
+use crate::explain::native::invariant::words;
+use crate::logic::substitute::variables;
+use crate::logic::term::TermId;
+use crate::logic::term::Terms;
+use crate::report::Untrusted;
+use crate::report::chop::Size;
+use crate::report::invariants::Invariants;
+use crate::report::invariants::Skipped;
+use crate::report::invariants::Statement;
+use crate::session::explain::change::Lines;
+use crate::session::invariants::InvariantsOrder;
+use crate::session::invariants::failing::Asked;
+use crate::session::invariants::failing::What;
+use crate::session::invariants::is_changed;
+use crate::session::slice::size;
+use crate::session::sources::Sources;
+use crate::trace::TraceError;
+use crate::trace::native::event::Event;
+use crate::trace::native::machine::Machine;
+use crate::trace::native::machine::Watch;
+use crate::trace::native::play::Player;
+use crate::trace::native::statements::statements;
+use crate::trace::native::uses::dependences;
+use crate::trace::slice;
+use crate::trace::slice::Kinds;
+use crate::trace::step::Step;
+use crate::trace::step::Steps;
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// A run with more steps gets no dynamic slice to compare with.
+const MAX_DYNAMIC: u32 = 5_000_000;
+
+/// Functions that are named of the steps between two statements.
+const MAX_FUNCTIONS: usize = 4;
+
+/// What the engine found.
+pub struct Result<'r> {
+    /// The failure.
+    pub criterion: &'r Criterion,
+    /// The slice.
+    pub found: &'r Abstraction,
+    /// The lines of the change.
+    pub changed: Option<&'r Lines>,
+}
+
+/// The sizes to compare with.
+pub struct Dynamic {
+    /// The executed part of the program.
+    pub run: Size,
+    /// The dynamic slice.
+    pub slice: Option<Size>,
+}
+
+/// The executed part of the program, and the dynamic slice of the failure: data, addresses, and decisions.
+///
+/// Cost: two passes over the trace.
+pub fn dynamic(player: &mut Player, asked: &Asked) -> std::result::Result<Dynamic, TraceError> {
+    player.seek(u64::MAX)?;
+    let n_steps = player.machine.n_steps;
+    if n_steps > MAX_DYNAMIC {
+        let (all, _) = statements(player, &[], &[])?;
+        return Ok(Dynamic { run: size(&all, |statement| statement.n_steps), slice: None });
+    }
+    let graph = dependences(player, Step(u32::MAX))?;
+    let until = match asked.what {
+        What::Variable(..) | What::Assertion => asked.step,
+        _ => Step(u32::MAX),
+    };
+    let mut members = slice::backward(&graph, &[(asked.step, until)], Kinds { potential: false, ..Kinds::ALL });
+    members.insert(asked.step);
+    drop(graph);
+    let (all, _) = statements(player, &[&members], &[])?;
+    let slice = size(&all, |statement| statement.inside[0].0);
+    Ok(Dynamic { run: size(&all, |statement| statement.n_steps), slice: Some(slice) })
+}
+
+/// Puts a slice into words. What the run is, is left empty.
+pub fn tell(
+    order: &InvariantsOrder,
+    Result { criterion, found, changed }: Result<'_>,
+    (native, terms): (&mut Native<'_>, &mut Terms),
+    sources: &mut Sources,
+) -> std::result::Result<Invariants, TraceError> {
+    let necessary = if order.is_minimal { minimal(terms, found) } else { None };
+    let mut statements: Vec<Statement> = Vec::new();
+    let mut times: Vec<Time> = Vec::new();
+    let mut assumed: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
+    for (index, link) in found.links.iter().enumerate() {
+        let event = native.event(moment(link.time))?;
+        if !link.hypotheses.is_empty()
+            && let Some(place) = event.shape.statements[event.statement as usize].place.as_ref()
+        {
+            assumed.entry(place.file.to_string()).or_default().insert(place.line);
+        }
+        // The entry of a function gives its parameters names; the statement is the call.
+        if event.statement == 0 {
+            continue;
+        }
+        let is_necessary = necessary.as_ref().map(|necessary| necessary[index]);
+        if let Some(last) = statements.last_mut().filter(|last| last.step == event.step.0) {
+            last.is_decision &= link.role == Role::Decides;
+            last.is_unknown |= link.is_unknown;
+            last.is_pinned |= link.is_pinned;
+            last.is_necessary = last.is_necessary.zip(is_necessary).map(|(one, other)| one || other);
+            continue;
+        }
+        let mut statement = statement((native, terms), &event, (link.time, &link.before), sources)?;
+        statement.is_decision = link.role == Role::Decides;
+        statement.is_unknown = link.is_unknown;
+        statement.is_pinned = link.is_pinned;
+        statement.is_necessary = is_necessary;
+        statements.push(statement);
+        times.push(link.time);
+    }
+    let event = native.event(moment(criterion.failing.time))?;
+    let mut last = statement((native, terms), &event, (criterion.failing.time, &found.failure), sources)?;
+    last.is_necessary = necessary.as_ref().map(|_| true);
+    if statements.last().is_some_and(|before| before.step == last.step) {
+        statements.pop();
+        times.pop();
+    }
+    statements.push(last);
+    times.push(criterion.failing.time);
+    for statement in &mut statements {
+        statement.is_changed = match (&statement.file, statement.line) {
+            (Some(file), Some(line)) => is_changed(changed, &String::from_utf8_lossy(file.as_bytes()), line),
+            _ => false,
+        };
+    }
+    skipped(native, found, &times, &mut statements)?;
+    let rest = match found.links.first() {
+        Some(link) if found.is_partial => {
+            let names = native.names(terms, moment(link.time), &found.rest)?;
+            words::conditions(terms, &found.rest, &names)
+        }
+        _ => Vec::new(),
+    };
+    let initial = initial(native, terms, found, criterion)?;
+    let has_change = changed.map(|_| statements.iter().any(|statement| statement.is_changed));
+    let lines: BTreeSet<_> = statements.iter().map(|one| (one.file.clone(), one.line)).collect();
+    let slice = Size { n_statements: lines.len(), n_lines: lines.len(), n_steps: statements.len() as u64 };
+    let mut remarks: Vec<Untrusted> = Vec::new();
+    for (file, lines) in assumed {
+        let lines: Vec<String> = lines.into_iter().map(|line| line.to_string()).collect();
+        let text = format!("Assumed: no signed overflow in {file}, line {}.", lines.join(", "));
+        remarks.push(text.as_str().into());
+    }
+    if order.is_minimal && necessary.is_none() {
+        remarks.push("Which statements are necessary is not known: the question had no answer in its budget.".into());
+    }
+    Ok(Invariants {
+        recording: Untrusted::default(),
+        commit: Untrusted::default(),
+        ending: Untrusted::default(),
+        failure: Untrusted::default(),
+        mode: match order.mode {
+            Mode::Value => "value",
+            Mode::Address => "address",
+            Mode::Absolute => "absolute",
+        }
+        .into(),
+        has_decisions: order.has_decisions,
+        run: Size::default(),
+        dynamic: None,
+        slice,
+        statements,
+        initial: untrusted(&initial),
+        rest: untrusted(&rest),
+        is_partial: found.is_partial,
+        n_questions: found.n_questions.0,
+        n_unknown: found.n_questions.1,
+        verified: None,
+        has_change,
+        remarks,
+    })
+}
+
+fn untrusted(texts: &[String]) -> Vec<Untrusted> {
+    texts.iter().map(|text| text.as_str().into()).collect()
+}
+
+fn statement(
+    (native, terms): (&mut Native<'_>, &mut Terms),
+    event: &Event,
+    (time, invariant): (Time, &[TermId]),
+    sources: &mut Sources,
+) -> std::result::Result<Statement, TraceError> {
+    let names = native.names(terms, moment(time), invariant)?;
+    let place = event.shape.statements[event.statement as usize].place.clone();
+    let mut values: Vec<String> = Vec::new();
+    for (version, width) in variables(terms, invariant) {
+        if let Some((name, kind)) = names.get(&version).filter(|(name, _)| !name.starts_with('&')) {
+            values.push(format!("{name} = {}", words::number(native.value(version), width, *kind)));
+        }
+    }
+    values.sort();
+    values.dedup();
+    let source = place.as_ref().and_then(|place| sources.line(&place.file, place.line));
+    Ok(Statement {
+        step: event.step.0,
+        file: place.as_ref().map(|place| (&*place.file).into()),
+        line: place.as_ref().map(|place| place.line),
+        function: (&*event.shape.name()).into(),
+        source: source.as_deref().map(Into::into),
+        is_decision: false,
+        is_changed: false,
+        is_necessary: None,
+        is_unknown: false,
+        is_pinned: false,
+        invariant: untrusted(&words::conditions(terms, invariant, &names)),
+        values: untrusted(&values),
+        skipped: Skipped::default(),
+    })
+}
+
+/// Values that are older than the run: global variables, arguments of the program.
+fn initial(
+    native: &mut Native<'_>,
+    terms: &mut Terms,
+    found: &Abstraction,
+    criterion: &Criterion,
+) -> std::result::Result<Vec<String>, TraceError> {
+    let first = found.links.first().map_or(criterion.failing.time, |link| link.time);
+    let conditions: Vec<TermId> = found
+        .initial
+        .iter()
+        .map(|version| {
+            let width = native.symbolic.versions.get(*version).width;
+            terms.variable(*version, width)
+        })
+        .collect();
+    let names = native.names(terms, moment(first), &conditions)?;
+    let mut texts = Vec::new();
+    for version in &found.initial {
+        let width = native.symbolic.versions.get(*version).width;
+        let Some((name, kind)) = names.get(version).filter(|(name, _)| !name.starts_with(['&', '*'])) else { continue };
+        texts.push(format!("{name} = {}", words::number(native.value(*version), width, *kind)));
+    }
+    texts.sort();
+    texts.dedup();
+    Ok(texts)
+}
+
+/// Fills in what lies between the statements.
+///
+/// Cost: one pass over the trace.
+fn skipped(
+    native: &mut Native<'_>,
+    found: &Abstraction,
+    times: &[Time],
+    statements: &mut [Statement],
+) -> std::result::Result<(), TraceError> {
+    let mut kept: Vec<BTreeMap<String, u64>> = vec![BTreeMap::new(); statements.len()];
+    for one in &found.kept {
+        let event = native.event(moment(one.time))?;
+        let gap = times.partition_point(|time| *time < one.time);
+        let place = event.shape.statements[event.statement as usize].place.as_ref();
+        if let (Some(place), Some(kept)) = (place, kept.get_mut(gap)) {
+            *kept.entry(format!("{}:{}", place.file, place.line)).or_default() += 1;
+        }
+    }
+    let mut steps = Steps::new(native.symbolic.tape.n_steps());
+    let last = statements.iter().map(|statement| Step(statement.step)).inspect(|step| _ = steps.insert(*step)).max();
+    let begins: Vec<u32> = statements.iter().map(|statement| statement.step).collect();
+    let mut counter = Counter { steps, begins, last: last.unwrap_or(Step::START), counts: HashMap::new(), is_over: false };
+    let player = &mut *native.symbolic.tape.player;
+    player.seek(0)?;
+    player.play(&mut counter)?;
+    let mut by_gap: BTreeMap<usize, Vec<(u64, Arc<str>)>> = BTreeMap::new();
+    for ((gap, _), (n, name)) in counter.counts {
+        by_gap.entry(gap).or_default().push((n, name));
+    }
+    for (gap, statement) in statements.iter_mut().enumerate() {
+        let mut functions = by_gap.remove(&gap).unwrap_or_default();
+        functions.sort_by(|one, other| other.0.cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
+        statement.skipped = Skipped {
+            n_steps: functions.iter().map(|(n, _)| n).sum(),
+            functions: functions.into_iter().take(MAX_FUNCTIONS).map(|(n, name)| ((&*name).into(), n)).collect(),
+            kept: std::mem::take(&mut kept[gap]).into_iter().map(|(place, n)| (place.as_str().into(), n)).collect(),
+        };
+    }
+    Ok(())
+}
+
+/// Counts the steps between statements, by function.
+struct Counter {
+    steps: Steps,
+    begins: Vec<u32>,
+    last: Step,
+    counts: HashMap<(usize, u32), (u64, Arc<str>)>,
+    is_over: bool,
+}
+
+impl Watch for Counter {
+    fn step(&mut self, machine: &Machine) {
+        let Some(frame) = machine.frame() else { return };
+        self.is_over = frame.step > self.last;
+        if self.is_over || self.steps.contains(frame.step) || frame.statement == 0 {
+            return;
+        }
+        let gap = self.begins.iter().position(|begin| *begin > frame.step.0).unwrap_or(self.begins.len());
+        let count = self.counts.entry((gap, frame.shape.index)).or_insert_with(|| (0, frame.shape.name()));
+        count.0 += 1;
+    }
+
+    fn is_done(&self) -> bool {
+        self.is_over
+    }
+}
