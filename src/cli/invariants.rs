@@ -56,14 +56,17 @@ fn skipped(Skipped { n_steps, functions, kept }: &Skipped, text: &mut String) {
     }
 }
 
-fn statement(statement: &Statement, is_last: bool, is_verbose: bool, text: &mut String) {
-    let conditions: Vec<String> = statement.invariant.iter().map(safe).collect();
-    for condition in conditions.iter().take(N_CONDITIONS) {
-        put(text, &format!("    | {condition}"));
+fn conditions(all: &[Untrusted], text: &mut String) {
+    for condition in all.iter().take(N_CONDITIONS) {
+        put(text, &format!("    | {}", safe(condition)));
     }
-    if let Some(n_more @ 1..) = conditions.len().checked_sub(N_CONDITIONS) {
+    if let Some(n_more @ 1..) = all.len().checked_sub(N_CONDITIONS) {
         put(text, &format!("    | ... {}; `--json` prints all", count(n_more, "more condition")));
     }
+}
+
+fn statement(statement: &Statement, is_last: bool, is_verbose: bool, text: &mut String) {
+    conditions(&statement.invariant, text);
     skipped(&statement.skipped, text);
     let place = match (&statement.file, statement.line) {
         (Some(file), Some(line)) => format!("{}:{line}", safe(file)),
@@ -85,7 +88,7 @@ fn statement(statement: &Statement, is_last: bool, is_verbose: bool, text: &mut 
         notes.push("no answer in the budget: recorded values are taken");
     }
     let notes = if notes.is_empty() { String::new() } else { format!("   [{}]", notes.join("; ")) };
-    let step = format!("#{}", statement.step);
+    let step = if statement.step == 0 { String::new() } else { format!("#{}", statement.step) };
     put(text, &format!("{mark} {step:<7} {place:<20} {:<16} {source}{notes}", safe(&statement.function)));
     if is_verbose && !statement.values.is_empty() {
         let values: Vec<String> = statement.values.iter().map(safe).collect();
@@ -110,12 +113,12 @@ fn text(found: &Invariants, is_verbose: bool) -> String {
     } else {
         put(&mut text, "\nThe failure follows as long as the conditions between the statements hold.");
     }
-    if !found.initial.is_empty() {
-        let initial: Vec<String> = found.initial.iter().map(safe).collect();
-        put(&mut text, &format!("  at the start: {}", initial.join(", ")));
-    }
     let n_shown = found.shown().count();
+    let n_initial = found.shown().take_while(|one| one.step == 0).count();
     for (nth, one) in found.shown().enumerate() {
+        if nth == n_initial && found.rest != one.invariant {
+            conditions(&found.rest, &mut text);
+        }
         statement(one, nth + 1 == n_shown, is_verbose, &mut text);
     }
     if let Some(verified) = &found.verified {
@@ -135,7 +138,11 @@ fn text(found: &Invariants, is_verbose: bool) -> String {
     if is_verbose {
         put(
             &mut text,
-            &format!("\n{} to the built-in solver, {} without an answer.", count(usize::try_from(found.n_questions).unwrap_or(usize::MAX), "question"), found.n_unknown),
+            &format!(
+                "\n{} to the built-in solver, {} without an answer.",
+                count(usize::try_from(found.n_questions).unwrap_or(usize::MAX), "question"),
+                found.n_unknown
+            ),
         );
     }
     for remark in &found.remarks {

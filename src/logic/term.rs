@@ -240,6 +240,10 @@ impl Terms {
         }
         let simple = self.of_same(op, first, second, result).or_else(|| self.of_constant(op, first, second));
         let simple = simple.or_else(|| self.difference(op, first, second));
+        let simple = match simple {
+            None if op == Binary::Eq => self.equal_sums(first, second),
+            simple => simple,
+        };
         let simple = simple.or_else(|| {
             let constant = self.constant_of(first).filter(|_| op.is_comparison())?;
             self.compared(op, second, constant, true)
@@ -259,6 +263,17 @@ impl Terms {
             Binary::Ult | Binary::Slt => Some(self.truth(false)),
             _ => None,
         }
+    }
+
+    /// Two sums with a constant each are equal if the rests differ by a constant.
+    fn equal_sums(&mut self, first: TermId, second: TermId) -> Option<TermId> {
+        let parts = |terms: &Self, sum: TermId| match terms.node(sum) {
+            Node::Binary(Binary::Add, rest, constant) => Some((rest, terms.constant_of(constant)?)),
+            _ => None,
+        };
+        let ((one, by), (other, other_by)) = (parts(self, first)?, parts(self, second)?);
+        let moved = self.sum(one, by.wrapping_sub(other_by));
+        Some(self.binary(Binary::Eq, moved, other))
     }
 
     /// What a sum without one of its parts is.

@@ -37,9 +37,8 @@ pub struct Invariants {
     pub slice: Size,
     /// The statements in the order of their execution; the last one fails.
     pub statements: Vec<Statement>,
-    /// Values that are older than the run, and that the slice depends on: `limit = 3`.
-    pub initial: Vec<Untrusted>,
-    /// What has to hold before the first statement; nothing, unless a limit was met.
+    /// What has to hold before the first statement that ran: of values that are older than the run; of others, too, if a
+    /// limit was met.
     pub rest: Vec<Untrusted>,
     /// Whether a limit was met, so that statements before the first are missing.
     pub is_partial: bool,
@@ -71,7 +70,7 @@ pub struct Verified {
 /// A statement of the slice.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Statement {
-    /// Its step.
+    /// Its step; 0 for the initial value of a global variable.
     pub step: u32,
     /// The file, as the compiler was given it.
     pub file: Option<Untrusted>,
@@ -126,7 +125,6 @@ impl Invariants {
             failure: self.failure.cut(MAX_TEXT),
             mode: self.mode.cut(MAX_TEXT),
             statements: self.statements.iter().take(MAX_STATEMENTS).map(Statement::bounded).collect(),
-            initial: texts(&self.initial),
             rest: texts(&self.rest),
             remarks: texts(&self.remarks),
             ..self

@@ -22,12 +22,12 @@ use crate::report::chain::Link;
 use crate::report::chain::Which;
 use crate::report::chop;
 use crate::report::chop::Chop;
-use crate::report::invariants;
-use crate::report::invariants::Invariants;
 use crate::report::escape::Json;
 use crate::report::escape::Terminal;
 use crate::report::explanation::Explained;
 use crate::report::explanation::Explanation;
+use crate::report::invariants;
+use crate::report::invariants::Invariants;
 use crate::report::places::Lines;
 use crate::report::places::Place;
 use crate::report::places::places;
@@ -178,11 +178,14 @@ fn of_invariants(found: &Invariants) -> (String, Vec<Value>) {
         let invariant: Vec<String> = statement.invariant.iter().map(|one| Terminal.line(one)).collect();
         let holds = if invariant.is_empty() { "nothing".to_owned() } else { invariant.join(" && ") };
         let place = (statement.file.as_ref(), statement.line.map(u64::from));
-        let mut location = flow_location(place, &format!("{source} (before it, for the failure: {holds})"), statement.is_changed);
+        let mut location =
+            flow_location(place, &format!("{source} (before it, for the failure: {holds})"), statement.is_changed);
         let name = Terminal.line(&statement.function);
         location["location"]["logicalLocations"] = json!([{ "name": name, "kind": "function" }]);
         let values = statement.values.iter().map(|value| Terminal.line(value));
-        let values = values.filter_map(|value| value.split_once(" = ").map(|(name, value)| (name.to_owned(), json!({ "text": value }))));
+        let values = values.filter_map(|value| {
+            value.split_once(" = ").map(|(name, value)| (name.to_owned(), json!({ "text": value })))
+        });
         location["state"] = values.collect();
         location
     };

@@ -27,6 +27,8 @@ pub struct Assignment {
     pub before: Option<Version>,
     /// What has to hold before the statement, so that it is this place that is assigned.
     pub requires: Vec<TermId>,
+    /// Whether it says only where something is stored, not what.
+    pub is_location: bool,
 }
 
 /// What a statement does to some versions.

@@ -59,6 +59,9 @@ impl Default for Limits {
 pub enum Role {
     /// It assigns something that the invariant after it says something of.
     Assigns,
+    /// It stores something at the place of which the invariant after it says something, but what it stores does not
+    /// matter.
+    Locates,
     /// It decided that a statement of the slice runs.
     Decides,
 }
@@ -78,7 +81,7 @@ pub struct Link {
     pub condition: Option<TermId>,
     /// What is assumed at it because the language says so.
     pub hypotheses: Vec<TermId>,
-    /// What holds of results that it pins, and of values that are older than the run.
+    /// What holds of results that it pins.
     pub facts: Vec<TermId>,
     /// Whether it computes something that is not modelled: its recorded value was taken.
     pub is_unknown: bool,
@@ -111,15 +114,14 @@ struct Required {
 pub struct Abstraction {
     /// The failure, as conditions.
     pub failure: Vec<TermId>,
-    /// What holds of results that the failing statement pins, and of values that are older than the run.
+    /// What holds of results that the failing statement pins.
     pub facts: Vec<TermId>,
     /// The statements, the first that ran first.
     pub links: Vec<Link>,
     /// Statements that keep the invariant, in the same order.
     pub kept: Vec<Kept>,
-    /// Versions that are older than the run, and on whose values the slice depends.
-    pub initial: Vec<Version>,
-    /// What has to hold before all of the slice: nothing, unless a limit was met.
+    /// What has to hold before all of the slice. It says something of versions that are older than the run; and of others,
+    /// if a limit was met.
     pub rest: Vec<TermId>,
     /// Whether a limit was met, so that statements before the first are missing.
     pub is_partial: bool,
@@ -164,18 +166,16 @@ pub fn abstraction<H: History>(
         has_decisions: failing.has_decisions,
         links: Vec::new(),
         kept: Vec::new(),
-        initial: BTreeSet::new(),
         is_partial: false,
     };
     let facts = engine.begin(failing)?;
     let failure = engine.invariant.clone();
     while engine.back(limits.max_links)? {}
-    let Engine { mut links, mut kept, initial, invariant, is_partial, prover, .. } = engine;
+    let Engine { mut links, mut kept, invariant, is_partial, prover, .. } = engine;
     links.reverse();
     kept.reverse();
     let n_questions = (prover.n_questions, prover.n_unknown);
-    let initial = initial.into_iter().collect();
-    Ok(Abstraction { failure, facts, links, kept, initial, rest: invariant, is_partial, n_questions })
+    Ok(Abstraction { failure, facts, links, kept, rest: invariant, is_partial, n_questions })
 }
 
 struct Engine<'e, H> {
@@ -191,13 +191,12 @@ struct Engine<'e, H> {
     has_decisions: bool,
     links: Vec<Link>,
     kept: Vec<Kept>,
-    initial: BTreeSet<Version>,
     is_partial: bool,
 }
 
 impl<H: History> Engine<'_, H> {
     fn begin(&mut self, failing: &Failing) -> Result<Vec<TermId>, H::Error> {
-        let required = self.required(&failing.conditions, &failing.effects)?;
+        let required = self.required(&failing.conditions, &failing.effects);
         self.invariant = self.general(&required.conditions, &required.hypotheses);
         self.decided_by(failing.time)?;
         Ok(required.facts)
@@ -239,12 +238,13 @@ impl<H: History> Engine<'_, H> {
         let effects = self.history.effects(self.terms, time, versions)?;
         let values: HashMap<Version, TermId> =
             effects.assignments.iter().map(|assignment| (assignment.version, assignment.value)).collect();
+        let is_location = effects.assignments.iter().all(|assignment| assignment.is_location);
         let (touched, others): (Vec<TermId>, Vec<TermId>) =
             self.invariant.iter().copied().partition(|condition| self.mentions(*condition, versions));
         let mut conditions: Vec<TermId> =
             touched.iter().map(|condition| substitute(self.terms, *condition, &values)).collect();
         conditions.extend(effects.assignments.iter().flat_map(|assignment| assignment.requires.iter().copied()));
-        let Required { conditions, hypotheses, facts } = self.required(&conditions, &effects)?;
+        let Required { conditions, hypotheses, facts } = self.required(&conditions, &effects);
         let assigned: Vec<(Version, TermId)> =
             effects.assignments.iter().map(|assignment| (assignment.version, assignment.value)).collect();
         if self.keeps(&touched, &others, &conditions, &effects, &hypotheses) {
@@ -263,7 +263,7 @@ impl<H: History> Engine<'_, H> {
         self.decided_by(time)?;
         self.links.push(Link {
             time,
-            role: Role::Assigns,
+            role: if is_location { Role::Locates } else { Role::Assigns },
             before: self.invariant.clone(),
             assigned,
             condition: None,
@@ -278,7 +278,7 @@ impl<H: History> Engine<'_, H> {
     /// Goes back over a decision that let a statement of the slice run.
     fn decide(&mut self, decision: Time) -> Result<(), H::Error> {
         let (condition, effects) = self.history.condition(self.terms, decision)?;
-        let Required { conditions, hypotheses, facts } = self.required(&[condition], &effects)?;
+        let Required { conditions, hypotheses, facts } = self.required(&[condition], &effects);
         let mut new = Vec::new();
         for condition in conditions {
             if !self.prover.follows(self.terms, &self.invariant, condition) {
@@ -323,31 +323,25 @@ impl<H: History> Engine<'_, H> {
         variables(self.terms, &[condition]).iter().any(|(version, _)| versions.contains(version))
     }
 
-    /// Conditions with all that they need: the addresses of what they read, results that are pinned, values from before
-    /// the run. And the hypotheses, likewise.
-    fn required(&mut self, conditions: &[TermId], effects: &Effects) -> Result<Required, H::Error> {
+    /// Conditions with all that they need: the addresses of what they read, results that are pinned. And the
+    /// hypotheses.
+    fn required(&mut self, conditions: &[TermId], effects: &Effects) -> Required {
         let (mut required, mut facts) = (conditions.to_vec(), Vec::new());
         let mut done: HashSet<Version> = HashSet::new();
         loop {
             let mut values: HashMap<Version, TermId> = HashMap::new();
             let mut more = Vec::new();
             for (version, width) in variables(self.terms, &required) {
-                let pinned = effects.pinned.get(&version);
-                if pinned.is_some() || self.history.assigned(version)?.is_none() {
+                if let Some(conditions) = effects.pinned.get(&version) {
                     let value = self.terms.constant(self.history.value(version), width);
                     values.insert(version, value);
                     let variable = self.terms.variable(version, width);
                     let mut fact = self.terms.binary(Binary::Eq, variable, value);
-                    match pinned {
-                        Some(conditions) => {
-                            for condition in conditions {
-                                let fails = self.terms.not(*condition);
-                                fact = self.terms.binary(Binary::Or, fact, fails);
-                            }
-                            more.extend(conditions.iter().copied());
-                        }
-                        None => _ = self.initial.insert(version),
+                    for condition in conditions {
+                        let fails = self.terms.not(*condition);
+                        fact = self.terms.binary(Binary::Or, fact, fails);
                     }
+                    more.extend(conditions.iter().copied());
                     facts.push(fact);
                 }
                 if done.insert(version) {
@@ -376,7 +370,7 @@ impl<H: History> Engine<'_, H> {
                 hypotheses.push(*hypothesis);
             }
         }
-        Ok(Required { conditions, hypotheses, facts })
+        Required { conditions, hypotheses, facts }
     }
 
     /// Conditions from which these follow, and which are simpler.

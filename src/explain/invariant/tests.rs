@@ -130,7 +130,7 @@ impl History for Run {
     fn effects(&mut self, _: &mut Terms, _: Time, versions: &[Version]) -> Result<Effects, Infallible> {
         let assignment = |version: &Version| {
             let Assigned { value, before, .. } = self.assigned[*version as usize];
-            Assignment { version: *version, value, before, requires: Vec::new() }
+            Assignment { version: *version, value, before, requires: Vec::new(), is_location: false }
         };
         let hypotheses = versions.iter().flat_map(|version| self.assigned[*version as usize].hypotheses.clone());
         Ok(Effects {

@@ -108,12 +108,7 @@ pub fn find(
 }
 
 /// The step of a criterion of a slice.
-fn found(
-    at: Option<&Criterion>,
-    player: &mut Player,
-    ended: Option<u32>,
-    sources: &Sources,
-) -> Result<Asked, Failure> {
+fn found(at: Option<&Criterion>, player: &mut Player, ended: Option<u32>, sources: &Sources) -> Result<Asked, Failure> {
     let criterion = at.unwrap_or(&Criterion::End);
     let what = match criterion {
         Criterion::Crash => What::Crash,

@@ -1,6 +1,7 @@
 //! The result in words.
 
 use crate::explain::invariant::Abstraction;
+use crate::explain::invariant::Link;
 use crate::explain::invariant::Role;
 use crate::explain::invariant::history::History as _;
 use crate::explain::invariant::history::Time;
@@ -11,6 +12,7 @@ use crate::explain::native::invariant::criterion::Criterion;
 use crate::explain::native::invariant::moment;
 use crate::explain::native::invariant::words;
 use crate::logic::substitute::variables;
+use crate::logic::term::Node;
 use crate::logic::term::TermId;
 use crate::logic::term::Terms;
 use crate::report::Untrusted;
@@ -31,6 +33,7 @@ use crate::trace::native::machine::Machine;
 use crate::trace::native::machine::Watch;
 use crate::trace::native::play::Player;
 use crate::trace::native::statements::statements;
+use crate::trace::native::symbolic::version::Place;
 use crate::trace::native::uses::dependences;
 use crate::trace::slice;
 use crate::trace::slice::Kinds;
@@ -106,8 +109,10 @@ pub fn tell(
         {
             assumed.entry(place.file.to_string()).or_default().insert(place.line);
         }
-        // The entry of a function gives its parameters names; the statement is the call.
-        if event.statement == 0 {
+        // The entry of a function gives its parameters names: the statement is the call. `return x` gives a name to the
+        // result: the statement is the one that has the call.
+        let is_entry = event.statement == 0;
+        if is_entry || link.role == Role::Locates || is_plain_return(native, terms, link) {
             continue;
         }
         let is_necessary = necessary.as_ref().map(|necessary| necessary[index]);
@@ -135,21 +140,19 @@ pub fn tell(
     }
     statements.push(last);
     times.push(criterion.failing.time);
+    skipped(native, found, &times, &mut statements)?;
+    let first = found.links.first().map_or(criterion.failing.time, |link| link.time);
+    let names = native.names(terms, moment(first), &found.rest)?;
+    let rest = words::conditions(terms, &found.rest, &names);
+    let declarations = declarations(native, terms, found, sources);
+    let statements = [declarations, statements].concat();
+    let mut statements = statements;
     for statement in &mut statements {
         statement.is_changed = match (&statement.file, statement.line) {
             (Some(file), Some(line)) => is_changed(changed, &String::from_utf8_lossy(file.as_bytes()), line),
             _ => false,
         };
     }
-    skipped(native, found, &times, &mut statements)?;
-    let rest = match found.links.first() {
-        Some(link) if found.is_partial => {
-            let names = native.names(terms, moment(link.time), &found.rest)?;
-            words::conditions(terms, &found.rest, &names)
-        }
-        _ => Vec::new(),
-    };
-    let initial = initial(native, terms, found, criterion)?;
     let has_change = changed.map(|_| statements.iter().any(|statement| statement.is_changed));
     let lines: BTreeSet<_> = statements.iter().map(|one| (one.file.clone(), one.line)).collect();
     let slice = Size { n_statements: lines.len(), n_lines: lines.len(), n_steps: statements.len() as u64 };
@@ -178,7 +181,6 @@ pub fn tell(
         dynamic: None,
         slice,
         statements,
-        initial: untrusted(&initial),
         rest: untrusted(&rest),
         is_partial: found.is_partial,
         n_questions: found.n_questions.0,
@@ -187,6 +189,16 @@ pub fn tell(
         has_change,
         remarks,
     })
+}
+
+/// Whether a statement of the slice only returns what a variable holds.
+fn is_plain_return(native: &Native<'_>, terms: &Terms, link: &Link) -> bool {
+    link.role == Role::Assigns
+        && link.assigned.iter().all(|(version, value)| {
+            let place = native.symbolic.versions.get(*version).place;
+            let is_variable = matches!(terms.node(*value), Node::Variable(_));
+            matches!(place, Place::Pointer(..)) || (matches!(place, Place::Result(_)) && is_variable)
+        })
 }
 
 fn untrusted(texts: &[String]) -> Vec<Untrusted> {
@@ -227,32 +239,34 @@ fn statement(
     })
 }
 
-/// Values that are older than the run: global variables, arguments of the program.
-fn initial(
-    native: &mut Native<'_>,
-    terms: &mut Terms,
-    found: &Abstraction,
-    criterion: &Criterion,
-) -> std::result::Result<Vec<String>, TraceError> {
-    let first = found.links.first().map_or(criterion.failing.time, |link| link.time);
-    let conditions: Vec<TermId> = found
-        .initial
-        .iter()
-        .map(|version| {
-            let width = native.symbolic.versions.get(*version).width;
-            terms.variable(*version, width)
-        })
-        .collect();
-    let names = native.names(terms, moment(first), &conditions)?;
-    let mut texts = Vec::new();
-    for version in &found.initial {
-        let width = native.symbolic.versions.get(*version).width;
-        let Some((name, kind)) = names.get(version).filter(|(name, _)| !name.starts_with(['&', '*'])) else { continue };
-        texts.push(format!("{name} = {}", words::number(native.value(*version), width, *kind)));
+/// Global variables whose initial values the slice depends on, as statements: their declarations.
+fn declarations(native: &Native<'_>, terms: &Terms, found: &Abstraction, sources: &mut Sources) -> Vec<Statement> {
+    let globals = &native.symbolic.tape.player.globals;
+    let mut declared: BTreeMap<(Arc<str>, u32), Arc<str>> = BTreeMap::new();
+    for (version, _) in variables(terms, &found.rest) {
+        let known = native.symbolic.versions.get(version);
+        let (Place::Memory(address, _), None) = (known.place, known.assigned) else { continue };
+        let Some(global) = globals.find(address).filter(|global| global.is_named) else { continue };
+        if let Some(place) = global.place.as_ref().filter(|place| place.line > 0) {
+            declared.insert((place.file.to_string().into(), place.line), Arc::clone(&global.name));
+        }
     }
-    texts.sort();
-    texts.dedup();
-    Ok(texts)
+    let statement = |((file, line), name): ((Arc<str>, u32), Arc<str>)| Statement {
+        step: 0,
+        source: sources.line(&file, line).as_deref().map(Into::into),
+        file: Some((&*file).into()),
+        line: Some(line),
+        function: format!("initial value of {name}").as_str().into(),
+        is_decision: false,
+        is_changed: false,
+        is_necessary: None,
+        is_unknown: false,
+        is_pinned: false,
+        invariant: Vec::new(),
+        values: Vec::new(),
+        skipped: Skipped::default(),
+    };
+    declared.into_iter().map(statement).collect()
 }
 
 /// Fills in what lies between the statements.
@@ -276,7 +290,8 @@ fn skipped(
     let mut steps = Steps::new(native.symbolic.tape.n_steps());
     let last = statements.iter().map(|statement| Step(statement.step)).inspect(|step| _ = steps.insert(*step)).max();
     let begins: Vec<u32> = statements.iter().map(|statement| statement.step).collect();
-    let mut counter = Counter { steps, begins, last: last.unwrap_or(Step::START), counts: HashMap::new(), is_over: false };
+    let mut counter =
+        Counter { steps, begins, last: last.unwrap_or(Step::START), counts: HashMap::new(), is_over: false };
     let player = &mut *native.symbolic.tape.player;
     player.seek(0)?;
     player.play(&mut counter)?;

@@ -396,7 +396,8 @@ impl Watch for Collector {
             access.address = access.address.or(Some(address));
             // A copy is read right before it is written.
             let is_copy = !access.is_single && access.looked.len() > access.copied.iter().flatten().count();
-            let last = access.looked.len().checked_sub(1).filter(|last| is_copy && access.looked[*last].length == length);
+            let last =
+                access.looked.len().checked_sub(1).filter(|last| is_copy && access.looked[*last].length == length);
             access.written.push((address, length));
             access.copied.push(last);
         }

@@ -120,7 +120,8 @@ pub fn outputs(player: &mut Player) -> Result<Outputs, TraceError> {
 ///
 /// Cost: plays from the checkpoint before the step to the end of the call.
 pub fn part(player: &mut Player, place: Place) -> Result<Option<Part>, TraceError> {
-    let mut seeker = Seeker { place, n_before: 0, uses: Vec::new(), found: None, origin: Origin::Unknown, is_done: false };
+    let mut seeker =
+        Seeker { place, n_before: 0, uses: Vec::new(), found: None, origin: Origin::Unknown, is_done: false };
     player.rewind(place.step);
     player.play(&mut seeker)?;
     Ok(seeker.found)
@@ -141,7 +142,8 @@ pub enum Origin {
 ///
 /// Cost: plays from the checkpoint before the step to the end of the call.
 pub fn origin(player: &mut Player, place: Place) -> Result<Origin, TraceError> {
-    let mut seeker = Seeker { place, n_before: 0, uses: Vec::new(), found: None, origin: Origin::Unknown, is_done: false };
+    let mut seeker =
+        Seeker { place, n_before: 0, uses: Vec::new(), found: None, origin: Origin::Unknown, is_done: false };
     player.rewind(place.step);
     player.play(&mut seeker)?;
     Ok(seeker.origin)

@@ -187,12 +187,7 @@ impl Native<'_> {
     }
 
     /// Conditions on what memory holds right before a step.
-    pub fn state(
-        &mut self,
-        step: Step,
-        conditions: Vec<TermId>,
-        has_decisions: bool,
-    ) -> Result<Criterion, TraceError> {
+    pub fn state(&mut self, step: Step, conditions: Vec<TermId>, has_decisions: bool) -> Result<Criterion, TraceError> {
         let moment = self.symbolic.tape.moments(step).next();
         let moment = moment.ok_or(TraceError::Damaged("a step is not where it was"))?;
         let failing = Failing { conditions, effects: Effects::default(), time: time(moment), has_decisions };

@@ -118,7 +118,6 @@ impl<'n> Native<'n> {
                 Some(there)
             }
             Mode::Address => {
-                known.assigned?;
                 let value = self.symbolic.versions.value(terms, pointer);
                 // A part of what the pointer leads to.
                 let offset = terms.constant(address.wrapping_sub(value), 64);
@@ -186,7 +185,7 @@ impl History for Native<'_> {
             roots.push(value);
             roots.extend(&requires);
             let before = self.before(&evaluated, *version);
-            assignments.push(Assignment { version: *version, value, before, requires });
+            assignments.push(Assignment { version: *version, value, before, requires, is_location: is_pointer });
         }
         let effects = self.surroundings(terms, &evaluated, &roots);
         Ok(Effects { assignments, is_unknown, ..effects })

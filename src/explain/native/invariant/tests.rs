@@ -44,7 +44,11 @@ fn the_terms_of_a_run_give_what_was_recorded() {
                 other.push(symbolic.versions.get(version).clone());
             }
         }
-        println!("{program}-{version}: {n_right} right, {} other {:?}", other.len(), other.iter().take(3).collect::<Vec<_>>());
+        println!(
+            "{program}-{version}: {n_right} right, {} other {:?}",
+            other.len(),
+            other.iter().take(3).collect::<Vec<_>>()
+        );
         assert!(n_right > 5 * other.len(), "{program}-{version}: {n_right} of {}", n_right + other.len());
     }
 }
@@ -62,7 +66,12 @@ fn the_crash_of_a_stored_run_has_an_abstract_slice() {
             let event = native.event(moment(link.time)).unwrap();
             let line = event.shape.statements[event.statement as usize].place.clone().map(|place| place.line);
             let names = native.names(&terms, moment(link.time), &link.before).unwrap();
-            println!("{mode:?} {:?} {line:?} {:?} {:?}", link.time, link.role, conditions(&terms, &link.before, &names));
+            println!(
+                "{mode:?} {:?} {line:?} {:?} {:?}",
+                link.time,
+                link.role,
+                conditions(&terms, &link.before, &names)
+            );
         }
         assert!(!found.links.is_empty());
     }

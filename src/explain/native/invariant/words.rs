@@ -68,7 +68,7 @@ impl Native<'_> {
         let ranges: Vec<(u64, u64)> = parts.iter().map(|(_, range, _)| *range).collect();
         let found = self.named(moment, &ranges)?;
         for ((version, (address, length), is_pointer), found) in parts.into_iter().zip(found) {
-            let (name, kind) = found.unwrap_or_else(|| (format!("*({length} bytes at {address:#x})"), Kind::Signed));
+            let (name, kind) = found.unwrap_or_else(|| (format!("*(char (*)[{length}]){address:#x}"), Kind::Signed));
             let named = if is_pointer { (address_of(&name), Kind::Pointer) } else { (name, kind) };
             names.insert(version, named);
         }
@@ -82,7 +82,14 @@ impl Native<'_> {
         }
         let player = &mut *self.symbolic.tape.player;
         let globals = std::sync::Arc::clone(&player.globals);
-        let look = |machine: &Machine| naming::named(View { machine, globals: &globals, words: &[] }, ranges, None);
+        let look = |machine: &Machine| {
+            let view = View { machine, globals: &globals, words: &[] };
+            let mut found = naming::named(view, ranges, None);
+            for (found, (address, length)) in found.iter_mut().zip(ranges).filter(|(found, _)| found.is_none()) {
+                *found = view.name(*address, *length).map(|name| (name, Kind::Signed));
+            }
+            found
+        };
         if moment.1 == 0 {
             player.seek(moment.0.saturating_sub(1))?;
             found = look(&player.machine);
@@ -120,19 +127,51 @@ fn address_of(name: &str) -> String {
     }
 }
 
-/// Writes conditions, in the order of what they say something of. Those that compare addresses alone come last.
+/// Writes conditions, in the order of what they say something of. What the names say already is left out: that the
+/// address of a variable is what it is, and that `p` leads to `p->n`.
 pub fn conditions(terms: &Terms, all: &[TermId], names: &Names) -> Vec<String> {
     let mut texts: Vec<(bool, String)> = Vec::new();
     for condition in all {
+        if is_said_by_names(terms, *condition, names) {
+            continue;
+        }
         let text = written(terms, *condition, names);
-        let own = variables(terms, &[*condition]);
-        let is_address =
-            own.iter().all(|(version, _)| names.get(version).is_some_and(|(name, _)| name.starts_with('&')));
-        texts.push((is_address, text));
+        texts.push((text.contains('&') && text.contains("== &"), text));
     }
     texts.sort();
     texts.dedup();
     texts.into_iter().map(|(_, text)| text).collect()
+}
+
+/// Whether a condition only says that a pointer leads to a place whose name begins with the pointer.
+fn is_said_by_names(terms: &Terms, condition: TermId, names: &Names) -> bool {
+    let Node::Binary(Binary::Eq, first, second) = terms.node(condition) else { return false };
+    let location = |term: TermId| match terms.node(term) {
+        Node::Variable(version) => names.get(&version).map(|(name, _)| &**name),
+        _ => None,
+    };
+    let is_place = |name: &&str| name.starts_with('&');
+    let pointer = |term: TermId| {
+        let base = match terms.node(term) {
+            Node::Binary(Binary::Add, base, offset) if terms.constant_of(offset).is_some() => base,
+            _ => term,
+        };
+        location(base)
+    };
+    [(first, second), (second, first)].into_iter().any(|(place, other)| {
+        let base = match terms.node(place) {
+            Node::Binary(Binary::Add, base, offset) if terms.constant_of(offset).is_some() => base,
+            _ => place,
+        };
+        let Some(name) = location(base).filter(is_place) else { return false };
+        if terms.constant_of(other).is_some() {
+            return true;
+        }
+        let Some(pointer) = pointer(other) else { return false };
+        let rest = name[1..].strip_prefix(pointer);
+        name[1..].strip_prefix('*') == Some(pointer)
+            || rest.is_some_and(|rest| rest.starts_with("->") || rest.starts_with('['))
+    })
 }
 
 /// Writes a condition.
@@ -269,7 +308,12 @@ impl Writer<'_> {
                     8 => "unsigned char",
                     16 => "unsigned short",
                     32 => "unsigned",
-                    _ => return (format!("{} & {:#x}", self.inside(inner, Binding::BitAnd), crate::logic::term::mask(width)), Binding::BitAnd),
+                    _ => {
+                        return (
+                            format!("{} & {:#x}", self.inside(inner, Binding::BitAnd), crate::logic::term::mask(width)),
+                            Binding::BitAnd,
+                        );
+                    }
                 };
                 (format!("({ty}){}", self.inside(inner, Binding::Prefix)), Binding::Prefix)
             }

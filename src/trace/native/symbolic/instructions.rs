@@ -48,8 +48,7 @@ pub(super) struct Execution<'e> {
 impl Symbolic<'_> {
     /// An event as terms.
     pub(super) fn execute(&mut self, terms: &mut Terms, event: &Event) -> Result<Evaluated, TraceError> {
-        let mut execution =
-            Execution { event, done: Evaluated::default(), n_pinned: 0, bases: HashMap::new() };
+        let mut execution = Execution { event, done: Evaluated::default(), n_pinned: 0, bases: HashMap::new() };
         for access in &event.received {
             store_ranges(&mut execution.done, access, &none());
         }
@@ -207,13 +206,14 @@ impl Symbolic<'_> {
                 };
                 let loaded = self.load(terms, execution, access, pointer)?;
                 match (loaded, width) {
-                    (Some(loaded), Some(width)) if width <= terms.width(loaded) => Some(terms.extract(loaded, 0, width)),
+                    (Some(loaded), Some(width)) if width <= terms.width(loaded) => {
+                        Some(terms.extract(loaded, 0, width))
+                    }
                     _ => None,
                 }
             }
             Op::Store => {
-                let (value, pointer) =
-                    (operand(self, terms, execution, 0)?, operand(self, terms, execution, 1)?);
+                let (value, pointer) = (operand(self, terms, execution, 0)?, operand(self, terms, execution, 1)?);
                 let Some(access) = accesses.next() else {
                     self.crash(execution, pointer);
                     return Ok(());

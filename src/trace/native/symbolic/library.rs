@@ -53,9 +53,8 @@ impl Symbolic<'_> {
                     value = Some(self.versions.value(terms, returned));
                 }
                 let place = Place::Result(event.moment);
-                let term = value.map(|value| {
-                    self.versions.put(terms, Version { place, width, value, assigned, pins: Vec::new() })
-                });
+                let term = value
+                    .map(|value| self.versions.put(terms, Version { place, width, value, assigned, pins: Vec::new() }));
                 execution.done.values.insert(id, term);
             }
             return Ok(());

@@ -134,7 +134,12 @@ impl<'s> Symbolic<'s> {
     }
 
     /// When a range was written that `maker` wrote last before `moment`.
-    fn writer(&mut self, maker: Step, moment: Moment, (address, length): (u64, u64)) -> Result<Option<Moment>, TraceError> {
+    fn writer(
+        &mut self,
+        maker: Step,
+        moment: Moment,
+        (address, length): (u64, u64),
+    ) -> Result<Option<Moment>, TraceError> {
         let candidates: Vec<Moment> = self.tape.moments(maker).rev().filter(|at| *at < moment).collect();
         if let [only] = candidates[..] {
             return Ok(Some(only));
@@ -202,8 +207,7 @@ impl<'s> Symbolic<'s> {
         (address, length): (u64, u64),
     ) -> Result<Written, TraceError> {
         let end = address.saturating_add(length);
-        let overlaps =
-            |one: &&Stored| one.address < end && address < one.address.saturating_add(one.length);
+        let overlaps = |one: &&Stored| one.address < end && address < one.address.saturating_add(one.length);
         let Some(last) = stored.iter().rev().find(overlaps) else { return Ok(Written::Not) };
         let offset = address.wrapping_sub(last.address);
         if address < last.address || end > last.address.saturating_add(last.length) {
