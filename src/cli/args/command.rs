@@ -177,7 +177,7 @@ pub struct InvariantsCommand {
 
     /// What the invariants say of pointers: `value` nothing, `address` that a value is read where it was stored,
     /// `absolute` their numbers.
-    #[arg(long, value_name = "MODE", value_enum, default_value_t = InvariantMode::Value)]
+    #[arg(long, value_name = "MODE", value_enum, default_value_t = InvariantMode::Address)]
     pub mode: InvariantMode,
 
     /// Where the failure is seen: `crash`, `end`, `<step>`, `<step>:<variable>`, `output:<byte>` or `stderr:<byte>` (default: the

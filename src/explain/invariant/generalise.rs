@@ -30,6 +30,9 @@ const MAX_OPERATORS: usize = 4;
 /// Questions that the range of one variable may cost.
 const MAX_WIDENINGS: u32 = 24;
 
+/// Conditions on one variable that are kept as they are.
+const MAX_OF_ONE: usize = 3;
+
 /// Conditions among which the needless ones are looked for.
 const MAX_CONDITIONS: usize = 24;
 
@@ -153,7 +156,40 @@ pub fn generalise(
     }
     general.sort_unstable();
     general.dedup();
+    let general = joined(terms, prover, general, value);
     without_needless(terms, prover, general)
+}
+
+/// Puts a range in the place of many conditions on one variable, if it is shorter.
+fn joined(
+    terms: &mut Terms,
+    prover: &mut Prover,
+    conditions: Vec<TermId>,
+    value: &dyn Fn(Version) -> u64,
+) -> Vec<TermId> {
+    let mut single: HashMap<(Version, u32), Vec<TermId>> = HashMap::new();
+    for condition in &conditions {
+        let own = variables(terms, &[*condition]);
+        if own.len() == 1 {
+            single.entry(*own.first().expect("there is one")).or_default().push(*condition);
+        }
+    }
+    let mut many: Vec<Vec<TermId>> = single.into_values().filter(|all| all.len() > MAX_OF_ONE).collect();
+    many.sort_unstable();
+    let mut found = conditions;
+    for all in many {
+        let mut whole = terms.truth(true);
+        for condition in &all {
+            whole = terms.binary(Binary::And, whole, *condition);
+        }
+        let range = ranges(terms, prover, whole, &[], value);
+        if range.len() < all.len() {
+            found.retain(|condition| !all.contains(condition));
+            found.extend(range);
+        }
+    }
+    found.sort_unstable();
+    found
 }
 
 /// Leaves out what follows from the rest, long conditions first.

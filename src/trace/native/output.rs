@@ -11,6 +11,7 @@ use crate::trace::native::machine::Machine;
 use crate::trace::native::machine::Watch;
 use crate::trace::native::machine::What;
 use crate::trace::native::play::Player;
+use crate::trace::native::printed;
 use crate::trace::native::run::said;
 use crate::trace::slice::Part;
 use crate::trace::step::Step;
@@ -149,11 +150,12 @@ pub fn origin(player: &mut Player, place: Place) -> Result<Origin, TraceError> {
     Ok(seeker.origin)
 }
 
-/// The number of a call that makes a byte of what it prints what it is: with another number, the byte is another one.
-fn printed_number(machine: &Machine, function: &str, arguments: &[Option<u64>], offset: u64) -> Option<usize> {
+/// What of a call makes a byte of what it prints what it is: the byte of a text; or a number, if with another number the
+/// byte is another one.
+fn printed_from(machine: &Machine, function: &str, arguments: &[Option<u64>], offset: u64) -> Option<Origin> {
     let format = match function {
         "putchar" | "putchar_unlocked" | "fputc" | "putc" | "_IO_putc" | "fputc_unlocked" | "putc_unlocked" => {
-            return Some(0);
+            return Some(Origin::Argument(0));
         }
         "printf" => 0,
         "fprintf" | "dprintf" | "__printf_chk" => 1,
@@ -164,6 +166,10 @@ fn printed_number(machine: &Machine, function: &str, arguments: &[Option<u64>], 
     let text = |numbers: &[u64]| machine.printed_parts(arguments[format]?, numbers);
     let (whole, strings) = text(&numbers)?;
     let offset = usize::try_from(offset).ok()?;
+    let is_there = |string: &&printed::Part| (string.at..string.at + string.length).contains(&offset);
+    if let Some(string) = strings.iter().find(is_there) {
+        return Some(Origin::Byte(string.address + (offset - string.at) as u64));
+    }
     let is_string = |number: u64| strings.iter().any(|string| string.address == number);
     let other = |index: usize, number: u64| {
         let mut numbers = numbers.clone();
@@ -183,7 +189,7 @@ fn printed_number(machine: &Machine, function: &str, arguments: &[Option<u64>], 
         })
     };
     let index = (0..numbers.len()).filter(|index| !is_string(numbers[*index])).find(|index| is_made_by(*index))?;
-    Some(format + 1 + index)
+    Some(Origin::Argument(format + 1 + index))
 }
 
 /// Looks for the byte in memory that a call prints.
@@ -216,11 +222,11 @@ impl Watch for Seeker {
         }
         self.is_done = true;
         let Some(name) = &call.name else { return };
-        let number = || printed_number(machine, name, arguments, self.place.offset);
+        let from = || printed_from(machine, name, arguments, self.place.offset);
         let copied = copied(machine, name, arguments, self.place.offset);
         self.origin = match copied {
             Some((_, address)) => Origin::Byte(address),
-            None => number().map_or(Origin::Unknown, Origin::Argument),
+            None => from().unwrap_or(Origin::Unknown),
         };
         if let Some((begin, address)) = copied {
             let mut makers = Vec::new();

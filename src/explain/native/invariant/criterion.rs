@@ -5,6 +5,7 @@ use crate::explain::invariant::history::Effects;
 use crate::explain::native::invariant::Native;
 use crate::explain::native::invariant::time;
 use crate::instrument::instruction::Op;
+use crate::logic::substitute::variables;
 use crate::logic::term::Binary;
 use crate::logic::term::TermId;
 use crate::logic::term::Terms;
@@ -156,6 +157,7 @@ impl Native<'_> {
         let last = self.last_of(step)?;
         let (call, back) = calls.get(nth).or(calls.last()).copied().unwrap_or((last, last));
         let evaluated = self.evaluated(terms, call)?;
+        let mut pointer = None;
         let term = match origin {
             Origin::Argument(index) => evaluated.arguments.get(index).copied().flatten(),
             Origin::Byte(address) => {
@@ -164,7 +166,13 @@ impl Native<'_> {
                     event.back.as_ref().map(|back| back.access.looked.clone()).unwrap_or_default();
                 let is_there = |one: &&Looked| address.wrapping_sub(one.address) < one.length;
                 match looked.iter().find(is_there) {
-                    Some(looked) => self.symbolic.looked(terms, back, looked, (address, 1))?,
+                    Some(looked) => {
+                        pointer = self.symbolic.pointer_to(terms, &evaluated.arguments, looked.address).map(|pointer| {
+                            let offset = terms.constant(address - looked.address, 64);
+                            terms.binary(Binary::Add, pointer, offset)
+                        });
+                        self.symbolic.looked(terms, back, looked, (address, 1))?
+                    }
                     None => None,
                 }
             }
@@ -182,8 +190,13 @@ impl Native<'_> {
             let right = right.filter(|right| self.symbolic.versions.value(terms, *right) == 1);
             conditions.push(right.unwrap_or(recorded));
         }
-        let moment = if let Origin::Byte(_) = origin { back } else { call };
-        self.failing(terms, (moment, step), conditions, has_decisions)
+        if let (Some(term), Some(pointer)) = (term, pointer) {
+            let versions: Vec<u32> = variables(terms, &[term]).into_iter().map(|(version, _)| version).collect();
+            for version in versions {
+                conditions.extend(self.is_read_there(terms, version, pointer));
+            }
+        }
+        self.failing(terms, (call, step), conditions, has_decisions)
     }
 
     /// Conditions on what memory holds right before a step.

@@ -95,7 +95,7 @@ impl<'n> Native<'n> {
             let mut more = Vec::new();
             for (version, _) in variables(terms, &open) {
                 let known = self.symbolic.versions.get(version);
-                if let Place::Pinned(..) = known.place
+                if (matches!(known.place, Place::Pinned(..)) || self.is_literal(version))
                     && !effects.pinned.contains_key(&version)
                 {
                     more.extend(known.pins.iter().copied());
@@ -105,6 +105,15 @@ impl<'n> Native<'n> {
             open = more;
         }
         effects
+    }
+
+    /// Whether a version is text of the program, or the address of it: what nothing can change.
+    fn is_literal(&self, version: Version) -> bool {
+        let known = self.symbolic.versions.get(version);
+        let (Place::Memory(address, _) | Place::Pointer(address, _), None) = (known.place, known.assigned) else {
+            return false;
+        };
+        self.symbolic.tape.player.globals.find(address).is_some_and(|global| !global.is_named)
     }
 
     /// That a pointer leads to the place of a version.

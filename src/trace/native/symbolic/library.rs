@@ -5,6 +5,7 @@ use std::rc::Rc;
 use crate::instrument::instruction::Op;
 use crate::instrument::segment::What;
 use crate::instrument::types::Type;
+use crate::logic::substitute::variables;
 use crate::logic::term::Binary;
 use crate::logic::term::TermId;
 use crate::logic::term::Terms;
@@ -81,6 +82,12 @@ impl Symbolic<'_> {
         Ok(())
     }
 
+    /// The argument that is a pointer to an address.
+    pub fn pointer_to(&self, terms: &Terms, arguments: &[Option<TermId>], address: u64) -> Option<TermId> {
+        let is_it = |term: &TermId| terms.width(*term) == 64 && self.versions.value(terms, *term) == address;
+        arguments.iter().flatten().copied().find(is_it)
+    }
+
     /// What a library function depends on: its arguments that are no pointers, and the bytes that it read.
     fn conditions(
         &mut self,
@@ -113,6 +120,7 @@ impl Symbolic<'_> {
         let is_length = matches!(call.name.as_deref(), Some("strlen" | "strnlen"));
         let mut n_bytes = 0;
         for looked in &back.access.looked {
+            let pointer = self.pointer_to(terms, arguments, looked.address);
             for (at, (byte, _)) in (looked.address..).zip(&looked.bytes) {
                 let Some(byte) = byte else { continue };
                 n_bytes += 1;
@@ -120,6 +128,13 @@ impl Symbolic<'_> {
                     break;
                 }
                 let Some(term) = self.looked(terms, event.moment, looked, (at, 1))? else { continue };
+                if let Some(pointer) = pointer {
+                    let offset = terms.constant(at - looked.address, 64);
+                    let pointer = terms.binary(Binary::Add, pointer, offset);
+                    for (version, _) in variables(terms, &[term]) {
+                        execution.done.loads.entry(version).or_default().push(pointer);
+                    }
+                }
                 let zero = terms.constant(0, 8);
                 let condition = if is_length && *byte != 0 {
                     let is_end = terms.binary(Binary::Eq, term, zero);
