@@ -27,8 +27,9 @@ pub struct Invariants {
     pub failure: Untrusted,
     /// What the invariants say of addresses: `value`, `address` or `absolute`.
     pub mode: Untrusted,
-    /// Whether the slice has the decisions that let its statements run.
-    pub has_decisions: bool,
+    /// How far decisions are followed: 0 not at all, 1 those on which the values of the failure depend, 2 those on which
+    /// the values in their conditions depend, too, and so on.
+    pub depth: u32,
     /// The executed part of the program.
     pub run: Size,
     /// The dynamic slice of the failure; `None` if the run is too long to compute it.

@@ -55,8 +55,8 @@ pub struct InvariantsOrder {
     pub at: Option<Criterion>,
     /// An expression that should hold at a place, in place of the failure.
     pub assertion: Option<Expectation>,
-    /// Whether the slice has the decisions that let its statements run.
-    pub has_decisions: bool,
+    /// How far decisions are followed, see [`Failing::depth`](crate::explain::invariant::Failing::depth).
+    pub depth: u32,
     /// What limits the work.
     pub limits: Limits,
     /// Whether statements that are not necessary are left out.
@@ -94,8 +94,12 @@ pub fn run(
     let ending = recorded.recording.ending.clone();
     talk.say("Computing the invariants.");
     let asked = failing::find(order, &mut recorded.player, (ended, &ending), expected.as_deref(), &sources)?;
+    let dynamic = told::dynamic(&mut recorded.player, &asked).map_err(|error| failed(&error))?;
     let tape = Tape::new(&mut recorded.player).map_err(|error| failed(&error))?;
     let mut native = Native::new(Symbolic::new(tape), order.mode);
+    native.potential = dynamic.graph;
+    native.failing = Some(asked.step);
+    native.skipped = dynamic.skipped;
     let mut terms = Terms::default();
     let criterion = failing::criterion(order, &asked, &mut native, &mut terms)?;
     let found = abstraction(&mut terms, &mut native, &criterion.failing, order.limits);
@@ -108,7 +112,6 @@ pub fn run(
         None => None,
     };
     drop(native);
-    let dynamic = told::dynamic(&mut recorded.player, &asked).map_err(|error| failed(&error))?;
     let invariants = Invariants {
         recording: recorded.name.as_str().into(),
         commit: recorded.recording.commit.as_str().into(),

@@ -29,7 +29,7 @@ import histories
 
 parser = argparse.ArgumentParser(prog="bench invariants", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("--binary", default=ROOT / "target" / "release" / "git-idd", help="the program to measure")
-parser.add_argument("--mode", action="append", help="value, address or absolute, with `+data` to leave decisions out; repeatable; default: value")
+parser.add_argument("--mode", action="append", help="value, address or absolute, with `+data` to leave decisions out, or `+N` to follow them that far; repeatable; default: address")
 parser.add_argument("--seconds", type=float, default=60, help="time of one command")
 parser.add_argument("--verify", action="store_true", help="let z3 check each invariant")
 parser.add_argument("--histories", type=Path, action="append", default=[], metavar="FILE",
@@ -40,7 +40,7 @@ parser.add_argument("--raw", type=Path, help="where raw rows are appended")
 parser.add_argument("--tables", type=Path, help="print the tables of an earlier run from its JSON lines")
 parser.add_argument("names", nargs="*", help="only these programs or versions")
 options = parser.parse_args()
-MODES = options.mode or ["value"]
+MODES = options.mode or ["address"]
 
 
 def command(binary, arguments, repo, home):
@@ -68,9 +68,10 @@ def measured(binary, repo, build, test, expected, faulty):
         row |= {"run": chop["run"]["n_statements"], "n_steps": chop["run"]["n_steps"], "backward": chop["backward"]["n_statements"],
                 "chop": chop["chop"]["n_statements"], "failure": chop["failure"], "modes": {}}
         for mode in MODES:
-            name, data = mode.removesuffix("+data"), mode.endswith("+data")
+            name, depth = (mode.split("+") + [""])[:2]
+            how = ["--data"] if depth == "data" else ["--depth", depth] if depth else []
             arguments = ["invariants", "--json", "--recording", chop["recording"], "--expected", expected, "--mode", name]
-            found, wall = command(binary, arguments + ["--data"] * data + ["--verify"] * options.verify, repo, home)
+            found, wall = command(binary, arguments + how + ["--verify"] * options.verify, repo, home)
             row["modes"][mode] = {"wall": wall} | measures(found, faulty)
     return row
 

@@ -202,6 +202,11 @@ pub struct InvariantsCommand {
     #[arg(long)]
     pub data: bool,
 
+    /// How far decisions are followed: 1 for those on which the values of the failure depend, 2 for those on which the
+    /// values in their conditions depend, too, and so on.
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = value_parser!(u32).range(1..), conflicts_with = "data")]
+    pub depth: u32,
+
     /// Leave out statements without which the failure follows as well.
     #[arg(long)]
     pub minimal: bool,

@@ -60,8 +60,9 @@ pub trait History {
     /// What was done at a time to some versions, which were all assigned then.
     fn effects(&mut self, terms: &mut Terms, time: Time, versions: &[Version]) -> Result<Effects, Self::Error>;
 
-    /// The last decision that let something run; `None` if nothing decided it.
-    fn decision(&mut self, time: Time) -> Result<Option<Time>, Self::Error>;
+    /// The decisions on which something depends, all before it: the last one that let it run, and those because of which
+    /// something else did not run that could have changed what it uses.
+    fn decisions(&mut self, time: Time) -> Result<Vec<Time>, Self::Error>;
 
     /// What held at a decision, so that it went the way it did. With what has to be known of the versions that it reads.
     fn condition(&mut self, terms: &mut Terms, decision: Time) -> Result<(TermId, Effects), Self::Error>;

@@ -33,7 +33,6 @@ use crate::logic::term::Binary;
 use crate::logic::term::TermId;
 use crate::logic::term::Terms;
 use std::collections::BTreeMap;
-use std::collections::BTreeSet;
 use std::collections::HashMap;
 use std::collections::HashSet;
 use std::time::Duration;
@@ -138,8 +137,9 @@ pub struct Failing {
     pub effects: Effects,
     /// When it fails.
     pub time: Time,
-    /// Whether the slice has the decisions that let its statements run.
-    pub has_decisions: bool,
+    /// How far decisions are followed: 0 not at all, 1 those on which the values of the failure depend, 2 those on which
+    /// the values in their conditions depend, too, and so on.
+    pub depth: u32,
 }
 
 /// Finds the abstract slice of a failure.
@@ -161,9 +161,10 @@ pub fn abstraction<H: History>(
         history,
         prover,
         invariant: Vec::new(),
-        decisions: BTreeSet::new(),
+        decisions: BTreeMap::new(),
         decided: HashSet::new(),
-        has_decisions: failing.has_decisions,
+        levels: HashMap::new(),
+        depth: failing.depth,
         links: Vec::new(),
         kept: Vec::new(),
         is_partial: false,
@@ -184,11 +185,13 @@ struct Engine<'e, H> {
     prover: Prover,
     /// The conditions of the invariant at the present point.
     invariant: Vec<TermId>,
-    /// Decisions that the engine comes to.
-    decisions: BTreeSet<Time>,
-    /// Statements whose decision was asked for.
+    /// Decisions that the engine comes to, with their level: the number of decisions from there to the failure.
+    decisions: BTreeMap<Time, u32>,
+    /// Statements whose decisions were asked for.
     decided: HashSet<Time>,
-    has_decisions: bool,
+    /// The level of versions of the invariant.
+    levels: HashMap<Version, u32>,
+    depth: u32,
     links: Vec<Link>,
     kept: Vec<Kept>,
     is_partial: bool,
@@ -198,7 +201,8 @@ impl<H: History> Engine<'_, H> {
     fn begin(&mut self, failing: &Failing) -> Result<Vec<TermId>, H::Error> {
         let required = self.required(&failing.conditions, &failing.effects);
         self.invariant = self.general(&required.conditions, &required.hypotheses);
-        self.decided_by(failing.time)?;
+        self.note(&required.conditions, 0);
+        self.decided_by(failing.time, 0)?;
         Ok(required.facts)
     }
 
@@ -213,7 +217,7 @@ impl<H: History> Engine<'_, H> {
             }
         }
         let assigned = last.pop_last();
-        let decision = self.decisions.last().copied();
+        let decision = self.decisions.last_key_value().map(|(decision, level)| (*decision, *level));
         let is_over = self.links.len() >= max_links || self.prover.deadline.is_some_and(|end| Instant::now() > end);
         if is_over && (assigned.is_some() || decision.is_some()) {
             self.is_partial = true;
@@ -221,12 +225,12 @@ impl<H: History> Engine<'_, H> {
         }
         match (assigned, decision) {
             (None, None) => return Ok(false),
-            (Some((time, versions)), decision) if decision.is_none_or(|decision| decision <= time) => {
+            (Some((time, versions)), decision) if decision.is_none_or(|(decision, _)| decision <= time) => {
                 self.assign(time, &versions)?;
             }
-            (_, Some(decision)) => {
+            (_, Some((decision, level))) => {
                 self.decisions.remove(&decision);
-                self.decide(decision)?;
+                self.decide(decision, level)?;
             }
             (Some(_), None) => {}
         }
@@ -245,6 +249,8 @@ impl<H: History> Engine<'_, H> {
             touched.iter().map(|condition| substitute(self.terms, *condition, &values)).collect();
         conditions.extend(effects.assignments.iter().flat_map(|assignment| assignment.requires.iter().copied()));
         let Required { conditions, hypotheses, facts } = self.required(&conditions, &effects);
+        let level = versions.iter().filter_map(|version| self.levels.get(version)).min().copied().unwrap_or(0);
+        self.note(&conditions, level);
         let assigned: Vec<(Version, TermId)> =
             effects.assignments.iter().map(|assignment| (assignment.version, assignment.value)).collect();
         if self.keeps(&touched, &others, &conditions, &effects, &hypotheses) {
@@ -260,7 +266,7 @@ impl<H: History> Engine<'_, H> {
             self.kept.push(Kept { time, assigned, hypotheses, facts });
             return Ok(());
         }
-        self.decided_by(time)?;
+        self.decided_by(time, level)?;
         self.links.push(Link {
             time,
             role: if is_location { Role::Locates } else { Role::Assigns },
@@ -276,7 +282,7 @@ impl<H: History> Engine<'_, H> {
     }
 
     /// Goes back over a decision that let a statement of the slice run.
-    fn decide(&mut self, decision: Time) -> Result<(), H::Error> {
+    fn decide(&mut self, decision: Time, level: u32) -> Result<(), H::Error> {
         let (condition, effects) = self.history.condition(self.terms, decision)?;
         let Required { conditions, hypotheses, facts } = self.required(&[condition], &effects);
         let mut new = Vec::new();
@@ -285,7 +291,10 @@ impl<H: History> Engine<'_, H> {
                 new.push(condition);
             }
         }
-        self.decided_by(decision)?;
+        // A call decides nothing itself.
+        let is_call = self.terms.constant_of(condition).is_some();
+        self.decided_by(decision, if is_call { level } else { level + 1 })?;
+        self.note(&new, level + 1);
         if new.is_empty() {
             return Ok(());
         }
@@ -307,16 +316,26 @@ impl<H: History> Engine<'_, H> {
         Ok(())
     }
 
-    /// Notes the decision that let a statement run.
-    fn decided_by(&mut self, time: Time) -> Result<(), H::Error> {
-        if self.has_decisions
-            && self.decided.insert(time)
-            && let Some(decision) = self.history.decision(time)?
-            && !self.decided.contains(&decision)
-        {
-            self.decisions.insert(decision);
+    /// Notes the decisions on which a statement depends.
+    fn decided_by(&mut self, time: Time, level: u32) -> Result<(), H::Error> {
+        if level >= self.depth || !self.decided.insert(time) {
+            return Ok(());
+        }
+        for decision in self.history.decisions(time)? {
+            if !self.decided.contains(&decision) {
+                let known = self.decisions.entry(decision).or_insert(level);
+                *known = level.min(*known);
+            }
         }
         Ok(())
+    }
+
+    /// Notes the level of the versions of some conditions.
+    fn note(&mut self, conditions: &[TermId], level: u32) {
+        for (version, _) in variables(self.terms, conditions) {
+            let known = self.levels.entry(version).or_insert(level);
+            *known = level.min(*known);
+        }
     }
 
     fn mentions(&self, condition: TermId, versions: &[Version]) -> bool {

@@ -101,7 +101,7 @@ impl Run {
             conditions: vec![failure],
             effects: Effects::default(),
             time: Time(0, self.now),
-            has_decisions: true,
+            depth: u32::MAX,
         };
         let mut terms = std::mem::take(&mut self.terms);
         let Ok(found) = abstraction(&mut terms, self, &failing, Limits::default());
@@ -140,8 +140,8 @@ impl History for Run {
         })
     }
 
-    fn decision(&mut self, time: Time) -> Result<Option<Time>, Infallible> {
-        Ok(self.governing.get(&time.1).map(|decision| Time(0, *decision)))
+    fn decisions(&mut self, time: Time) -> Result<Vec<Time>, Infallible> {
+        Ok(self.governing.get(&time.1).map(|decision| Time(0, *decision)).into_iter().collect())
     }
 
     fn condition(&mut self, _: &mut Terms, decision: Time) -> Result<(TermId, Effects), Infallible> {
@@ -251,8 +251,7 @@ fn a_limit_leaves_what_has_to_hold_before() {
     let bits = run.value_of(read);
     let last = run.terms.constant(bits, 32);
     let failure = run.op(Binary::Eq, read, last);
-    let failing =
-        Failing { conditions: vec![failure], effects: Effects::default(), time: Time(0, 99), has_decisions: false };
+    let failing = Failing { conditions: vec![failure], effects: Effects::default(), time: Time(0, 99), depth: 0 };
     let mut terms = std::mem::take(&mut run.terms);
     let limits = Limits { max_links: 5, time: None };
     let Ok(found) = abstraction(&mut terms, &mut run, &failing, limits);

@@ -50,6 +50,10 @@ pub struct Asked {
     pub what: What,
     /// In words.
     pub words: String,
+    /// For wrong output: the last step before it that printed. Else the step itself.
+    pub previous: Step,
+    /// For a wrong byte: the step that printed the text before it, if that text may be too short.
+    pub text_before: Option<Step>,
 }
 
 /// Finds the failure: what the order says, else what [`failure::find`] finds.
@@ -63,13 +67,13 @@ pub fn find(
     if let Some(asked) = &order.assertion {
         let step = assertion::violated(asked, player)?;
         let words = format!("`{}` does not hold at {}, step {}", asked.text, asked.place(), step.0);
-        return Ok(Asked { step, what: What::Assertion, words });
+        return Ok(Asked { step, what: What::Assertion, words, previous: step, text_before: None });
     }
     let outputs = |player: &mut Player| output::outputs(player).map_err(|error| failed(&error));
     match &order.at {
         None => {
             let found = failure::find(player, ended, ending, expected)?;
-            let (step, _) = found.steps();
+            let ((step, previous), text_before) = (found.steps(), found.text_before);
             let words = found.described(player)?;
             let what = if found.is_crash() {
                 What::Crash
@@ -80,12 +84,13 @@ pub fn find(
             } else {
                 What::End
             };
-            Ok(Asked { step, what, words })
+            Ok(Asked { step, what, words, previous, text_before })
         }
         Some(Criterion::Variable(step, variable)) => {
             let found = variable_at(player, Step(*step), variable)?;
             let words = format!("`{variable}` before step {step}");
-            Ok(Asked { step: Step(*step), what: What::Variable(found.0, found.1), words })
+            let step = Step(*step);
+            Ok(Asked { step, what: What::Variable(found.0, found.1), words, previous: step, text_before: None })
         }
         Some(Criterion::Output(offset) | Criterion::Errors(offset)) => {
             let stream = match order.at {
@@ -122,7 +127,7 @@ fn found(at: Option<&Criterion>, player: &mut Player, ended: Option<u32>, source
     };
     let found = criterion.find(player, ended, Direction::Backward, sources)?;
     let step = found.steps.first().map_or(Step::START, |(step, _)| *step);
-    Ok(Asked { step, what, words: found.words })
+    Ok(Asked { step, what, words: found.words, previous: step, text_before: None })
 }
 
 /// The address and the bytes of a variable before a step.
@@ -170,17 +175,15 @@ pub fn criterion(
     native: &mut Native<'_>,
     terms: &mut Terms,
 ) -> Result<criterion::Criterion, Failure> {
-    let (step, has_decisions) = (asked.step, order.has_decisions);
+    let (step, depth) = (asked.step, order.depth);
     let found = match asked.what {
-        What::Crash => native.crash(terms, step, has_decisions),
-        What::End => native.end(terms, step, has_decisions),
-        What::Output(place, origin, right) => {
-            native.output(terms, (place.step, place.nth), origin, right, has_decisions)
-        }
+        What::Crash => native.crash(terms, step, depth),
+        What::End => native.end(terms, step, depth),
+        What::Output(place, origin, right) => native.output(terms, (place.step, place.nth), origin, right, depth),
         What::Variable(address, length) => match native.held(terms, step, (address, length)) {
             Ok(Some(term)) => {
                 let condition = native.symbolic.as_recorded_value(terms, term);
-                native.state(step, vec![condition], has_decisions)
+                native.state(step, vec![condition], depth)
             }
             Ok(None) => {
                 return Err(Failure::new(Status::Error, "the value of the variable is not known at this step"));
@@ -192,7 +195,7 @@ pub fn criterion(
                 return Err(Failure::new(Status::Error, "there is no assertion"));
             };
             let condition = assertion::condition(assertion, step, native, terms)?;
-            native.state(step, vec![condition], has_decisions)
+            native.state(step, vec![condition], depth)
         }
     };
     found.map_err(|error| failed(&error))

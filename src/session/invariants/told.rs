@@ -28,13 +28,14 @@ use crate::session::invariants::is_changed;
 use crate::session::slice::size;
 use crate::session::sources::Sources;
 use crate::trace::TraceError;
+use crate::trace::dependence::Dependences;
 use crate::trace::native::event::Event;
 use crate::trace::native::machine::Machine;
 use crate::trace::native::machine::Watch;
 use crate::trace::native::play::Player;
+use crate::trace::native::relevant::dependences;
 use crate::trace::native::statements::statements;
 use crate::trace::native::symbolic::version::Place;
-use crate::trace::native::uses::dependences;
 use crate::trace::slice;
 use crate::trace::slice::Kinds;
 use crate::trace::step::Step;
@@ -66,9 +67,14 @@ pub struct Dynamic {
     pub run: Size,
     /// The dynamic slice.
     pub slice: Option<Size>,
+    /// The dependences, with potential ones.
+    pub graph: Option<Dependences>,
+    /// Decisions before a wrong output that could have led to other output.
+    pub skipped: Vec<Step>,
 }
 
-/// The executed part of the program, and the dynamic slice of the failure: data, addresses, and decisions.
+/// The executed part of the program, and the relevant slice of the failure: data, addresses, and decisions, also those
+/// that skipped something.
 ///
 /// Cost: two passes over the trace.
 pub fn dynamic(player: &mut Player, asked: &Asked) -> std::result::Result<Dynamic, TraceError> {
@@ -76,19 +82,23 @@ pub fn dynamic(player: &mut Player, asked: &Asked) -> std::result::Result<Dynami
     let n_steps = player.machine.n_steps;
     if n_steps > MAX_DYNAMIC {
         let (all, _) = statements(player, &[], &[])?;
-        return Ok(Dynamic { run: size(&all, |statement| statement.n_steps), slice: None });
+        let run = size(&all, |statement| statement.n_steps);
+        return Ok(Dynamic { run, slice: None, graph: None, skipped: Vec::new() });
     }
-    let graph = dependences(player, Step(u32::MAX))?;
+    let (graph, mut skipped) = dependences(player, (asked.step, asked.previous))?;
+    skipped.extend(asked.text_before);
     let until = match asked.what {
         What::Variable(..) | What::Assertion => asked.step,
         _ => Step(u32::MAX),
     };
-    let mut members = slice::backward(&graph, &[(asked.step, until)], Kinds { potential: false, ..Kinds::ALL });
+    let criteria: Vec<(Step, Step)> =
+        [(asked.step, until)].into_iter().chain(skipped.iter().map(|decision| (*decision, asked.step))).collect();
+    let mut members = slice::backward(&graph, &criteria, Kinds::ALL);
     members.insert(asked.step);
-    drop(graph);
     let (all, _) = statements(player, &[&members], &[])?;
     let slice = size(&all, |statement| statement.inside[0].0);
-    Ok(Dynamic { run: size(&all, |statement| statement.n_steps), slice: Some(slice) })
+    let run = size(&all, |statement| statement.n_steps);
+    Ok(Dynamic { run, slice: Some(slice), graph: Some(graph), skipped })
 }
 
 /// Puts a slice into words. What the run is, is left empty.
@@ -176,7 +186,7 @@ pub fn tell(
             Mode::Absolute => "absolute",
         }
         .into(),
-        has_decisions: order.has_decisions,
+        depth: order.depth,
         run: Size::default(),
         dynamic: None,
         slice,

@@ -40,16 +40,16 @@ impl Native<'_> {
         terms: &mut Terms,
         (moment, step): (Moment, Step),
         conditions: Vec<TermId>,
-        has_decisions: bool,
+        depth: u32,
     ) -> Result<Criterion, TraceError> {
         let effects = self.effects_of(terms, moment, &conditions)?;
-        Ok(Criterion { failing: Failing { conditions, effects, time: time(moment), has_decisions }, step })
+        Ok(Criterion { failing: Failing { conditions, effects, time: time(moment), depth }, step })
     }
 
     /// The crash of a step: that the address it uses is null, or outside of the object that it is computed from.
     ///
     /// Cost: plays the step.
-    pub fn crash(&mut self, terms: &mut Terms, step: Step, has_decisions: bool) -> Result<Criterion, TraceError> {
+    pub fn crash(&mut self, terms: &mut Terms, step: Step, depth: u32) -> Result<Criterion, TraceError> {
         let moment = self.last_of(step)?;
         let event = self.event(moment)?;
         let evaluated = self.evaluated(terms, moment)?;
@@ -72,7 +72,7 @@ impl Native<'_> {
                 }
             }
         }
-        self.failing(terms, (moment, step), conditions, has_decisions)
+        self.failing(terms, (moment, step), conditions, depth)
     }
 
     /// That an address is outside of the object that its base leads to; if there is none, that it is what it is.
@@ -115,7 +115,7 @@ impl Native<'_> {
     }
 
     /// The end of a program in a step: what it returned, or gave to `exit`, and what let it run.
-    pub fn end(&mut self, terms: &mut Terms, step: Step, has_decisions: bool) -> Result<Criterion, TraceError> {
+    pub fn end(&mut self, terms: &mut Terms, step: Step, depth: u32) -> Result<Criterion, TraceError> {
         let moment = self.last_of(step)?;
         let event = self.event(moment)?;
         let evaluated = self.evaluated(terms, moment)?;
@@ -132,7 +132,7 @@ impl Native<'_> {
             let is_zero = terms.binary(Binary::Eq, value, zero);
             conditions.push(if is_bad { terms.not(is_zero) } else { is_zero });
         }
-        self.failing(terms, (moment, step), conditions, has_decisions)
+        self.failing(terms, (moment, step), conditions, depth)
     }
 
     /// A wrong byte of the output.
@@ -145,7 +145,7 @@ impl Native<'_> {
         (step, nth): (Step, usize),
         origin: Origin,
         expected: Option<u64>,
-        has_decisions: bool,
+        depth: u32,
     ) -> Result<Criterion, TraceError> {
         let mut calls = Vec::new();
         for moment in self.symbolic.tape.moments(step) {
@@ -167,10 +167,11 @@ impl Native<'_> {
                 let is_there = |one: &&Looked| address.wrapping_sub(one.address) < one.length;
                 match looked.iter().find(is_there) {
                     Some(looked) => {
-                        pointer = self.symbolic.pointer_to(terms, &evaluated.arguments, looked.address).map(|pointer| {
-                            let offset = terms.constant(address - looked.address, 64);
-                            terms.binary(Binary::Add, pointer, offset)
-                        });
+                        pointer =
+                            self.symbolic.pointer_to(terms, &evaluated.arguments, looked.address).map(|pointer| {
+                                let offset = terms.constant(address - looked.address, 64);
+                                terms.binary(Binary::Add, pointer, offset)
+                            });
                         self.symbolic.looked(terms, back, looked, (address, 1))?
                     }
                     None => None,
@@ -196,14 +197,14 @@ impl Native<'_> {
                 conditions.extend(self.is_read_there(terms, version, pointer));
             }
         }
-        self.failing(terms, (call, step), conditions, has_decisions)
+        self.failing(terms, (call, step), conditions, depth)
     }
 
     /// Conditions on what memory holds right before a step.
-    pub fn state(&mut self, step: Step, conditions: Vec<TermId>, has_decisions: bool) -> Result<Criterion, TraceError> {
+    pub fn state(&mut self, step: Step, conditions: Vec<TermId>, depth: u32) -> Result<Criterion, TraceError> {
         let moment = self.symbolic.tape.moments(step).next();
         let moment = moment.ok_or(TraceError::Damaged("a step is not where it was"))?;
-        let failing = Failing { conditions, effects: Effects::default(), time: time(moment), has_decisions };
+        let failing = Failing { conditions, effects: Effects::default(), time: time(moment), depth };
         Ok(Criterion { failing, step })
     }
 

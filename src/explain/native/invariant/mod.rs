@@ -22,6 +22,8 @@ use crate::logic::term::Binary;
 use crate::logic::term::TermId;
 use crate::logic::term::Terms;
 use crate::trace::TraceError;
+use crate::trace::dependence::Dependences;
+use crate::trace::dependence::Kind;
 use crate::trace::native::event::Event;
 use crate::trace::native::event::Moment;
 use crate::trace::native::symbolic::Evaluated;
@@ -61,12 +63,18 @@ pub struct Native<'n> {
     /// Its statements.
     pub symbolic: Symbolic<'n>,
     mode: Mode,
+    /// The dependences of the run, with potential ones.
+    pub potential: Option<Dependences>,
+    /// The failing step, and decisions before it that could have led to other output.
+    pub failing: Option<Step>,
+    /// See [`failing`](Self::failing).
+    pub skipped: Vec<Step>,
 }
 
 impl<'n> Native<'n> {
     /// A run.
     pub fn new(symbolic: Symbolic<'n>, mode: Mode) -> Self {
-        Self { symbolic, mode }
+        Self { symbolic, mode, potential: None, failing: None, skipped: Vec::new() }
     }
 
     /// An event that is there because the engine was given its time.
@@ -200,14 +208,23 @@ impl History for Native<'_> {
         Ok(Effects { assignments, is_unknown, ..effects })
     }
 
-    fn decision(&mut self, time: Time) -> Result<Option<Time>, TraceError> {
-        let event = self.event(moment(time))?;
-        let Some(first) = self.symbolic.tape.moments(event.step).next() else { return Ok(None) };
+    fn decisions(&mut self, time: Time) -> Result<Vec<Time>, TraceError> {
+        let at = moment(time);
+        let step = self.event(at)?.step;
+        let Some(first) = self.symbolic.tape.moments(step).next() else { return Ok(Vec::new()) };
         let decider = self.event(first)?.decider;
-        if decider == Step::START {
-            return Ok(None);
+        let mut found: Vec<Moment> = Vec::new();
+        if decider != Step::START {
+            found.extend(self.symbolic.last_before(decider, first));
         }
-        Ok(self.symbolic.last_before(decider, first).map(self::time))
+        let skipped = self.potential.as_ref().map(|graph| {
+            graph.makers(step).filter(|(_, kind)| *kind == Kind::Potential).map(|(maker, _)| maker).collect::<Vec<_>>()
+        });
+        let of_output = self.skipped.iter().filter(|_| self.failing == Some(step)).copied();
+        for maker in skipped.into_iter().flatten().chain(of_output) {
+            found.extend(self.symbolic.last_before(maker, at));
+        }
+        Ok(found.into_iter().map(self::time).collect())
     }
 
     fn condition(&mut self, terms: &mut Terms, decision: Time) -> Result<(TermId, Effects), TraceError> {

@@ -60,7 +60,7 @@ fn the_crash_of_a_stored_run_has_an_abstract_slice() {
         let crash = outputs(&mut player).unwrap().crash.unwrap();
         let mut native = Native::new(Symbolic::new(Tape::new(&mut player).unwrap()), mode);
         let mut terms = Terms::default();
-        let criterion = native.crash(&mut terms, crash, true).unwrap();
+        let criterion = native.crash(&mut terms, crash, 2).unwrap();
         let found = abstraction(&mut terms, &mut native, &criterion.failing, Limits::default()).unwrap();
         for link in &found.links {
             let event = native.event(moment(link.time)).unwrap();
