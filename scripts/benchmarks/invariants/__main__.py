@@ -88,11 +88,14 @@ def measures(found, faulty):
             "checked": sum(verified.get(part, 0) for part in ("n_proved", "n_refuted")), "refuted": verified.get("n_refuted", 0)}
 
 
-def around(source, line):
-    """The lines of the conditions around a line, by its indentation."""
-    indent = lambda text: len(text) - len(text.lstrip())
+def indent(text):
+    """The width of the space before a line."""
+    return len(text) - len(text.lstrip())
+
+
+def around(source, line, depth=1 << 30):
+    """The lines of the conditions around a place before a line, by the indentation there."""
     lines, found = source.split("\n"), set()
-    depth = indent(lines[line - 1]) if lines[line - 1].strip() else 1 << 30
     for number in range(line - 1, 0, -1):
         text = lines[number - 1]
         if text.strip() and indent(text) < depth:
@@ -122,7 +125,8 @@ def rows(binary):
                 bad = fault.apply(good)
                 make_repository(repo, program.copy_to, fault.file, good, bad)
                 test = next(test for test in program.tests if test.name in fault.fails)
-                lines = set(fault.lines()) or {fault.line, fault.line - 1} | around(bad, fault.line)
+                missing = good.split("\n")[fault.line - 1]
+                lines = set(fault.lines()) or {fault.line, fault.line - 1} | around(bad, fault.line, indent(missing))
                 source = bad.split("\n")
                 row = measured(binary, repo, program.build, [test.command()], f"tests/{test.name}.out", is_in(source, fault.file, lines))
                 yield {"program": name, "fault": fault.id, "kind": fault.kind, "shape": fault.shape, "test": test.name, **row}

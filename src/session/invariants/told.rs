@@ -85,14 +85,13 @@ pub fn dynamic(player: &mut Player, asked: &Asked) -> std::result::Result<Dynami
         let run = size(&all, |statement| statement.n_steps);
         return Ok(Dynamic { run, slice: None, graph: None, skipped: Vec::new() });
     }
-    let (graph, mut skipped) = dependences(player, (asked.step, asked.previous))?;
-    skipped.extend(asked.text_before);
+    let (graph, skipped) = dependences(player, (asked.step, asked.previous))?;
     let until = match asked.what {
         What::Variable(..) | What::Assertion => asked.step,
         _ => Step(u32::MAX),
     };
     let criteria: Vec<(Step, Step)> =
-        [(asked.step, until)].into_iter().chain(skipped.iter().map(|decision| (*decision, asked.step))).collect();
+        [(asked.step, until)].into_iter().chain(skipped.iter().chain(&asked.text_before).map(|decision| (*decision, asked.step))).collect();
     let mut members = slice::backward(&graph, &criteria, Kinds::ALL);
     members.insert(asked.step);
     let (all, _) = statements(player, &[&members], &[])?;

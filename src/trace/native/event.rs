@@ -107,6 +107,8 @@ pub struct Event {
     pub back: Option<Back>,
     /// Values of other statements that it uses, and who made them.
     pub temporaries: Vec<(Register, Step)>,
+    /// The decisions that chose among values: by `&&`, `||` or `?:`.
+    pub choices: Vec<Step>,
     /// The numbers that its registers hold.
     pub known: HashMap<ValueId, u64>,
     /// The crash that it ends with.
@@ -213,6 +215,7 @@ impl Collector {
             received: Vec::new(),
             back: None,
             temporaries: Vec::new(),
+            choices: Vec::new(),
             known: HashMap::new(),
             crash: None,
             is_quiet: shape.is_quiet,
@@ -357,6 +360,11 @@ impl Watch for Collector {
     }
 
     fn uses(&mut self, user: Step, maker: Step, what: What) {
+        if what == What::Decision
+            && let Some(event) = self.open.as_mut().filter(|event| event.step == user)
+        {
+            event.choices.push(maker);
+        }
         if let What::Memory(..) | What::Address(..) = what
             && self.open.as_ref().is_some_and(|event| event.step == user)
             && let Some(access) = self.access()

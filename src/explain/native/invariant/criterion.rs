@@ -5,6 +5,7 @@ use crate::explain::invariant::history::Effects;
 use crate::explain::native::invariant::Native;
 use crate::explain::native::invariant::time;
 use crate::instrument::instruction::Op;
+use crate::instrument::types::Type;
 use crate::logic::substitute::variables;
 use crate::logic::term::Binary;
 use crate::logic::term::TermId;
@@ -66,7 +67,7 @@ impl Native<'_> {
         } else if let Some(last) = event.last().filter(|last| matches!(last.op, Op::Call(..))) {
             // A library crashed: at a pointer that it was given.
             let pointers = last.operands.iter().zip(&evaluated.arguments);
-            for (_, argument) in pointers.filter(|(operand, _)| operand.ty == crate::instrument::types::Type::Ptr) {
+            for (_, argument) in pointers.filter(|(operand, _)| operand.ty == Type::Ptr) {
                 if let Some(argument) = argument.filter(|one| self.symbolic.versions.value(terms, *one) < FIRST_PAGE) {
                     conditions.push(self.symbolic.as_recorded_value(terms, argument));
                 }
@@ -138,13 +139,14 @@ impl Native<'_> {
     /// A wrong byte of the output.
     ///
     /// - `nth`: the number of calls of the step that printed something before.
-    /// - `expected`: what is right in its place: the byte, or the argument.
+    /// - `expected`: what is right in its place: the byte, or the argument; and the step that printed the text before it, if
+    ///   that may be too short.
     pub fn output(
         &mut self,
         terms: &mut Terms,
         (step, nth): (Step, usize),
         origin: Origin,
-        expected: Option<u64>,
+        (expected, text_before): (Option<u64>, Option<Step>),
         depth: u32,
     ) -> Result<Criterion, TraceError> {
         let mut calls = Vec::new();
@@ -197,7 +199,34 @@ impl Native<'_> {
                 conditions.extend(self.is_read_there(terms, version, pointer));
             }
         }
-        self.failing(terms, (call, step), conditions, depth)
+        let before = text_before.map(|step| self.printed(terms, step)).transpose()?;
+        let mut criterion = self.failing(terms, (call, step), conditions, depth)?;
+        if let Some((conditions, effects)) = before {
+            let failing = &mut criterion.failing;
+            failing.conditions.extend(conditions);
+            failing.effects.pinned.extend(effects.pinned);
+            failing.effects.addresses.extend(effects.addresses);
+        }
+        Ok(criterion)
+    }
+
+    /// That a step prints what it printed: its arguments that are numbers have their recorded values.
+    fn printed(&mut self, terms: &mut Terms, step: Step) -> Result<(Vec<TermId>, Effects), TraceError> {
+        let mut conditions = Vec::new();
+        let moments: Vec<Moment> = self.symbolic.tape.moments(step).collect();
+        for moment in moments.iter().rev() {
+            let event = self.event(*moment)?;
+            let evaluated = self.evaluated(terms, *moment)?;
+            let Some(last) = event.last().filter(|_| !evaluated.arguments.is_empty()) else { continue };
+            for (operand, argument) in last.operands.iter().zip(&evaluated.arguments) {
+                if let Some(argument) = argument.filter(|_| operand.ty != Type::Ptr) {
+                    conditions.push(self.symbolic.as_recorded_value(terms, argument));
+                }
+            }
+            let effects = self.effects_of(terms, *moment, &conditions)?;
+            return Ok((conditions, effects));
+        }
+        Ok((conditions, Effects::default()))
     }
 
     /// Conditions on what memory holds right before a step.

@@ -319,7 +319,10 @@ impl Symbolic<'_> {
                 _ => None,
             },
             Op::Phi(blocks) => match blocks.iter().position(|block| *block == event.block_before) {
-                Some(number) => operand(self, terms, execution, number)?,
+                Some(number) => {
+                    let value = operand(self, terms, execution, number)?;
+                    self.chosen(terms, execution, value)?
+                }
                 None => None,
             },
             Op::Select => {
@@ -425,6 +428,32 @@ impl Symbolic<'_> {
         let bits = compute::binary_bits(op, ty, bits[0], bits[1])?;
         let pins = self.pins(terms, &[first, second]);
         Some(self.pinned(terms, execution, (bits, width), pins))
+    }
+
+    /// A value that decisions chose, as long as they go the same way.
+    fn chosen(
+        &mut self,
+        terms: &mut Terms,
+        execution: &mut Execution<'_>,
+        value: Option<TermId>,
+    ) -> Result<Option<TermId>, TraceError> {
+        let Some(value) = value else { return Ok(None) };
+        let event = execution.event;
+        let mut conditions = Vec::new();
+        for decision in &event.choices {
+            let Some(moment) = self.last_before(*decision, event.moment) else { continue };
+            let Some(other) = self.evaluated(terms, moment)? else { continue };
+            conditions.extend(other.condition.filter(|condition| terms.constant_of(*condition).is_none()));
+            for (version, pointers) in &other.loads {
+                execution.done.loads.entry(*version).or_insert_with(|| pointers.clone());
+            }
+        }
+        if conditions.is_empty() {
+            return Ok(Some(value));
+        }
+        let is_chosen = self.pinned(terms, execution, (1, 1), conditions);
+        let other = terms.not(value);
+        Ok(Some(terms.if_else(is_chosen, value, other)))
     }
 
     /// Notes the pointer of an access that crashed.
