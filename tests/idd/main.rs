@@ -5,6 +5,7 @@
 mod browser;
 mod certificate;
 mod chops;
+mod invariants;
 mod commands;
 mod complaints;
 mod completions;

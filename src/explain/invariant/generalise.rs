@@ -145,6 +145,9 @@ pub fn generalise(
     value: &dyn Fn(Version) -> u64,
 ) -> Vec<TermId> {
     let mut general: Vec<TermId> = Vec::new();
+    let simple: Vec<TermId> =
+        conditions.iter().map(|condition| without_sum(terms, prover, *condition, hypotheses, value)).collect();
+    let conditions = &simple[..];
     let (nice, others): (Vec<TermId>, Vec<TermId>) = conditions.iter().partition(|one| is_nice(terms, **one));
     general.extend(nice);
     for condition in others {
@@ -158,6 +161,38 @@ pub fn generalise(
     general.dedup();
     let general = joined(terms, prover, general, value);
     without_needless(terms, prover, general)
+}
+
+/// `x > 3` in the place of `x + 2 > 5`, if that follows from the hypotheses: because the sum does not overflow.
+fn without_sum(
+    terms: &mut Terms,
+    prover: &mut Prover,
+    condition: TermId,
+    hypotheses: &[TermId],
+    value: &dyn Fn(Version) -> u64,
+) -> TermId {
+    let (inner, is_true) = match terms.node(condition) {
+        Node::Unary(Unary::Not, inner) => (inner, false),
+        _ => (condition, true),
+    };
+    let Node::Binary(op, first, second) = terms.node(inner) else { return condition };
+    if !matches!(op, Binary::Slt | Binary::Sle | Binary::Ult | Binary::Ule) {
+        return condition;
+    }
+    let moved = |terms: &mut Terms, sum: TermId, bound: TermId| {
+        let bound = terms.constant_of(bound)?;
+        let Node::Binary(Binary::Add, rest, by) = terms.node(sum) else { return None };
+        let bound = terms.constant(bound.wrapping_sub(terms.constant_of(by)?), terms.width(rest));
+        Some((rest, bound))
+    };
+    let found = match moved(terms, first, second) {
+        Some((rest, bound)) => Some(terms.binary(op, rest, bound)),
+        None => moved(terms, second, first).map(|(rest, bound)| terms.binary(op, bound, rest)),
+    };
+    let Some(found) = found else { return condition };
+    let found = if is_true { found } else { terms.not(found) };
+    let from = [&[found], hypotheses].concat();
+    if holds(terms, found, value) && prover.follows(terms, &from, condition) { found } else { condition }
 }
 
 /// Puts a range in the place of many conditions on one variable, if it is shorter.

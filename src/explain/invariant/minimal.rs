@@ -15,7 +15,8 @@ const MAX_CONFLICTS: u64 = 20_000;
 ///
 /// Cost: at most one question for each statement.
 pub fn minimal(terms: &mut Terms, abstraction: &Abstraction) -> Option<Vec<bool>> {
-    let formula = Formula::new(terms, abstraction, 0);
+    let mut formula = Formula::new(terms, abstraction, 0);
+    formula.always.extend(&abstraction.rest);
     let mut core: Vec<usize> = (0..formula.statements.len()).collect();
     let asked = |terms: &Terms, core: &[usize]| {
         let mut truths: Vec<TermId> = formula.always.clone();

@@ -82,6 +82,8 @@ pub struct Link {
     pub hypotheses: Vec<TermId>,
     /// What holds of results that it pins.
     pub facts: Vec<TermId>,
+    /// What has to hold so that it reads what it reads.
+    pub addresses: Vec<TermId>,
     /// Whether it computes something that is not modelled: its recorded value was taken.
     pub is_unknown: bool,
     /// Whether a question at it had no answer in its budget, so that recorded values were taken.
@@ -99,6 +101,8 @@ pub struct Kept {
     pub hypotheses: Vec<TermId>,
     /// As in [`Link`].
     pub facts: Vec<TermId>,
+    /// As in [`Link`].
+    pub addresses: Vec<TermId>,
 }
 
 /// What has to hold before a statement, and what is known there.
@@ -106,6 +110,7 @@ struct Required {
     conditions: Vec<TermId>,
     hypotheses: Vec<TermId>,
     facts: Vec<TermId>,
+    addresses: Vec<TermId>,
 }
 
 /// The abstract slice of a run.
@@ -248,13 +253,14 @@ impl<H: History> Engine<'_, H> {
         let mut conditions: Vec<TermId> =
             touched.iter().map(|condition| substitute(self.terms, *condition, &values)).collect();
         conditions.extend(effects.assignments.iter().flat_map(|assignment| assignment.requires.iter().copied()));
-        let Required { conditions, hypotheses, facts } = self.required(&conditions, &effects);
+        let Required { conditions, hypotheses, facts, mut addresses } = self.required(&conditions, &effects);
         let level = versions.iter().filter_map(|version| self.levels.get(version)).min().copied().unwrap_or(0);
         self.note(&conditions, level);
+        addresses.extend(effects.assignments.iter().flat_map(|assignment| assignment.requires.iter().copied()));
         let assigned: Vec<(Version, TermId)> =
             effects.assignments.iter().map(|assignment| (assignment.version, assignment.value)).collect();
         if self.keeps(&touched, &others, &conditions, &effects, &hypotheses) {
-            self.kept.push(Kept { time, assigned, hypotheses, facts });
+            self.kept.push(Kept { time, assigned, hypotheses, facts, addresses });
             return Ok(());
         }
         let after = std::mem::take(&mut self.invariant);
@@ -263,7 +269,7 @@ impl<H: History> Engine<'_, H> {
         let n_unknown = self.prover.n_unknown - n_unknown;
         self.invariant = before;
         if self.is_kept_forward(&after, &effects) {
-            self.kept.push(Kept { time, assigned, hypotheses, facts });
+            self.kept.push(Kept { time, assigned, hypotheses, facts, addresses });
             return Ok(());
         }
         self.decided_by(time, level)?;
@@ -275,6 +281,7 @@ impl<H: History> Engine<'_, H> {
             condition: None,
             hypotheses,
             facts,
+            addresses,
             is_unknown: effects.is_unknown,
             is_pinned: n_unknown > 0,
         });
@@ -284,7 +291,7 @@ impl<H: History> Engine<'_, H> {
     /// Goes back over a decision that let a statement of the slice run.
     fn decide(&mut self, decision: Time, level: u32) -> Result<(), H::Error> {
         let (condition, effects) = self.history.condition(self.terms, decision)?;
-        let Required { conditions, hypotheses, facts } = self.required(&[condition], &effects);
+        let Required { conditions, hypotheses, facts, addresses } = self.required(&[condition], &effects);
         let mut new = Vec::new();
         for condition in conditions {
             if !self.prover.follows(self.terms, &self.invariant, condition) {
@@ -310,6 +317,7 @@ impl<H: History> Engine<'_, H> {
             condition: Some(condition),
             hypotheses,
             facts,
+            addresses,
             is_unknown: effects.is_unknown,
             is_pinned,
         });
@@ -345,7 +353,7 @@ impl<H: History> Engine<'_, H> {
     /// Conditions with all that they need: the addresses of what they read, results that are pinned. And the
     /// hypotheses.
     fn required(&mut self, conditions: &[TermId], effects: &Effects) -> Required {
-        let (mut required, mut facts) = (conditions.to_vec(), Vec::new());
+        let (mut required, mut facts, mut addresses) = (conditions.to_vec(), Vec::new(), Vec::new());
         let mut done: HashSet<Version> = HashSet::new();
         loop {
             let mut values: HashMap<Version, TermId> = HashMap::new();
@@ -364,7 +372,9 @@ impl<H: History> Engine<'_, H> {
                     facts.push(fact);
                 }
                 if done.insert(version) {
-                    more.extend(effects.addresses.get(&version).into_iter().flatten().copied());
+                    let own = effects.addresses.get(&version).into_iter().flatten().copied();
+                    addresses.extend(own.clone());
+                    more.extend(own);
                 }
             }
             if values.is_empty() && more.is_empty() {
@@ -389,7 +399,7 @@ impl<H: History> Engine<'_, H> {
                 hypotheses.push(*hypothesis);
             }
         }
-        Required { conditions, hypotheses, facts }
+        Required { conditions, hypotheses, facts, addresses }
     }
 
     /// Conditions from which these follow, and which are simpler.

@@ -30,14 +30,15 @@ impl Formula {
         let mut always: Vec<TermId> = abstraction.facts.clone();
         let mut statements = Vec::new();
         let mut failing = abstraction.failure.clone();
-        for (index, Link { assigned, condition, hypotheses, facts, .. }) in (first..).zip(links) {
+        for (index, Link { assigned, condition, hypotheses, facts, addresses, .. }) in (first..).zip(links) {
             always.extend(hypotheses);
-            statements.push((Some(index), [facts, &equations(terms, assigned)[..]].concat()));
+            statements.push((Some(index), [facts, &equations(terms, assigned, addresses)[..]].concat()));
             failing.extend(condition);
+            failing.extend(condition.iter().flat_map(|_| addresses));
         }
-        for Kept { assigned, hypotheses, facts, .. } in kept {
+        for Kept { assigned, hypotheses, facts, addresses, .. } in kept {
             always.extend(hypotheses);
-            statements.push((None, [facts, &equations(terms, assigned)[..]].concat()));
+            statements.push((None, [facts, &equations(terms, assigned, addresses)[..]].concat()));
         }
         let mut fails = terms.truth(true);
         for condition in failing {
@@ -53,10 +54,17 @@ impl Formula {
     }
 }
 
-fn equations(terms: &mut Terms, assigned: &[(Version, TermId)]) -> Vec<TermId> {
+/// What is assigned, as long as it is read where it is expected.
+fn equations(terms: &mut Terms, assigned: &[(Version, TermId)], addresses: &[TermId]) -> Vec<TermId> {
+    let mut is_elsewhere = terms.truth(false);
+    for address in addresses {
+        let other = terms.not(*address);
+        is_elsewhere = terms.binary(Binary::Or, is_elsewhere, other);
+    }
     let equation = |(version, value): &(Version, TermId)| {
         let variable = terms.variable(*version, terms.width(*value));
-        terms.binary(Binary::Eq, variable, *value)
+        let equal = terms.binary(Binary::Eq, variable, *value);
+        terms.binary(Binary::Or, equal, is_elsewhere)
     };
     assigned.iter().map(equation).collect()
 }

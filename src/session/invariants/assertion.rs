@@ -5,6 +5,7 @@ use crate::instrument::debug::SourceType;
 use crate::logic::term;
 use crate::logic::term::TermId;
 use crate::logic::term::Terms;
+use crate::plural::count;
 use crate::report::Status;
 use crate::session::debug::expect::Expectation;
 use crate::session::expression::Expression;
@@ -46,7 +47,7 @@ pub fn violated(assertion: &Expectation, player: &mut Player) -> Result<Step, Fa
         }
         (None, None, n) => Err(Failure::new(
             Status::BadPasses,
-            format!("`{}` holds each time that {place} runs ({n} times)", assertion.text),
+            format!("`{}` holds each time that {place} runs ({})", assertion.text, count(n, "time")),
         )),
     }
 }
@@ -55,7 +56,7 @@ struct Finder<'f> {
     assertion: &'f Expectation,
     globals: Arc<Globals>,
     found: Option<Step>,
-    n_steps: u64,
+    n_steps: usize,
     error: Option<String>,
 }
 

@@ -196,7 +196,7 @@ impl Native<'_> {
         if let (Some(term), Some(pointer)) = (term, pointer) {
             let versions: Vec<u32> = variables(terms, &[term]).into_iter().map(|(version, _)| version).collect();
             for version in versions {
-                conditions.extend(self.is_read_there(terms, version, pointer));
+                conditions.extend(self.is_read_there(terms, version, pointer)?);
             }
         }
         let before = text_before.map(|step| self.printed(terms, step)).transpose()?;

@@ -9,6 +9,7 @@ pub mod words;
 mod tests;
 
 use std::collections::BTreeSet;
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use crate::explain::invariant::history::Assignment;
@@ -19,6 +20,7 @@ use crate::explain::invariant::history::Version;
 use crate::instrument::instruction::Op;
 use crate::logic::substitute::variables;
 use crate::logic::term::Binary;
+use crate::logic::term::Node;
 use crate::logic::term::TermId;
 use crate::logic::term::Terms;
 use crate::trace::TraceError;
@@ -89,30 +91,38 @@ impl<'n> Native<'n> {
     }
 
     /// What has to be known of the versions that an event reads, as far as `roots` mention them.
-    fn surroundings(&mut self, terms: &mut Terms, evaluated: &Evaluated, roots: &[TermId]) -> Effects {
+    fn surroundings(
+        &mut self,
+        terms: &mut Terms,
+        evaluated: &Evaluated,
+        roots: &[TermId],
+    ) -> Result<Effects, TraceError> {
         let mut effects = Effects { hypotheses: evaluated.hypotheses.clone(), ..Effects::default() };
-        for (version, pointers) in &evaluated.loads {
-            let required: Vec<TermId> =
-                pointers.iter().filter_map(|pointer| self.is_read_there(terms, *version, *pointer)).collect();
-            if !required.is_empty() {
-                effects.addresses.insert(*version, required);
-            }
-        }
-        let mut open: Vec<TermId> = roots.iter().chain(effects.addresses.values().flatten()).copied().collect();
+        let mut open: Vec<TermId> = roots.to_vec();
+        let mut seen: HashSet<Version> = HashSet::new();
         while !open.is_empty() {
             let mut more = Vec::new();
             for (version, _) in variables(terms, &open) {
+                if !seen.insert(version) {
+                    continue;
+                }
                 let known = self.symbolic.versions.get(version);
-                if (matches!(known.place, Place::Pinned(..)) || self.is_literal(version))
-                    && !effects.pinned.contains_key(&version)
-                {
+                if matches!(known.place, Place::Pinned(..)) || self.is_literal(version) {
                     more.extend(known.pins.iter().copied());
                     effects.pinned.insert(version, known.pins.clone());
+                }
+                let mut required = Vec::new();
+                for pointer in evaluated.loads.get(&version).into_iter().flatten() {
+                    required.extend(self.is_read_there(terms, version, *pointer)?);
+                }
+                if !required.is_empty() {
+                    more.extend(&required);
+                    effects.addresses.insert(version, required);
                 }
             }
             open = more;
         }
-        effects
+        Ok(effects)
     }
 
     /// Whether a version is text of the program, or the address of it: what nothing can change.
@@ -125,32 +135,53 @@ impl<'n> Native<'n> {
     }
 
     /// That a pointer leads to the place of a version.
-    fn is_read_there(&mut self, terms: &mut Terms, version: Version, pointer: TermId) -> Option<TermId> {
+    fn is_read_there(
+        &mut self,
+        terms: &mut Terms,
+        version: Version,
+        pointer: TermId,
+    ) -> Result<Option<TermId>, TraceError> {
         let known = self.symbolic.versions.get(version).clone();
-        let Place::Memory(address, length) = known.place else { return None };
+        let Place::Memory(address, length) = known.place else { return Ok(None) };
         match self.mode {
-            Mode::Value => None,
-            Mode::Absolute => {
-                let there = self.symbolic.as_recorded_value(terms, pointer);
-                Some(there)
-            }
+            Mode::Value => Ok(None),
+            Mode::Absolute => Ok(Some(self.symbolic.as_recorded_value(terms, pointer))),
             Mode::Address => {
+                if terms.constant_of(pointer).is_some() && self.is_stored_by_name(terms, version)? {
+                    return Ok(None);
+                }
                 let value = self.symbolic.versions.value(terms, pointer);
                 // A part of what the pointer leads to.
                 let offset = terms.constant(address.wrapping_sub(value), 64);
                 let part = terms.binary(Binary::Add, pointer, offset);
-                let place = Place::Pointer(address, length);
-                let stored = version::Version { place, width: 64, value: address, pins: Vec::new(), ..known };
-                let stored = self.symbolic.versions.put(terms, stored);
-                Some(terms.binary(Binary::Eq, part, stored))
+                let stored = self.location(terms, &known, (address, length));
+                Ok(Some(terms.binary(Binary::Eq, part, stored)))
             }
         }
+    }
+
+    /// The pointer through which a version was stored, as a variable.
+    fn location(&mut self, terms: &mut Terms, known: &version::Version, (address, length): (u64, u64)) -> TermId {
+        let place = Place::Pointer(address, length);
+        let stored =
+            version::Version { place, width: 64, value: address, pins: Vec::new(), assigned: known.assigned };
+        self.symbolic.versions.put(terms, stored)
+    }
+
+    /// Whether a version was stored at an address that nothing can change: in a variable by its name.
+    fn is_stored_by_name(&mut self, terms: &mut Terms, version: Version) -> Result<bool, TraceError> {
+        let known = self.symbolic.versions.get(version).clone();
+        let Place::Memory(address, length) = known.place else { return Ok(false) };
+        let Some(moment) = known.assigned else { return Ok(true) };
+        let Some(evaluated) = self.symbolic.evaluated(terms, moment)? else { return Ok(false) };
+        let pointer = self.symbolic.pointer_of(terms, &evaluated, (address, length));
+        Ok(pointer.is_some_and(|pointer| terms.constant_of(pointer).is_some()))
     }
 
     /// What has to be known of what an event reads, for conditions on it.
     pub fn effects_of(&mut self, terms: &mut Terms, moment: Moment, roots: &[TermId]) -> Result<Effects, TraceError> {
         let evaluated = self.evaluated(terms, moment)?;
-        Ok(self.surroundings(terms, &evaluated, roots))
+        self.surroundings(terms, &evaluated, roots)
     }
 
     /// Whether a step ends with a decision.
@@ -160,13 +191,24 @@ impl<'n> Native<'n> {
     }
 
     /// The version of the same place that an event reads.
-    fn before(&self, evaluated: &Evaluated, version: Version) -> Option<Version> {
-        let known = self.symbolic.versions.get(version);
+    fn before(&mut self, terms: &mut Terms, evaluated: &Evaluated, version: Version) -> Option<Version> {
+        let known = self.symbolic.versions.get(version).clone();
+        let place = match known.place {
+            Place::Pointer(address, length) => Place::Memory(address, length),
+            place => place,
+        };
         let is_same = |other: &&Version| {
             let other = self.symbolic.versions.get(**other);
-            other.place == known.place && other.assigned != known.assigned && other.width == known.width
+            other.place == place && other.assigned != known.assigned
         };
-        evaluated.loads.keys().filter(is_same).min().copied()
+        let before = evaluated.loads.keys().filter(is_same).min().copied()?;
+        let Place::Pointer(address, length) = known.place else { return Some(before) };
+        let before = self.symbolic.versions.get(before).clone();
+        let location = self.location(terms, &before, (address, length));
+        match terms.node(location) {
+            Node::Variable(version) => Some(version),
+            _ => None,
+        }
     }
 }
 
@@ -201,10 +243,10 @@ impl History for Native<'_> {
             }
             roots.push(value);
             roots.extend(&requires);
-            let before = self.before(&evaluated, *version);
+            let before = self.before(terms, &evaluated, *version);
             assignments.push(Assignment { version: *version, value, before, requires, is_location: is_pointer });
         }
-        let effects = self.surroundings(terms, &evaluated, &roots);
+        let effects = self.surroundings(terms, &evaluated, &roots)?;
         Ok(Effects { assignments, is_unknown, ..effects })
     }
 
@@ -237,7 +279,7 @@ impl History for Native<'_> {
         let evaluated = self.evaluated(terms, moment)?;
         let is_unknown = evaluated.condition.is_none();
         let condition = evaluated.condition.unwrap_or_else(|| terms.truth(true));
-        let effects = self.surroundings(terms, &evaluated, &[condition]);
+        let effects = self.surroundings(terms, &evaluated, &[condition])?;
         Ok((condition, Effects { is_unknown, ..effects }))
     }
 }

@@ -244,7 +244,10 @@ impl Writer<'_> {
             kind => kind,
         };
         let binding = if word.contains("==") || word == "!=" { Binding::Equality } else { Binding::Relation };
-        let [mut left, right] = [one, other].map(|side| self.side(side, kind, Binding::Shift));
+        let [mut left, mut right] = [one, other].map(|side| self.side(side, kind, Binding::Shift));
+        if op == Binary::Eq && self.terms.constant_of(other).is_none() && right < left {
+            std::mem::swap(&mut left, &mut right);
+        }
         if is_unsigned && matches!(kind, Kind::Signed | Kind::Character) {
             left = format!("(unsigned){left}");
         }
