@@ -16,8 +16,8 @@ use crate::scan;
 
 const VOCABULARY: [&str; 4] = ["outcome", "revision", "search", "plural"];
 
-/// What the command line may name. The drivers may name all of it but themselves.
-const BELOW_CLI: [&str; 16] = [
+/// What the command line and the drivers may name: the drivers not themselves, the command line not the last one.
+const BELOW_CLI: [&str; 17] = [
     "session",
     "outcome",
     "revision",
@@ -34,6 +34,7 @@ const BELOW_CLI: [&str; 16] = [
     "instrument",
     "trace",
     "trace::native",
+    "logic",
 ];
 
 /// Which top-level module may name which others, beside itself.
@@ -58,7 +59,7 @@ const LAYERS: [(&str, &[&str]); 19] = [
     ("world", &["outcome", "revision", "search", "plural", "syntax", "change", "instrument", "trace", "trace::native"]),
     ("report", &VOCABULARY),
     ("session", BELOW_CLI.split_at(1).1),
-    ("cli", &BELOW_CLI),
+    ("cli", BELOW_CLI.split_at(16).0),
 ];
 
 /// A directory, and the module that is there: its files name nothing of the library outside of it.
