@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde::Serialize;
 
+use crate::plural::count;
 use crate::report::Untrusted;
 use crate::report::chain::MAX_TEXT;
 use crate::report::chop::Size;
@@ -69,6 +70,7 @@ pub struct Verified {
 }
 
 /// A statement of the slice.
+#[expect(clippy::struct_excessive_bools, reason = "independent facts, which are fields of the stored form")]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Statement {
     /// Its step; 0 for the initial value of a global variable.
@@ -77,7 +79,7 @@ pub struct Statement {
     pub file: Option<Untrusted>,
     /// The line, from 1.
     pub line: Option<u32>,
-    /// The function.
+    /// The function; `initial value of <name>` for the initial value of a global variable.
     pub function: Untrusted,
     /// The text of the line without the space around it, if it is known.
     pub source: Option<Untrusted>,
@@ -116,24 +118,58 @@ impl Invariants {
         self.statements.iter().filter(|statement| statement.is_necessary != Some(false))
     }
 
-    /// The same with a limited number of statements, and with short texts.
+    /// The same with a limited number of statements, the last ones, and with short texts.
     #[must_use]
     pub fn bounded(self) -> Self {
+        let mut remarks = texts(&self.remarks);
+        let n_omitted = self.statements.len().saturating_sub(MAX_STATEMENTS);
+        if n_omitted > 0 {
+            let all = count(self.statements.len(), "statement");
+            remarks.push(format!("of {all} the last {MAX_STATEMENTS} are shown").into());
+        }
+        let verified = self.verified.map(|verified| Verified { solver: verified.solver.cut(MAX_TEXT), ..verified });
         Self {
             recording: self.recording.cut(MAX_TEXT),
             commit: self.commit.cut(MAX_TEXT),
             ending: self.ending.cut(MAX_TEXT),
             failure: self.failure.cut(MAX_TEXT),
             mode: self.mode.cut(MAX_TEXT),
-            statements: self.statements.iter().take(MAX_STATEMENTS).map(Statement::bounded).collect(),
+            statements: self.statements.iter().skip(n_omitted).map(Statement::bounded).collect(),
             rest: texts(&self.rest),
-            remarks: texts(&self.remarks),
+            verified,
+            remarks,
             ..self
         }
     }
 }
 
+impl Verified {
+    /// `z3: 2 of 3 invariants proved, 0 refuted, 1 without an answer.`
+    ///
+    /// - `shown`: escapes the command of the solver.
+    pub fn sentence(&self, shown: impl FnOnce(&Untrusted) -> String) -> String {
+        let Self { solver, n_proved, n_refuted, n_unknown } = self;
+        let all = count(n_proved + n_refuted + n_unknown, "invariant");
+        format!("{}: {n_proved} of {all} proved, {n_refuted} refuted, {n_unknown} without an answer.", shown(solver))
+    }
+}
+
 impl Statement {
+    /// Whether it is the declaration of a global variable; then `function` names the variable in words.
+    pub fn is_initial(&self) -> bool {
+        self.step == 0
+    }
+
+    /// What is special about it, in words.
+    pub fn notes(&self) -> Vec<&'static str> {
+        let notes = [
+            (self.is_decision, "decides"),
+            (self.is_unknown, "not modelled: the recorded value is taken"),
+            (self.is_pinned, "no answer in the budget: recorded values are taken"),
+        ];
+        notes.into_iter().filter_map(|(is_so, note)| is_so.then_some(note)).collect()
+    }
+
     fn bounded(&self) -> Self {
         let counted = |all: &[(Untrusted, u64)]| {
             all.iter().take(MAX_TEXTS).map(|(text, n)| (text.cut(MAX_TEXT), *n)).collect::<Vec<_>>()
@@ -153,4 +189,45 @@ impl Statement {
 
 fn texts(texts: &[Untrusted]) -> Vec<Untrusted> {
     texts.iter().take(MAX_TEXTS).map(|text| text.cut(MAX_TEXT)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::samples;
+
+    #[test]
+    fn of_too_many_statements_the_last_are_shown_and_long_texts_are_cut() {
+        let long = || Untrusted::from("x".repeat(MAX_TEXT + 1));
+        let short = Untrusted::from(format!("{}…", "x".repeat(MAX_TEXT)));
+        let mut found = samples::invariants();
+        let last = found.statements.last_mut().unwrap();
+        (last.source, last.values) = (Some(long()), vec![long(); MAX_TEXTS + 1]);
+        last.skipped.kept = vec![(long(), 1)];
+        found.statements = [vec![found.statements[0].clone(); MAX_STATEMENTS + 6], found.statements].concat();
+        found.rest = vec![long()];
+        let found = found.bounded();
+        assert_eq!(found.statements.len(), MAX_STATEMENTS);
+        assert_eq!(found.remarks.last().unwrap(), &"of 2010 statements the last 2001 are shown".into());
+        let last = found.statements.last().unwrap();
+        assert_eq!((last.source.as_ref(), last.values.len()), (Some(&short), MAX_TEXTS));
+        assert_eq!((&last.values[0], &last.skipped.kept[0].0, &found.rest[0]), (&short, &short, &short));
+        assert_eq!(samples::invariants().bounded(), samples::invariants());
+    }
+
+    #[test]
+    fn only_statements_known_not_to_be_necessary_are_left_out() {
+        let mut found = samples::invariants();
+        for (statement, is_necessary) in found.statements.iter_mut().zip([None, Some(false), Some(true)]) {
+            statement.is_necessary = is_necessary;
+        }
+        assert_eq!(found.shown().map(|statement| statement.step).collect::<Vec<_>>(), [0, 20]);
+    }
+
+    #[test]
+    fn what_a_solver_answered_is_a_sentence() {
+        let verified = Verified { solver: "z3".into(), n_proved: 2, n_refuted: 0, n_unknown: 1 };
+        let sentence = verified.sentence(|text| format!("`{}`", String::from_utf8_lossy(text.as_bytes())));
+        assert_eq!(sentence, "`z3`: 2 of 3 invariants proved, 0 refuted, 1 without an answer.");
+    }
 }

@@ -20,6 +20,7 @@ use crate::report::escape::Terminal;
 use crate::report::explanation::Explained;
 use crate::report::explanation::Explanation;
 use crate::report::invariants::Invariants;
+use crate::report::invariants::Statement;
 use crate::report::outline::Entry;
 use crate::report::outline::outline;
 
@@ -182,23 +183,42 @@ fn leading(chop: &Chop, out: &mut dyn Write) -> io::Result<()> {
     chop.remarks.iter().try_for_each(|remark| writeln!(out, "> {}\n", Markdown.code(remark)))
 }
 
+/// The statements of an abstract slice; of many, the first ones and the last ones.
 fn invariants(found: &Invariants, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "**What has to hold for the failure**: {}\n", Markdown.code(&found.failure))?;
+    if found.is_partial {
+        writeln!(out, "The slice is not complete: a limit was met.\n")?;
+    }
     let statements: Vec<_> = found.shown().collect();
-    for (number, statement) in (1..=MAX_LINES).zip(&statements) {
-        let mark = if statement.is_changed { "**in the change**, " } else { "" };
-        let source = statement.source.as_ref().map(|source| format!(": {}", Markdown.code(source))).unwrap_or_default();
-        let invariant: Vec<String> = statement.invariant.iter().map(|one| Markdown.code(one)).collect();
-        let before = if invariant.is_empty() { String::new() } else { format!(" if {}", invariant.join(" and ")) };
-        let unknown = Untrusted::from("?");
-        let place = place(statement.file.as_ref().unwrap_or(&unknown), statement.line.map(u64::from));
-        writeln!(out, "{number}. {mark}{place} in {}{source}{before}", Markdown.code(&statement.function))?;
+    let n_more = statements.len().saturating_sub(MAX_LINES);
+    for (number, statement) in (1..).zip(&statements) {
+        if number == MAX_LINES / 2 + 1 && n_more > 0 {
+            writeln!(out, "\n... {} ...\n", count(n_more, "more statement"))?;
+        }
+        if number <= MAX_LINES / 2 || number > MAX_LINES / 2 + n_more {
+            writeln!(out, "{number}. {}", condition(statement))?;
+        }
     }
     writeln!(out)?;
-    if let Some(n_more @ 1..) = statements.len().checked_sub(MAX_LINES) {
-        writeln!(out, "... and {}\n", count(n_more, "more statement"))?;
+    if let Some(verified) = &found.verified {
+        writeln!(out, "{}\n", verified.sentence(|text| Markdown.code(text)))?;
     }
     found.remarks.iter().try_for_each(|remark| writeln!(out, "> {}\n", Markdown.code(remark)))
+}
+
+/// A statement, and the invariant before it.
+fn condition(statement: &Statement) -> String {
+    let mark = if statement.is_changed { "**in the change**, " } else { "" };
+    let unknown = Untrusted::from("?");
+    let place = place(statement.file.as_ref().unwrap_or(&unknown), statement.line.map(u64::from));
+    let within = if statement.is_initial() { "," } else { " in" };
+    let function = Markdown.code(&statement.function);
+    let source = statement.source.as_ref().map(|source| format!(": {}", Markdown.code(source))).unwrap_or_default();
+    let invariant: Vec<String> = statement.invariant.iter().map(|one| Markdown.code(one)).collect();
+    let before = if invariant.is_empty() { String::new() } else { format!(" if {}", invariant.join(" and ")) };
+    let notes = statement.notes().join("; ");
+    let notes = if notes.is_empty() { notes } else { format!(" ({notes})") };
+    format!("{mark}{place}{within} {function}{source}{before}{notes}")
 }
 
 fn place(file: &Untrusted, line: Option<u64>) -> String {
@@ -278,6 +298,25 @@ mod tests {
         let list = list(&chop);
         assert_eq!(list.matches("` in `parse`: ").count(), MAX_LINES);
         assert!(list.contains("\n20. ") && list.contains("\n... and 11 more lines\n"), "{list}");
+    }
+
+    #[test]
+    fn invariants_are_a_list_of_statements_with_the_conditions_before_them() {
+        let mut found = samples::invariants();
+        let list = |found: &Invariants| {
+            let explanations = [samples::of_hunt(Explanation::Invariants(found.clone()))];
+            let written = explained(&samples::found(), &explanations);
+            let (_, list) = written.split_once("**What has to hold for the failure**").unwrap();
+            list.split("**Fix for").next().unwrap().to_owned()
+        };
+        insta::assert_snapshot!(list(&found));
+        found.statements = [vec![found.statements[1].clone(); 30], vec![found.statements[2].clone()]].concat();
+        found.is_partial = true;
+        let list = list(&found);
+        assert!(list.contains("The slice is not complete"), "{list}");
+        assert_eq!(list.matches("` in `parse`").count(), MAX_LINES);
+        assert!(list.contains("\n10. ") && list.contains("\n... 11 more statements ...\n\n22. "), "{list}");
+        assert!(list.contains("\n31. `src/parse.c:9` in `parse` if `n > 4` and "), "{list}");
     }
 
     #[test]

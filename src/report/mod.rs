@@ -52,7 +52,7 @@ pub mod text;
 pub mod walk;
 
 #[cfg(test)]
-mod samples;
+pub mod samples;
 
 mod wire;
 

@@ -37,6 +37,8 @@ use crate::report::chop::Chop;
 use crate::report::chop::Size;
 use crate::report::explanation::Explained;
 use crate::report::explanation::Explanation;
+use crate::report::invariants;
+use crate::report::invariants::Invariants;
 use crate::report::walk;
 use crate::report::walk::Walk;
 use crate::revision::CommitId;
@@ -370,6 +372,70 @@ pub fn walk() -> Walk {
     }
 }
 
+/// An abstract slice: the initial value of a global variable, a changed line, and the failure.
+pub fn invariants() -> Invariants {
+    let texts = |texts: &[&str]| texts.iter().map(|text| Untrusted::from(*text)).collect::<Vec<_>>();
+    let statement = |step, line, function: &str, source: Option<&str>| invariants::Statement {
+        step,
+        file: Some("src/parse.c".into()),
+        line: Some(line),
+        function: function.into(),
+        source: source.map(Untrusted::from),
+        is_decision: false,
+        is_changed: false,
+        is_necessary: None,
+        is_unknown: false,
+        is_pinned: false,
+        invariant: Vec::new(),
+        values: Vec::new(),
+        skipped: invariants::Skipped::default(),
+    };
+    let size = |n_lines| Size { n_statements: n_lines + 1, n_lines, n_steps: 5 * n_lines as u64 };
+    Invariants {
+        recording: "0001".into(),
+        commit: "33".repeat(20).into(),
+        ending: "signal 6".into(),
+        failure: "the abort at step 20, at src/parse.c:9 in parse".into(),
+        mode: "address".into(),
+        depth: 2,
+        run: size(12),
+        dynamic: Some(size(7)),
+        slice: Size { n_statements: 3, n_lines: 3, n_steps: 3 },
+        statements: vec![
+            statement(0, 2, "initial value of max", Some("int max = 4;")),
+            invariants::Statement {
+                is_changed: true,
+                is_unknown: true,
+                invariant: texts(&["max == 4"]),
+                values: texts(&["max = 4"]),
+                skipped: invariants::Skipped {
+                    n_steps: 12,
+                    functions: vec![("scan".into(), 9), ("main".into(), 2)],
+                    kept: Vec::new(),
+                },
+                ..statement(13, 8, "parse", Some("n = max + 1;"))
+            },
+            invariants::Statement {
+                invariant: texts(&["n > 4", "text[<b>`x`|</b>] == '&'"]),
+                values: texts(&["n = 5", "text[<b>`x`|</b>] = '&'"]),
+                skipped: invariants::Skipped {
+                    n_steps: 6,
+                    functions: vec![("scan".into(), 6)],
+                    kept: vec![("src/scan.c:31".into(), 3)],
+                },
+                ..statement(20, 9, "parse", None)
+            },
+        ],
+        rest: texts(&["max == 4"]),
+        is_partial: false,
+        n_questions: 5,
+        n_unknown: 1,
+        verified: Some(invariants::Verified { solver: "z3".into(), n_proved: 2, n_refuted: 0, n_unknown: 1 }),
+        has_change: Some(true),
+        remarks: texts(&["Assumed: no signed overflow in src/parse.c, line 8."]),
+    }
+}
+
 /// An explanation of the hunt of [`explained`].
 pub fn of_hunt(explanation: Explanation) -> Explained {
     Explained {
@@ -382,5 +448,11 @@ pub fn of_hunt(explanation: Explanation) -> Explained {
 
 /// The explanations of the hunt of [`explained`], one of each kind.
 pub fn explanations() -> Vec<Explained> {
-    vec![of_hunt(Explanation::Chain(chain())), of_hunt(Explanation::Chop(chop()))]
+    let all = [
+        Explanation::Chain(chain()),
+        Explanation::Chop(chop()),
+        Explanation::Walk(walk()),
+        Explanation::Invariants(invariants()),
+    ];
+    all.into_iter().map(of_hunt).collect()
 }

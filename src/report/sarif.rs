@@ -172,25 +172,29 @@ fn of_walk(walk: &Walk) -> (String, Vec<Value>) {
 
 /// A sentence, and the statements of an abstract slice, each with the invariant before it.
 fn of_invariants(found: &Invariants) -> (String, Vec<Value>) {
-    let location = |statement: &invariants::Statement| {
-        let source = statement.source.as_ref();
-        let source = source.map_or_else(|| "source not known".to_owned(), |source| Terminal.line(source));
-        let invariant: Vec<String> = statement.invariant.iter().map(|one| Terminal.line(one)).collect();
-        let holds = if invariant.is_empty() { "nothing".to_owned() } else { invariant.join(" && ") };
-        let place = (statement.file.as_ref(), statement.line.map(u64::from));
-        let mut location =
-            flow_location(place, &format!("{source} (before it, for the failure: {holds})"), statement.is_changed);
-        let name = Terminal.line(&statement.function);
-        location["location"]["logicalLocations"] = json!([{ "name": name, "kind": "function" }]);
-        let values = statement.values.iter().map(|value| Terminal.line(value));
-        let values = values.filter_map(|value| {
-            value.split_once(" = ").map(|(name, value)| (name.to_owned(), json!({ "text": value })))
-        });
-        location["state"] = values.collect();
-        location
-    };
     let sentence = format!("The statements that matter for the failure: {}.", Terminal.line(&found.failure));
-    (sentence, found.shown().map(location).collect())
+    (sentence, found.shown().map(of_statement).collect())
+}
+
+fn of_statement(statement: &invariants::Statement) -> Value {
+    let source = statement.source.as_ref();
+    let source = source.map_or_else(|| "source not known".to_owned(), |source| Terminal.line(source));
+    let function = Terminal.line(&statement.function);
+    let invariant: Vec<String> = statement.invariant.iter().map(|one| Terminal.line(one)).collect();
+    let text = match invariant.as_slice() {
+        [] if statement.is_initial() => format!("{source} ({function})"),
+        [] => source,
+        invariant => format!("{source} (before it: {})", invariant.join(" and ")),
+    };
+    let place = (statement.file.as_ref(), statement.line.map(u64::from));
+    let mut location = flow_location(place, &text, statement.is_changed);
+    if !statement.is_initial() {
+        location["location"]["logicalLocations"] = json!([{ "name": function, "kind": "function" }]);
+    }
+    let values: Vec<String> = statement.values.iter().map(|value| Terminal.line(value)).collect();
+    let state = values.iter().filter_map(|value| value.split_once(" = "));
+    location["state"] = state.map(|(name, value)| (name.to_owned(), json!({ "text": value }))).collect();
+    location
 }
 
 fn of_line(line: &chop::Line, kind: &str) -> Value {
@@ -364,6 +368,18 @@ mod tests {
         let empty = Chop { lines: Vec::new(), constant_lines: Vec::new(), ..samples::chop() };
         let log = explained(&samples::found(), &explanations(empty));
         assert_eq!(log["runs"][0]["results"][0].get("codeFlows"), None);
+    }
+
+    #[test]
+    fn invariants_are_a_code_flow_with_the_values_that_were_recorded() {
+        let mut found = samples::invariants();
+        let of = |found: &Invariants| {
+            let log = explained(&samples::found(), &[samples::of_hunt(Explanation::Invariants(found.clone()))]);
+            log["runs"][0]["results"][0]["codeFlows"].clone()
+        };
+        insta::assert_snapshot!(serde_json::to_string_pretty(&of(&found)).unwrap());
+        found.statements.iter_mut().for_each(|statement| statement.is_necessary = Some(false));
+        assert_eq!(of(&found), Value::Null);
     }
 
     #[test]

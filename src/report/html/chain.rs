@@ -12,11 +12,9 @@ use crate::report::chain::Which;
 use crate::report::escape::Terminal;
 use crate::report::html::diff::Patch;
 use crate::report::html::markup::Markup;
+use crate::report::html::source;
 use crate::report::outline::outline;
 use crate::report::story::Source;
-
-/// The number of source lines before and after a step.
-const N_AROUND: u64 = 5;
 
 /// The number of values of earlier steps that are shown with those of a step.
 const N_BEFORE: usize = 5;
@@ -83,7 +81,7 @@ pub fn write(chain: &Chain, sources: &[Source], (patch, prefix): (&Patch, &str),
     {
         page.element("p", &[], |page| {
             page.words("The decision at ");
-            page.leaf("code", &[], place(file, switched.line));
+            page.leaf("code", &[], source::place(file, switched.line));
             page.words(&switched.which.behind());
             page.words(" was switched.");
         });
@@ -170,7 +168,7 @@ fn write_step(
         });
         page.element("p", &[("class", "where")], |page| {
             if let Some(file) = step.file {
-                page.leaf("code", &[], place(file, step.line));
+                page.leaf("code", &[], source::place(file, step.line));
             }
             if let Some(function) = step.function {
                 page.words(" in ");
@@ -191,39 +189,11 @@ fn write_step(
             }
         });
         page.element("div", &[("class", "pair")], |page| {
-            source(step, sources, page);
+            source::write((step.file, step.line), sources, page);
             values(&steps[..=index], page);
         });
     });
     page.newline();
-}
-
-fn place(file: &Untrusted, line: Option<u64>) -> Untrusted {
-    let line = line.map(|line| format!(":{line}")).unwrap_or_default();
-    [file.as_bytes(), line.as_bytes()].concat().into()
-}
-
-fn source(step: &Step<'_>, sources: &[Source], page: &mut Markup) {
-    let found = sources.iter().find(|source| Some(&source.file) == step.file).zip(step.line);
-    let Some((source, line)) = found.filter(|(source, line)| source.lines.iter().any(|(number, _)| number == line))
-    else {
-        page.leaf("p", &[("class", "quiet")], "The source of this step is not in the repository.");
-        return;
-    };
-    let near = line.saturating_sub(N_AROUND)..=line.saturating_add(N_AROUND);
-    page.element(
-        "div",
-        &[("class", "source"), ("tabindex", "0"), ("role", "group"), ("aria-label", "Source")],
-        |page| {
-            for (number, text) in source.lines.iter().filter(|(number, _)| near.contains(number)) {
-                let class = if *number == line { "l here" } else { "l" };
-                page.element("div", &[("class", class)], |page| {
-                    page.leaf("span", &[("class", "n")], number.to_string());
-                    page.element("code", &[], |page| page.block(text));
-                });
-            }
-        },
-    );
 }
 
 /// The values of this step and the previous ones, in both runs.

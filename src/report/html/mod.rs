@@ -12,6 +12,7 @@ mod diff;
 mod history;
 mod invariants;
 mod markup;
+mod source;
 mod walk;
 
 use std::collections::BTreeSet;
@@ -164,7 +165,9 @@ fn sections(page: &Page<'_>) -> Vec<Section<'static>> {
                 section("walk", "The first wrong step", &mut |out| walk::write(found, out));
             }
             Explanation::Invariants(found) => {
-                section("invariants", "What has to hold for the failure", &mut |out| invariants::write(found, out));
+                section("invariants", "What has to hold for the failure", &mut |out| {
+                    invariants::write(found, &story.sources, (patch, CULPRIT), out);
+                });
             }
         }
     }
@@ -329,7 +332,8 @@ fn change(page: &Page<'_>, culprit: Option<&Patch>, out: &mut Markup) {
     let targets = of_culprit
         .flat_map(|explained| match &explained.explanation {
             Explanation::Chain(chain) => chain::targets(chain, culprit),
-            Explanation::Chop(_) | Explanation::Walk(_) | Explanation::Invariants(_) => BTreeSet::new(),
+            Explanation::Invariants(found) => invariants::targets(found, culprit),
+            Explanation::Chop(_) | Explanation::Walk(_) => BTreeSet::new(),
         })
         .collect();
     diff::write(culprit, CULPRIT, &targets, out);
@@ -495,7 +499,14 @@ mod tests {
         let first = &mut chop.lines[0];
         (first.file, first.function, first.source, first.values) = (evil(), evil(), Some(evil()), vec![evil()]);
         (chop.failure, chop.ending, chop.inputs, chop.remarks) = (evil(), evil(), vec![evil()], vec![evil()]);
-        let explanations = [Explanation::Chain(chain), Explanation::Chop(chop)].map(samples::of_hunt);
+        let mut found = samples::invariants();
+        let last = found.statements.last_mut().unwrap();
+        (last.file, last.function, last.source) = (Some(evil()), evil(), Some(evil()));
+        (last.invariant, last.values) = (vec![evil()], vec![evil()]);
+        last.skipped.functions = vec![(evil(), 3)];
+        (found.failure, found.rest, found.remarks) = (evil(), vec![evil()], vec![evil()]);
+        let explanations = [Explanation::Chain(chain), Explanation::Chop(chop), Explanation::Invariants(found)];
+        let explanations = explanations.map(samples::of_hunt);
         let page = written(&report, &explanations);
         let page = page.replacen(STYLE, "", 1).replacen(SCRIPT, "", 1);
         for wrong in [

@@ -49,10 +49,8 @@
     focus.focus({ preventScroll: true });
   };
 
-  // One step of the chain at a time.
-  const stepper = () => {
-    const box = byId("stepper");
-    if (!box) return () => false;
+  // One step at a time: of the chain, or of the statements of a slice. The result shows a step by its id, if it has one.
+  const stepper = (box) => {
     const steps = [...box.querySelectorAll(".step")];
     const links = [...box.querySelectorAll(".overview a")];
     const button = (text, by) => {
@@ -89,7 +87,7 @@
     const keys = { j: 1, ArrowDown: 1, ArrowRight: 1, k: -1, ArrowUp: -1, ArrowLeft: -1 };
     box.tabIndex = 0;
     box.setAttribute("role", "region");
-    box.setAttribute("aria-label", "Steps from the change to the failure");
+    box.setAttribute("aria-label", box.querySelector(".overview").getAttribute("aria-label"));
     box.addEventListener("keydown", (event) => {
       if (event.ctrlKey || event.altKey || event.metaKey) return;
       // A source that is too wide is scrolled by these keys.
@@ -107,8 +105,9 @@
     go(0);
     return (id) => {
       const index = steps.findIndex((step) => step.id === id);
-      if (index >= 0) go(index);
-      return index >= 0;
+      if (index < 0) return null;
+      go(index);
+      return box;
     };
   };
 
@@ -173,11 +172,12 @@
   };
 
   theme();
-  const step = stepper();
+  const steppers = [...document.querySelectorAll(".stepper")].map(stepper);
   answers();
   const follow = () => {
     const id = decodeURIComponent(location.hash.slice(1));
-    if (step(id)) byId("stepper").scrollIntoView();
+    const box = steppers.map((show) => show(id)).find(Boolean);
+    if (box) box.scrollIntoView();
     else reveal(id);
   };
   document.addEventListener("click", (event) => {

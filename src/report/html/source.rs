@@ -1,0 +1,42 @@
+//! The source around a step, and the name of its place.
+
+use crate::report::Untrusted;
+use crate::report::html::markup::Markup;
+use crate::report::story::Source;
+
+/// The number of source lines before and after a step.
+const N_AROUND: u64 = 5;
+
+/// `src/parse.c:8`.
+pub fn place(file: &Untrusted, line: Option<u64>) -> Untrusted {
+    let line = line.map(|line| format!(":{line}")).unwrap_or_default();
+    [file.as_bytes(), line.as_bytes()].concat().into()
+}
+
+/// Writes the lines around a step, from the first of `sources` that has its line.
+pub fn write<'s>(
+    (file, line): (Option<&Untrusted>, Option<u64>),
+    sources: impl IntoIterator<Item = &'s Source>,
+    page: &mut Markup,
+) {
+    let has_line =
+        |source: &Source| Some(&source.file) == file && source.lines.iter().any(|(number, _)| Some(*number) == line);
+    let Some((source, line)) = sources.into_iter().find(|source| has_line(source)).zip(line) else {
+        page.leaf("p", &[("class", "quiet")], "The source of this step is not in the repository.");
+        return;
+    };
+    let near = line.saturating_sub(N_AROUND)..=line.saturating_add(N_AROUND);
+    page.element(
+        "div",
+        &[("class", "source"), ("tabindex", "0"), ("role", "group"), ("aria-label", "Source")],
+        |page| {
+            for (number, text) in source.lines.iter().filter(|(number, _)| near.contains(number)) {
+                let class = if *number == line { "l here" } else { "l" };
+                page.element("div", &[("class", class)], |page| {
+                    page.leaf("span", &[("class", "n")], number.to_string());
+                    page.element("code", &[], |page| page.block(text));
+                });
+            }
+        },
+    );
+}
