@@ -71,6 +71,19 @@ fn what_explain_found_is_kept_with_its_hunt_and_stands_in_every_report_until_it_
     );
     let (page, _) = run(&fixture, &["report", "--html", "-"], 0);
     assert!(page.contains("★ <code>int n = 3;</code>") && page.contains("id=\"step-1\""), "{page}");
+    // So are error invariants.
+    run(&fixture, &["invariants", "--hunt", "--once"], 0);
+    let (markdown, _) = run(&fixture, &["report"], 0);
+    assert!(markdown.contains("**What has to hold for the failure**: `byte 0 of standard output"), "{markdown}");
+    assert!(markdown.contains("\n1. **in the change**, `a.c:4` in `main`: `int n = 3;`"), "{markdown}");
+    assert!(markdown.contains("`printf(\"%d\\n\", m);` if `m != 4`\n"), "{markdown}");
+    let (page, _) = run(&fixture, &["report", "--html", "-"], 0);
+    assert!(page.contains("id=\"statement-1\"") && page.contains("<code>m != 4</code>"), "{page}");
+    assert!(page.contains("★ <code>int n = 3;</code>") && page.contains("id=\"step-1\""), "{page}");
+    let sarif: Value = serde_json::from_str(&run(&fixture, &["report", "--format", "sarif"], 0).0).unwrap();
+    let flows = sarif["runs"][0]["results"][0]["codeFlows"].as_array().unwrap();
+    let locations = flows.last().unwrap()["threadFlows"][0]["locations"].as_array().unwrap();
+    assert_eq!(locations.last().unwrap()["state"]["m"]["text"], "6", "{sarif}");
     // What gc removes is not needed for it.
     run(&fixture, &["gc"], 0);
     let (_, said) = run(&fixture, &["explain"], 1);

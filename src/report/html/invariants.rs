@@ -130,9 +130,9 @@ fn write_step(
         });
         page.element("div", &[("class", "pair")], |page| {
             let line = statement.line.map(u64::from);
-            let known = statement.file.clone().zip(line).zip(statement.source.clone());
-            let known = known.map(|((file, line), text)| Source { file, lines: vec![(line, text)] });
-            source::write((statement.file.as_ref(), line), sources.iter().chain(&known), page);
+            let stored = statement.file.clone().zip(line).zip(statement.source.clone());
+            let stored = stored.map(|((file, line), text)| Source { file, lines: vec![(line, text)] });
+            source::write((statement.file.as_ref(), line), sources.iter().chain(&stored), page);
             page.element("div", &[], |page| holds(statement, page));
         });
     });
