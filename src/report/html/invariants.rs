@@ -93,7 +93,7 @@ fn title(statement: &Statement, page: &mut Markup) {
 fn write_step(
     (nth, n_shown): (usize, usize),
     statement: &Statement,
-    (sources, link): (&[Source], Option<&str>),
+    (sources, jump): (&[Source], Option<&str>),
     page: &mut Markup,
 ) {
     let id = format!("statement-{nth}");
@@ -123,20 +123,24 @@ fn write_step(
                 page.words(" ");
                 page.leaf("span", &[("class", "tag")], "in the change");
             }
-            if let Some(link) = link {
+            if let Some(jump) = jump {
                 page.words(" ");
-                page.leaf("a", &[("href", link), ("class", "jump")], "see it in the diff");
+                page.leaf("a", &[("href", jump), ("class", "jump")], "see it in the diff");
             }
         });
         page.element("div", &[("class", "pair")], |page| {
             let line = statement.line.map(u64::from);
-            let stored = statement.file.clone().zip(line).zip(statement.source.clone());
-            let stored = stored.map(|((file, line), text)| Source { file, lines: vec![(line, text)] });
-            source::write((statement.file.as_ref(), line), sources.iter().chain(&stored), page);
+            source::write((statement.file.as_ref(), line), sources.iter().chain(&of_line(statement)), page);
             page.element("div", &[], |page| holds(statement, page));
         });
     });
     page.newline();
+}
+
+/// The line that is stored with a statement.
+fn of_line(statement: &Statement) -> Option<Source> {
+    let (file, text) = statement.file.clone().zip(statement.source.clone())?;
+    Some(Source { file, lines: vec![(statement.line?.into(), text)] })
 }
 
 fn holds(statement: &Statement, page: &mut Markup) {
