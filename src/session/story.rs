@@ -31,6 +31,7 @@ use crate::world::repo::Repository;
 use crate::world::repo::graph;
 use crate::world::repo::locate::Location;
 use crate::world::repo::private;
+use crate::world::repo::source;
 use crate::world::repo::store::Held;
 use crate::world::repo::store::TreeStore;
 use std::collections::BTreeMap;
@@ -280,18 +281,27 @@ fn culprit(user: &Repository, store: &TreeStore, report: &Report) -> Option<Untr
 
 /// The sources around the lines that an explanation names: from the tree that was run, else from its commit.
 fn sources(user: &Repository, store: Option<&TreeStore>, explained: &Explained) -> Vec<Source> {
-    let Explanation::Chain(chain) = &explained.explanation else { return Vec::new() };
+    let places: Vec<(&Option<Untrusted>, Option<u64>)> = match &explained.explanation {
+        Explanation::Chain(chain) => {
+            let links = chain.links.iter().map(|link| (&link.file, link.line));
+            links.chain([(&chain.failure.file, chain.failure.line)]).collect()
+        }
+        Explanation::Invariants(found) => found.shown().map(|one| (&one.file, one.line.map(u64::from))).collect(),
+        Explanation::Chop(_) | Explanation::Walk(_) => Vec::new(),
+    };
     let mut wanted: BTreeMap<&Untrusted, BTreeSet<u64>> = BTreeMap::new();
-    let links = chain.links.iter().map(|link| (&link.file, link.line));
-    let places = links.chain([(&chain.failure.file, chain.failure.line)]);
-    for (file, line) in places.filter_map(|(file, line)| Some((file.as_ref()?, line?))) {
+    for (file, line) in places.into_iter().filter_map(|(file, line)| Some((file.as_ref()?, line?))) {
         let context = line.saturating_sub(N_AROUND).max(1)..=line.saturating_add(N_AROUND);
         wanted.entry(file).or_default().extend(context);
     }
     let found = |file: &Untrusted| -> Option<Vec<u8>> {
         let path = file.as_bytes();
-        let of = |store: &TreeStore, tree: TreeId| Some(store.file(tree, path).ok()??.1);
         let store = store?;
+        // Statements have the name that the compiler was given.
+        let named = |tree| Some(source::find_in(store.repository(), tree, &String::from_utf8_lossy(path))?.1);
+        let of = |store: &TreeStore, tree: TreeId| {
+            store.file(tree, path).ok().flatten().map(|(_, content)| content).or_else(|| named(tree))
+        };
         of(store, explained.tree).or_else(|| of(store, graph::tree_of(user, explained.commit).ok()?))
     };
     wanted

@@ -5,7 +5,6 @@
 mod browser;
 mod certificate;
 mod chops;
-mod invariants;
 mod commands;
 mod complaints;
 mod completions;
@@ -28,6 +27,7 @@ mod formats;
 mod forms;
 mod hostile;
 mod hunt;
+mod invariants;
 mod kept;
 mod library;
 mod limits;

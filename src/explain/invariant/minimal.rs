@@ -6,15 +6,17 @@ use crate::logic::check::Answer;
 use crate::logic::check::check;
 use crate::logic::term::TermId;
 use crate::logic::term::Terms;
+use std::time::Instant;
 
 /// Conflicts that one question may cost.
 const MAX_CONFLICTS: u64 = 20_000;
 
-/// Which statements of a slice are necessary: without any of these, and with whatever the other statements do, the
-/// failure does not follow. By the index of the link. `None` if a question had no answer.
+/// The statements of a slice from which the failure follows, with whatever the other statements do: by the index of the
+/// link. And whether each of them is necessary, which is not known if the time was up. `None` if the first question had no
+/// answer.
 ///
 /// Cost: at most one question for each statement.
-pub fn minimal(terms: &mut Terms, abstraction: &Abstraction) -> Option<Vec<bool>> {
+pub fn minimal(terms: &mut Terms, abstraction: &Abstraction, deadline: Option<Instant>) -> Option<(Vec<bool>, bool)> {
     let mut formula = Formula::new(terms, abstraction, 0);
     formula.always.extend(&abstraction.rest);
     let mut core: Vec<usize> = (0..formula.statements.len()).collect();
@@ -40,12 +42,21 @@ pub fn minimal(terms: &mut Terms, abstraction: &Abstraction) -> Option<Vec<bool>
     };
     core = asked(terms, &core)??;
     let mut at = 0;
+    let mut is_minimal = true;
     while at < core.len() {
+        if deadline.is_some_and(|deadline| Instant::now() > deadline) {
+            is_minimal = false;
+            break;
+        }
         let mut others = core.clone();
         others.remove(at);
-        match asked(terms, &others)? {
-            Some(found) => core = found,
-            None => at += 1,
+        match asked(terms, &others) {
+            Some(Some(found)) => core = found,
+            Some(None) => at += 1,
+            None => {
+                is_minimal = false;
+                at += 1;
+            }
         }
     }
     let mut necessary = vec![false; abstraction.links.len()];
@@ -54,5 +65,5 @@ pub fn minimal(terms: &mut Terms, abstraction: &Abstraction) -> Option<Vec<bool>
             necessary[link] = true;
         }
     }
-    Some(necessary)
+    Some((necessary, is_minimal))
 }

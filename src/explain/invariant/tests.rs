@@ -177,7 +177,7 @@ fn statements_that_the_failure_does_not_need_are_skipped() {
     let found = run.slice(failure);
     assert_eq!(times(&found), [first, second]);
     assert!(found.links[0].before.is_empty() && !found.is_partial);
-    assert_eq!(minimal(&mut run.terms, &found), Some(vec![true, true]));
+    assert_eq!(minimal(&mut run.terms, &found, None), Some((vec![true, true], true)));
 }
 
 #[test]

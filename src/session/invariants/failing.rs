@@ -179,7 +179,9 @@ pub fn criterion(
     let found = match asked.what {
         What::Crash => native.crash(terms, step, depth),
         What::End => native.end(terms, step, depth),
-        What::Output(place, origin, right) => native.output(terms, (place.step, place.nth), origin, (right, asked.text_before), depth),
+        What::Output(place, origin, right) => {
+            native.output(terms, (place.step, place.nth), origin, (right, asked.text_before), depth)
+        }
         What::Variable(address, length) => match native.held(terms, step, (address, length)) {
             Ok(Some(term)) => {
                 let condition = native.symbolic.as_recorded_value(terms, term);

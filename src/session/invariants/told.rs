@@ -44,6 +44,7 @@ use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// A run with more steps gets no dynamic slice to compare with.
 const MAX_DYNAMIC: u32 = 5_000_000;
@@ -90,8 +91,10 @@ pub fn dynamic(player: &mut Player, asked: &Asked) -> std::result::Result<Dynami
         What::Variable(..) | What::Assertion => asked.step,
         _ => Step(u32::MAX),
     };
-    let criteria: Vec<(Step, Step)> =
-        [(asked.step, until)].into_iter().chain(skipped.iter().chain(&asked.text_before).map(|decision| (*decision, asked.step))).collect();
+    let criteria: Vec<(Step, Step)> = [(asked.step, until)]
+        .into_iter()
+        .chain(skipped.iter().chain(&asked.text_before).map(|decision| (*decision, asked.step)))
+        .collect();
     let mut members = slice::backward(&graph, &criteria, Kinds::ALL);
     members.insert(asked.step);
     let (all, _) = statements(player, &[&members], &[])?;
@@ -107,7 +110,9 @@ pub fn tell(
     (native, terms): (&mut Native<'_>, &mut Terms),
     sources: &mut Sources,
 ) -> std::result::Result<Invariants, TraceError> {
-    let necessary = if order.is_minimal { minimal(terms, found) } else { None };
+    let deadline = order.limits.time.map(|time| Instant::now() + time);
+    let minimal = if order.is_minimal { minimal(terms, found, deadline) } else { None };
+    let (necessary, is_minimal) = minimal.unzip();
     let mut statements: Vec<Statement> = Vec::new();
     let mut times: Vec<Time> = Vec::new();
     let mut assumed: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
@@ -171,8 +176,8 @@ pub fn tell(
         let text = format!("Assumed: no signed overflow in {file}, line {}.", lines.join(", "));
         remarks.push(text.as_str().into());
     }
-    if order.is_minimal && necessary.is_none() {
-        remarks.push("Which statements are necessary is not known: the question had no answer in its budget.".into());
+    if order.is_minimal && is_minimal != Some(true) {
+        remarks.push("There may be statements that are not necessary: not all questions had an answer in time.".into());
     }
     Ok(Invariants {
         recording: Untrusted::default(),

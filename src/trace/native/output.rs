@@ -166,7 +166,8 @@ fn printed_from(machine: &Machine, function: &str, arguments: &[Option<u64>], of
     let text = |numbers: &[u64]| machine.printed_parts(arguments[format]?, numbers);
     let (whole, strings) = text(&numbers)?;
     let offset = usize::try_from(offset).ok()?;
-    let is_there = |string: &&printed::Part| (string.at..string.at + string.length).contains(&offset);
+    // After the last byte of a text comes what would be the next one if the text were longer.
+    let is_there = |string: &&printed::Part| (string.at..=string.at + string.length).contains(&offset);
     if let Some(string) = strings.iter().find(is_there) {
         return Some(Origin::Byte(string.address + (offset - string.at) as u64));
     }

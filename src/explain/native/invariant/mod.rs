@@ -163,8 +163,7 @@ impl<'n> Native<'n> {
     /// The pointer through which a version was stored, as a variable.
     fn location(&mut self, terms: &mut Terms, known: &version::Version, (address, length): (u64, u64)) -> TermId {
         let place = Place::Pointer(address, length);
-        let stored =
-            version::Version { place, width: 64, value: address, pins: Vec::new(), assigned: known.assigned };
+        let stored = version::Version { place, width: 64, value: address, pins: Vec::new(), assigned: known.assigned };
         self.symbolic.versions.put(terms, stored)
     }
 
