@@ -5,6 +5,7 @@ use crate::logic::term::TermId;
 use crate::logic::term::Terms;
 use std::collections::BTreeSet;
 use std::collections::HashMap;
+use std::hash::BuildHasher;
 
 /// A variable: its number and its width.
 pub type Variable = (u32, u32);
@@ -24,7 +25,7 @@ pub fn variables(terms: &Terms, roots: &[TermId]) -> BTreeSet<Variable> {
 /// - `values`: terms of the same width as the variable.
 ///
 /// Cost: one pass over the parts of the term.
-pub fn substitute(terms: &mut Terms, term: TermId, values: &HashMap<u32, TermId>) -> TermId {
+pub fn substitute<H: BuildHasher>(terms: &mut Terms, term: TermId, values: &HashMap<u32, TermId, H>) -> TermId {
     let mut known: HashMap<TermId, TermId> = HashMap::new();
     for part in terms.parts(&[term]) {
         let width = terms.width(part);

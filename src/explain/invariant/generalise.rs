@@ -12,6 +12,7 @@ use crate::logic::check::Answer;
 use crate::logic::check::check;
 use crate::logic::evaluate::evaluate;
 use crate::logic::evaluate::signed;
+use crate::logic::substitute::substitute;
 use crate::logic::substitute::variables;
 use crate::logic::term::Binary;
 use crate::logic::term::Node;
@@ -19,6 +20,7 @@ use crate::logic::term::TermId;
 use crate::logic::term::Terms;
 use crate::logic::term::Unary;
 use std::collections::HashMap;
+use std::hash::BuildHasher;
 use std::time::Instant;
 
 /// Conflicts that one question may cost.
@@ -386,11 +388,15 @@ pub fn holds(terms: &Terms, condition: TermId, value: &dyn Fn(Version) -> u64) -
 }
 
 /// A condition with other versions.
-pub fn renamed(terms: &mut Terms, condition: TermId, versions: &HashMap<Version, Version>) -> TermId {
+pub fn renamed<H: BuildHasher>(
+    terms: &mut Terms,
+    condition: TermId,
+    versions: &HashMap<Version, Version, H>,
+) -> TermId {
     let own = variables(terms, &[condition]);
     let values = own
         .into_iter()
         .filter_map(|(version, width)| Some((version, terms.variable(*versions.get(&version)?, width))))
-        .collect();
-    crate::logic::substitute::substitute(terms, condition, &values)
+        .collect::<HashMap<Version, TermId>>();
+    substitute(terms, condition, &values)
 }

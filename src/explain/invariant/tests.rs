@@ -220,13 +220,13 @@ fn a_computation_that_is_long_becomes_ranges_of_its_variables() {
     for (place, number) in (1..).zip(numbers) {
         run.set(place, number);
     }
-    // ((a * 4 + b) ^ c) + (d >> 3)
-    let [a, b, c, d] = [1, 2, 3, 4].map(|place| run.read(place));
+    // ((first * 4 + second) ^ third) + (fourth >> 3)
+    let [first, second, third, fourth] = [1, 2, 3, 4].map(|place| run.read(place));
     let (four, shift) = (run.number(4), run.number(3));
-    let product = run.op(Binary::Mul, a, four);
-    let sum = run.op(Binary::Add, product, b);
-    let mixed = run.op(Binary::Xor, sum, c);
-    let high = run.op(Binary::LShr, d, shift);
+    let product = run.op(Binary::Mul, first, four);
+    let sum = run.op(Binary::Add, product, second);
+    let mixed = run.op(Binary::Xor, sum, third);
+    let high = run.op(Binary::LShr, fourth, shift);
     let all = run.op(Binary::Add, mixed, high);
     run.set(5, all);
     let (x, limit) = (run.read(5), run.number(100));

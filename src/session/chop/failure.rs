@@ -186,7 +186,7 @@ pub fn find(
             _ => None,
         };
         let is_end = step == last;
-        return Ok(Failed { previous, part, text_before, is_end, wrong, ..found(step, words) });
+        return Ok(Failed { previous, is_end, part, text_before, wrong, ..found(step, words) });
     }
     match ended {
         Some(code @ 1..BY_SIGNAL) => Ok(at_end(format!("the exit with code {code} after step {}", last.0))),
@@ -207,12 +207,15 @@ pub fn find(
     }
 }
 
+/// A step, the place of a byte and its offset in the output, and words.
+type FirstWrong = (Step, Option<(Place, usize)>, String);
+
 /// The step of the first byte of standard output that differs, the place of that byte and its offset in the output if
 /// there is one, and the difference in words.
 ///
 /// What a call printed may be unknown, but its length is known as a rule. Then it counts as right, if a later call prints
 /// something that is wrong for certain. The same holds if the length is not known in the run that is right either.
-fn first_wrong(outputs: &Outputs, expected: &[Symbol]) -> Option<(Step, Option<(Place, usize)>, String)> {
+fn first_wrong(outputs: &Outputs, expected: &[Symbol]) -> Option<FirstWrong> {
     let line = |at: usize| expected[..at.min(expected.len())].split(|byte| *byte == Symbol::from(b'\n')).count();
     let is_same = |byte: u8, expected: Symbol| expected == Symbol::from(byte) || expected == ANY_BYTE;
     let (mut at, mut unknown) = (0_usize, None);
@@ -295,7 +298,7 @@ mod tests {
     fn the_first_wrong_output_is_where_the_texts_part() {
         let symbols = |text: &str| text.bytes().map(Symbol::from).collect::<Vec<_>>();
         let wrong = |texts: &[Option<&str>], expected: &str| first_wrong(&outputs(texts), &symbols(expected));
-        let step = |found: Option<(Step, Option<(Place, usize)>, String)>| found.map(|(step, ..)| step.0);
+        let step = |found: Option<FirstWrong>| found.map(|(step, ..)| step.0);
         assert_eq!(step(wrong(&[Some("a\n"), Some("b\n")], "a\nc\n")), Some(20));
         assert_eq!(
             wrong(&[Some("a\n"), Some("b\n")], "a\nc\n").unwrap().2,

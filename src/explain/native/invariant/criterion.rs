@@ -106,10 +106,10 @@ impl Native<'_> {
         let mut found = None;
         before_step(player, step, |machine: &Machine| {
             let block = machine.heap.find(address).map(|block| (block.address, block.size));
-            let slots = machine.frames.iter().rev().flat_map(|frame| {
+            let mut slots = machine.frames.iter().rev().flat_map(|frame| {
                 frame.shape.slots.iter().filter_map(move |slot| Some((frame.given(slot.register)?, slot.size)))
             });
-            let slot = slots.filter(|(begin, size)| *begin != 0 && address.wrapping_sub(*begin) < *size).last();
+            let slot = slots.rfind(|(begin, size)| *begin != 0 && address.wrapping_sub(*begin) < *size);
             found = slot.or(block);
         })?;
         Ok(found.or(global))

@@ -69,8 +69,8 @@ impl Native<'_> {
         let found = self.named(moment, &ranges)?;
         for ((version, (address, length), is_pointer), found) in parts.into_iter().zip(found) {
             let (name, kind) = found.unwrap_or_else(|| (format!("*(char (*)[{length}]){address:#x}"), Kind::Signed));
-            let named = if is_pointer { (address_of(&name), Kind::Pointer) } else { (name, kind) };
-            names.insert(version, named);
+            let shown = if is_pointer { (address_of(&name), Kind::Pointer) } else { (name, kind) };
+            names.insert(version, shown);
         }
         Ok(names)
     }

@@ -1,5 +1,7 @@
 //! Operations of LLVM as terms.
 
+use std::cmp::Ordering;
+
 use crate::instrument::operator::BinaryOp;
 use crate::instrument::operator::CastOp;
 use crate::instrument::operator::FloatPredicate;
@@ -165,23 +167,25 @@ fn float(ty: &Type, bits: u64) -> Option<f64> {
 
 /// A comparison of floating-point numbers.
 pub fn compare_floats(predicate: FloatPredicate, ty: &Type, first: u64, second: u64) -> Option<bool> {
-    let (first, second) = (float(ty, first)?, float(ty, second)?);
-    let is_unordered = first.is_nan() || second.is_nan();
+    let order = float(ty, first)?.partial_cmp(&float(ty, second)?);
+    let is_unordered = order.is_none();
+    let [is_equal, is_less, is_greater] =
+        [Ordering::Equal, Ordering::Less, Ordering::Greater].map(|wanted| order == Some(wanted));
     Some(match predicate {
         FloatPredicate::False => false,
-        FloatPredicate::Oeq => first == second,
-        FloatPredicate::Ogt => first > second,
-        FloatPredicate::Oge => first >= second,
-        FloatPredicate::Olt => first < second,
-        FloatPredicate::Ole => first <= second,
-        FloatPredicate::One => !is_unordered && first != second,
+        FloatPredicate::Oeq => is_equal,
+        FloatPredicate::Ogt => is_greater,
+        FloatPredicate::Oge => is_greater || is_equal,
+        FloatPredicate::Olt => is_less,
+        FloatPredicate::Ole => is_less || is_equal,
+        FloatPredicate::One => is_less || is_greater,
         FloatPredicate::Ord => !is_unordered,
-        FloatPredicate::Ueq => is_unordered || first == second,
-        FloatPredicate::Ugt => is_unordered || first > second,
-        FloatPredicate::Uge => is_unordered || first >= second,
-        FloatPredicate::Ult => is_unordered || first < second,
-        FloatPredicate::Ule => is_unordered || first <= second,
-        FloatPredicate::Une => is_unordered || first != second,
+        FloatPredicate::Ueq => is_unordered || is_equal,
+        FloatPredicate::Ugt => is_unordered || is_greater,
+        FloatPredicate::Uge => !is_less,
+        FloatPredicate::Ult => is_unordered || is_less,
+        FloatPredicate::Ule => !is_greater,
+        FloatPredicate::Une => !is_equal,
         FloatPredicate::Uno => is_unordered,
         FloatPredicate::True => true,
     })

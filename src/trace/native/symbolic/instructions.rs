@@ -302,20 +302,18 @@ impl Symbolic<'_> {
                 }
             }
             Op::Cast(op) => match (operand(self, terms, execution, 0)?, width) {
-                (Some(from), Some(width)) => match compute::cast(terms, *op, from, width) {
-                    Some(value) => {
-                        if let Some(base) = execution.bases.get(&from).copied() {
-                            execution.bases.insert(value, base);
-                        }
-                        Some(value)
+                (Some(from), Some(width)) => {
+                    let value = compute::cast(terms, *op, from, width);
+                    if let (Some(value), Some(base)) = (value, execution.bases.get(&from).copied()) {
+                        execution.bases.insert(value, base);
                     }
-                    None => {
+                    value.or_else(|| {
                         let bits = self.versions.value(terms, from);
                         let bits = compute::cast_bits(*op, &instruction.operands[0].ty, &instruction.ty, bits);
                         let pins = self.pins(terms, &[from]);
                         bits.map(|bits| self.pinned(terms, execution, (bits, width), pins))
-                    }
-                },
+                    })
+                }
                 _ => None,
             },
             Op::Phi(blocks) => match blocks.iter().position(|block| *block == event.block_before) {

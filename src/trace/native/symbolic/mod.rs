@@ -93,6 +93,9 @@ pub struct Crashed {
     pub base: Option<TermId>,
 }
 
+/// Where the values of a function are computed.
+type Definitions = HashMap<ValueId, (BlockId, usize)>;
+
 /// Evaluates events.
 pub struct Symbolic<'s> {
     /// The events.
@@ -101,7 +104,7 @@ pub struct Symbolic<'s> {
     pub versions: Versions,
     done: HashMap<Moment, Rc<Evaluated>>,
     /// By function: where its values are computed.
-    definitions: HashMap<u32, Rc<HashMap<ValueId, (BlockId, usize)>>>,
+    definitions: HashMap<u32, Rc<Definitions>>,
     depth: u32,
 }
 
@@ -303,9 +306,9 @@ impl<'s> Symbolic<'s> {
     }
 
     /// Where the values of a function are computed.
-    fn definitions(&mut self, shape: &Arc<Shape>) -> Rc<HashMap<ValueId, (BlockId, usize)>> {
+    fn definitions(&mut self, shape: &Arc<Shape>) -> Rc<Definitions> {
         let found = self.definitions.entry(shape.index).or_insert_with(|| {
-            let mut found = HashMap::new();
+            let mut found = Definitions::new();
             for (number, block) in (0..).zip(&shape.body.function.blocks) {
                 for (index, instruction) in block.instructions.iter().enumerate() {
                     if let Some(id) = instruction.result {
