@@ -149,7 +149,7 @@ fn iterations_that_keep_the_invariant_are_counted() {
     // A value of the run, and its end.
     let value = invariants(place.path(), &["--from", "4506:even", "--data"]);
     assert_eq!(before(&value, 10), ["even == 1000"]);
-    assert!(lines(&invariants(place.path(), &["--from", "end"])).contains(&6));
+    assert!(lines(&invariants(place.path(), &["--from", "end", "--data"])).contains(&6));
 }
 
 #[test]
@@ -166,8 +166,8 @@ fn what_cannot_be_explained_is_an_error_with_advice() {
     assert!(said.contains("this criterion is no failure"), "{said}");
     let (said, _) = error(place.path(), &["--from", "99999"]);
     assert!(said.contains("there is no such step"), "{said}");
-    let (said, _) = error(place.path(), &["--verify", "no-such-solver"]);
+    let (said, _) = error(place.path(), &["--data", "--verify", "no-such-solver"]);
     assert!(said.contains("failed to run `no-such-solver`"), "{said}");
-    let (said, _) = error(place.path(), &["--verify", "true"]);
+    let (said, _) = error(place.path(), &["--data", "--verify", "true"]);
     assert!(said.contains("`true` is no solver"), "{said}");
 }

@@ -162,7 +162,7 @@ pub fn generalise(
     general.sort_unstable();
     general.dedup();
     let general = joined(terms, prover, general, value);
-    without_needless(terms, prover, general)
+    without_needless(terms, prover, general, hypotheses)
 }
 
 /// `x > 3` in the place of `x + 2 > 5`, if that follows from the hypotheses: because the sum does not overflow.
@@ -230,7 +230,12 @@ fn joined(
 }
 
 /// Leaves out what follows from the rest, long conditions first.
-fn without_needless(terms: &mut Terms, prover: &mut Prover, conditions: Vec<TermId>) -> Vec<TermId> {
+fn without_needless(
+    terms: &mut Terms,
+    prover: &mut Prover,
+    conditions: Vec<TermId>,
+    hypotheses: &[TermId],
+) -> Vec<TermId> {
     if conditions.len() < 2 || conditions.len() > MAX_CONDITIONS {
         return conditions;
     }
@@ -241,7 +246,7 @@ fn without_needless(terms: &mut Terms, prover: &mut Prover, conditions: Vec<Term
         let others: Vec<TermId> = kept.iter().copied().filter(|one| *one != condition).collect();
         let own = variables(terms, &[condition]);
         if others.iter().any(|one| !variables(terms, &[*one]).is_disjoint(&own))
-            && prover.follows(terms, &others, condition)
+            && prover.follows(terms, &[&others[..], hypotheses].concat(), condition)
         {
             kept = others;
         }

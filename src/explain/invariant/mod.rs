@@ -38,6 +38,9 @@ use std::collections::HashSet;
 use std::time::Duration;
 use std::time::Instant;
 
+/// Assumptions of later statements that are remembered.
+const MAX_ASSUMED: usize = 64;
+
 /// What limits the work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
@@ -169,6 +172,7 @@ pub fn abstraction<H: History>(
         decisions: BTreeMap::new(),
         decided: HashSet::new(),
         levels: HashMap::new(),
+        assumed: Vec::new(),
         depth: failing.depth,
         links: Vec::new(),
         kept: Vec::new(),
@@ -196,6 +200,8 @@ struct Engine<'e, H> {
     decided: HashSet<Time>,
     /// The level of versions of the invariant.
     levels: HashMap<Version, u32>,
+    /// What is assumed at later statements of the versions that hold now.
+    assumed: Vec<TermId>,
     depth: u32,
     links: Vec<Link>,
     kept: Vec<Kept>,
@@ -205,7 +211,8 @@ struct Engine<'e, H> {
 impl<H: History> Engine<'_, H> {
     fn begin(&mut self, failing: &Failing) -> Result<Vec<TermId>, H::Error> {
         let required = self.required(&failing.conditions, &failing.effects);
-        self.invariant = self.general(&required.conditions, &required.hypotheses);
+        self.assume(&[], &required.hypotheses);
+        self.invariant = self.general(&required.conditions);
         self.note(&required.conditions, 0);
         self.decided_by(failing.time, 0)?;
         Ok(required.facts)
@@ -259,13 +266,14 @@ impl<H: History> Engine<'_, H> {
         addresses.extend(effects.assignments.iter().flat_map(|assignment| assignment.requires.iter().copied()));
         let assigned: Vec<(Version, TermId)> =
             effects.assignments.iter().map(|assignment| (assignment.version, assignment.value)).collect();
-        if self.keeps(&touched, &others, &conditions, &effects, &hypotheses) {
+        self.assume(versions, &hypotheses);
+        if self.keeps(&touched, &others, &conditions, &effects) {
             self.kept.push(Kept { time, assigned, hypotheses, facts, addresses });
             return Ok(());
         }
         let after = std::mem::take(&mut self.invariant);
         let n_unknown = self.prover.n_unknown;
-        let before = self.general(&[&others[..], &conditions].concat(), &hypotheses);
+        let before = self.general(&[&others[..], &conditions].concat());
         let n_unknown = self.prover.n_unknown - n_unknown;
         self.invariant = before;
         if self.is_kept_forward(&after, &effects) {
@@ -292,9 +300,11 @@ impl<H: History> Engine<'_, H> {
     fn decide(&mut self, decision: Time, level: u32) -> Result<(), H::Error> {
         let (condition, effects) = self.history.condition(self.terms, decision)?;
         let Required { conditions, hypotheses, facts, addresses } = self.required(&[condition], &effects);
+        self.assume(&[], &hypotheses);
+        let known = [&self.invariant[..], &self.assumed].concat();
         let mut new = Vec::new();
         for condition in conditions {
-            if !self.prover.follows(self.terms, &self.invariant, condition) {
+            if !self.prover.follows(self.terms, &known, condition) {
                 new.push(condition);
             }
         }
@@ -307,7 +317,7 @@ impl<H: History> Engine<'_, H> {
         }
         let n_unknown = self.prover.n_unknown;
         let all = [&self.invariant[..], &new].concat();
-        self.invariant = self.general(&all, &hypotheses);
+        self.invariant = self.general(&all);
         let is_pinned = self.prover.n_unknown > n_unknown;
         self.links.push(Link {
             time: decision,
@@ -344,6 +354,19 @@ impl<H: History> Engine<'_, H> {
             let known = self.levels.entry(version).or_insert(level);
             *known = level.min(*known);
         }
+    }
+
+    /// Goes back over assignments of some versions; adds what is assumed at a statement.
+    fn assume(&mut self, assigned: &[Version], hypotheses: &[TermId]) {
+        let terms = &*self.terms;
+        self.assumed.retain(|one| variables(terms, &[*one]).iter().all(|(version, _)| !assigned.contains(version)));
+        for hypothesis in hypotheses {
+            if !self.assumed.contains(hypothesis) {
+                self.assumed.push(*hypothesis);
+            }
+        }
+        let n_old = self.assumed.len().saturating_sub(MAX_ASSUMED);
+        self.assumed.drain(..n_old);
     }
 
     fn mentions(&self, condition: TermId, versions: &[Version]) -> bool {
@@ -403,21 +426,15 @@ impl<H: History> Engine<'_, H> {
     }
 
     /// Conditions from which these follow, and which are simpler.
-    fn general(&mut self, conditions: &[TermId], hypotheses: &[TermId]) -> Vec<TermId> {
+    fn general(&mut self, conditions: &[TermId]) -> Vec<TermId> {
+        let hypotheses = &self.assumed[..];
         let history = &*self.history;
         let value = |version: Version| history.value(version);
         generalise(self.terms, &mut self.prover, conditions, hypotheses, &value)
     }
 
     /// Whether the invariant, of what the places held before a statement, is one there, too.
-    fn keeps(
-        &mut self,
-        touched: &[TermId],
-        others: &[TermId],
-        conditions: &[TermId],
-        effects: &Effects,
-        hypotheses: &[TermId],
-    ) -> bool {
+    fn keeps(&mut self, touched: &[TermId], others: &[TermId], conditions: &[TermId], effects: &Effects) -> bool {
         let mut versions = HashMap::new();
         for assignment in &effects.assignments {
             let Some(before) = assignment.before else { return false };
@@ -431,7 +448,7 @@ impl<H: History> Engine<'_, H> {
             }
             same.push(condition);
         }
-        let from = [&same[..], others, hypotheses].concat();
+        let from = [&same[..], others, &self.assumed].concat();
         let is_kept = conditions.iter().all(|condition| self.prover.follows(self.terms, &from, *condition));
         if is_kept {
             let mut all = [others, &same].concat();
