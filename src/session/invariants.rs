@@ -38,10 +38,19 @@ use std::ffi::OsString;
 /// The run that is examined.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Subject {
-    /// A recording, and a file with the output that is right.
-    Recording(Which, Option<OsString>),
+    /// A recording, and the output that is right, if it is known.
+    Recording(Which, Option<Right>),
     /// The run of a test, or that of a finding.
     Test(Box<ChopOrder>),
+}
+
+/// Where the right output is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Right {
+    /// In a file.
+    File(OsString),
+    /// In a recording.
+    Recording(String),
 }
 
 /// What is asked.
@@ -78,7 +87,11 @@ pub fn run(
 ) -> Result<Invariants, Failure> {
     let (which, expected, changed, kept) = match &order.subject {
         Subject::Recording(which, expected) => {
-            let expected = expected.as_ref().map(|file| chop::failure::expected(file)).transpose()?;
+            let expected = match expected {
+                Some(Right::File(file)) => Some(chop::failure::expected(file)?),
+                Some(Right::Recording(name)) => Some(chop::failure::printed(name, location)?),
+                None => None,
+            };
             (which.clone(), expected, None, None)
         }
         Subject::Test(test) => {
@@ -108,7 +121,7 @@ pub fn run(
     let told = told::tell(order, result, (&mut native, &mut terms), &mut sources).map_err(|error| failed(&error))?;
     let words = asked.words.clone();
     let verified = match &order.solver {
-        Some(command) => Some(solver::verify(command, &mut terms, &found, &native, context)?),
+        Some(command) => Some(solver::verify(command, (&mut terms, &found), &native, context, talk)?),
         None => None,
     };
     drop(native);

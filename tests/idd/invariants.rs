@@ -171,3 +171,40 @@ fn what_cannot_be_explained_is_an_error_with_advice() {
     let (said, _) = error(place.path(), &["--data", "--verify", "true"]);
     assert!(said.contains("`true` is no solver"), "{said}");
 }
+
+/// Signs and unions; one condition of the source is four decisions.
+const SIGNS: &str = "int main(int argc, char **argv)
+{
+    unsigned char u = argc + 199;
+    signed char c = u;
+    union { double d; unsigned char b[8]; } w;
+    w.d = 1.5;
+    w.b[0] = argc + 240;
+    if (c < -50 && w.b[0] > 200 && argv != 0 && u != 7)
+        return 1;
+    return 0;
+}
+";
+
+#[test]
+fn conditions_have_the_signs_of_the_types() {
+    let place = recording("signs", SIGNS, "./signs");
+    let found = invariants(place.path(), &["--verify", "--depth", "1"]);
+    assert!(before(&found, 3).contains(&"(signed char)(argc + 199) < -50".to_owned()), "{found:#}");
+    assert!(before(&found, 4).contains(&"(signed char)u < -50".to_owned()), "{found:#}");
+    // All parts of the condition are as near as it is.
+    let told: Vec<String> =
+        found["statements"].as_array().unwrap().iter().map(|one| one["invariant"].to_string()).collect();
+    assert!(told.iter().any(|told| told.contains("*(unsigned char *)&w.d > 200")), "{told:#?}");
+    assert!(told.iter().any(|told| told.contains("u != 7")), "{told:#?}");
+    assert_eq!(found["verified"]["n_refuted"], 0);
+}
+
+#[test]
+fn a_solver_that_does_not_behave_is_an_error() {
+    let place = recording("signs", SIGNS, "./signs");
+    for (solver, expected) in [("yes unsat", "is no solver: it gives"), ("echo hello", "it prints `hello`")] {
+        let (said, _) = error(place.path(), &["--verify", solver]);
+        assert!(said.contains(expected), "{said}");
+    }
+}

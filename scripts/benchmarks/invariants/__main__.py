@@ -33,7 +33,7 @@ parser.add_argument("--mode", action="append", help="value, address or absolute,
 parser.add_argument("--seconds", type=float, default=60, help="time of one command")
 parser.add_argument("--verify", action="store_true", help="let z3 check each invariant")
 parser.add_argument("--histories", type=Path, action="append", default=[], metavar="FILE",
-                    help="versions that this TOML file lists, as in `bench chain`, each with the right output in the file `expected`; repeatable")
+                    help="versions that this TOML file lists, as in `bench chain`; repeatable")
 parser.add_argument("--every", type=int, default=1, metavar="N", help="only every Nth fault of a program or version of a file")
 parser.add_argument("--fault", action="append", help="only this fault; repeatable")
 parser.add_argument("--raw", type=Path, help="where raw rows are appended")
@@ -61,16 +61,19 @@ def measured(binary, repo, build, test, expected, faulty):
     """The measures of a failing test: of the chop, and of each mode."""
     row = {}
     with tempfile.TemporaryDirectory() as home:
-        arguments = ["chop", "--json", "--once", "--no-shrink", "--expected", expected, "--build", build, "--", *test]
-        chop, _ = command(binary, arguments, repo, home)
+        right = ["--expected", expected] if expected else ["--good", "HEAD~1"]
+        chop, _ = command(binary, ["chop", "--json", "--once", "--no-shrink", *right, "--build", build, "--", *test], repo, home)
         if "error" in chop:
             return {"error": chop["error"]}
+        if not expected:
+            # The passing version was recorded right before.
+            right = ["--passing", f"{int(chop['recording']) - 1:04}"]
         row |= {"run": chop["run"]["n_statements"], "n_steps": chop["run"]["n_steps"], "backward": chop["backward"]["n_statements"],
                 "chop": chop["chop"]["n_statements"], "failure": chop["failure"], "modes": {}}
         for mode in MODES:
             name, depth = (mode.split("+") + [""])[:2]
             how = ["--data"] if depth == "data" else ["--depth", depth] if depth else []
-            arguments = ["invariants", "--json", "--recording", chop["recording"], "--expected", expected, "--mode", name]
+            arguments = ["invariants", "--json", "--recording", chop["recording"], *right, "--mode", name]
             found, wall = command(binary, arguments + how + ["--verify"] * options.verify, repo, home)
             row["modes"][mode] = {"wall": wall} | measures(found, faulty)
     return row
@@ -110,7 +113,7 @@ def rows(binary):
     for path in options.histories:
         for case in histories.load(path, options.names)[:: options.every]:
             with history(case) as trial:
-                row = measured(binary, trial.repo, trial.build, ["sh", "-c", trial.test], "expected", changed(trial))
+                row = measured(binary, trial.repo, trial.build, ["sh", "-c", trial.test], None, changed(trial))
                 yield {"program": path.stem, "fault": trial.name, **row}
     if options.histories:
         return

@@ -198,6 +198,10 @@ pub struct InvariantsCommand {
     #[arg(long, value_name = "REV", requires = "words")]
     pub good: Option<String>,
 
+    /// Recording in which the test passed: its output is right.
+    #[arg(long, value_name = "ID", conflicts_with_all = ["words", "hunt", "expected"])]
+    pub passing: Option<String>,
+
     /// Follow values only, not the decisions because of which a statement runs.
     #[arg(long)]
     pub data: bool,
@@ -220,7 +224,7 @@ pub struct InvariantsCommand {
     pub max_statements: usize,
 
     /// Let a solver for SMT-LIB 2 check each invariant: that the run implies it, and that it implies the failure.
-    #[arg(long, value_name = "SOLVER", num_args = 0..=1, default_missing_value = "z3")]
+    #[arg(long, value_name = "SOLVER", num_args = 0..=1, default_missing_value = "z3 -in")]
     pub verify: Option<String>,
 
     #[command(flatten)]

@@ -35,6 +35,7 @@ use crate::cli::args::options::Shrink;
 use crate::session::debug::DebugOrder;
 use crate::session::invariants;
 use crate::session::invariants::InvariantsOrder;
+use crate::session::invariants::Right;
 use crate::session::order::Allowance;
 use crate::session::order::ChopOrder;
 use crate::session::order::Effort;
@@ -423,7 +424,7 @@ fn chop_args(args: ChopCommand) -> Result<ChopOrder, Complaint> {
 }
 
 fn invariants_args(args: InvariantsCommand) -> Result<InvariantsOrder, Complaint> {
-    let InvariantsCommand { words, recording, process, hunt, expected, good, record, .. } = args;
+    let InvariantsCommand { words, recording, process, hunt, expected, good, passing, record, .. } = args;
     let command = TestCommand::from_words(words.clone());
     if command.is_none() && !words.is_empty() {
         return Err(("the test command is empty", "give the command that fails: git idd invariants -- ./test.sh"));
@@ -441,7 +442,8 @@ fn invariants_args(args: InvariantsCommand) -> Result<InvariantsOrder, Complaint
             reduction: None,
         }))
     } else {
-        invariants::Subject::Recording(Which { recording, process }, expected)
+        let right = expected.map(Right::File).or(passing.map(Right::Recording));
+        invariants::Subject::Recording(Which { recording, process }, right)
     };
     Ok(InvariantsOrder {
         subject,

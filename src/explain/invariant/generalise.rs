@@ -211,10 +211,20 @@ fn joined(
             single.entry(*own.first().expect("there is one")).or_default().push(*condition);
         }
     }
-    let mut many: Vec<Vec<TermId>> = single.into_values().filter(|all| all.len() > MAX_OF_ONE).collect();
+    let mut many: Vec<((Version, u32), Vec<TermId>)> = single.into_iter().filter(|(_, all)| all.len() > 1).collect();
     many.sort_unstable();
     let mut found = conditions;
-    for all in many {
+    many.retain(|((version, width), all)| {
+        let (variable, bits) = (terms.variable(*version, *width), terms.constant(value(*version), *width));
+        let only = terms.binary(Binary::Eq, variable, bits);
+        let is_only = prover.follows(terms, all, only);
+        if is_only {
+            found.retain(|condition| !all.contains(condition));
+            found.push(only);
+        }
+        !is_only && all.len() > MAX_OF_ONE
+    });
+    for (_, all) in many {
         let mut whole = terms.truth(true);
         for condition in &all {
             whole = terms.binary(Binary::And, whole, *condition);

@@ -62,7 +62,9 @@ pub trait History {
 
     /// The decisions on which something depends, all before it: the last one that let it run, and those because of which
     /// something else did not run that could have changed what it uses.
-    fn decisions(&mut self, time: Time) -> Result<Vec<Time>, Self::Error>;
+    ///
+    /// With each whether it is a part of the same condition of the source: of `&&`, `||` or `?:`.
+    fn decisions(&mut self, time: Time) -> Result<Vec<(Time, bool)>, Self::Error>;
 
     /// What held at a decision, so that it went the way it did. With what has to be known of the versions that it reads.
     fn condition(&mut self, terms: &mut Terms, decision: Time) -> Result<(TermId, Effects), Self::Error>;

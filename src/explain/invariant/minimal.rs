@@ -11,12 +11,18 @@ use std::time::Instant;
 /// Conflicts that one question may cost.
 const MAX_CONFLICTS: u64 = 20_000;
 
+/// Statements of a slice of which it is asked: all of them are in each question.
+const MAX_LINKS: usize = 400;
+
 /// The statements of a slice from which the failure follows, with whatever the other statements do: by the index of the
 /// link. And whether each of them is necessary, which is not known if the time was up. `None` if the first question had no
-/// answer.
+/// answer, or there are too many.
 ///
 /// Cost: at most one question for each statement.
 pub fn minimal(terms: &mut Terms, abstraction: &Abstraction, deadline: Option<Instant>) -> Option<(Vec<bool>, bool)> {
+    if abstraction.links.len() > MAX_LINKS {
+        return None;
+    }
     let mut formula = Formula::new(terms, abstraction, 0);
     formula.always.extend(&abstraction.rest);
     let mut core: Vec<usize> = (0..formula.statements.len()).collect();

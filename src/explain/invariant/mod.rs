@@ -132,6 +132,8 @@ pub struct Abstraction {
     pub rest: Vec<TermId>,
     /// Whether a limit was met, so that statements before the first are missing.
     pub is_partial: bool,
+    /// Decisions that are too far from the failure, so that they are not followed.
+    pub n_left_out: usize,
     /// Questions that were asked, and those without an answer.
     pub n_questions: (u64, u64),
 }
@@ -172,6 +174,7 @@ pub fn abstraction<H: History>(
         decisions: BTreeMap::new(),
         decided: HashSet::new(),
         levels: HashMap::new(),
+        n_left_out: 0,
         assumed: Vec::new(),
         depth: failing.depth,
         links: Vec::new(),
@@ -181,11 +184,11 @@ pub fn abstraction<H: History>(
     let facts = engine.begin(failing)?;
     let failure = engine.invariant.clone();
     while engine.back(limits.max_links)? {}
-    let Engine { mut links, mut kept, invariant, is_partial, prover, .. } = engine;
+    let Engine { mut links, mut kept, invariant, is_partial, n_left_out, prover, .. } = engine;
     links.reverse();
     kept.reverse();
     let n_questions = (prover.n_questions, prover.n_unknown);
-    Ok(Abstraction { failure, facts, links, kept, rest: invariant, is_partial, n_questions })
+    Ok(Abstraction { failure, facts, links, kept, rest: invariant, is_partial, n_left_out, n_questions })
 }
 
 struct Engine<'e, H> {
@@ -200,6 +203,8 @@ struct Engine<'e, H> {
     decided: HashSet<Time>,
     /// The level of versions of the invariant.
     levels: HashMap<Version, u32>,
+    /// Decisions that are too far from the failure.
+    n_left_out: usize,
     /// What is assumed at later statements of the versions that hold now.
     assumed: Vec<TermId>,
     depth: u32,
@@ -312,7 +317,7 @@ impl<H: History> Engine<'_, H> {
         let is_call = self.terms.constant_of(condition).is_some();
         self.decided_by(decision, if is_call { level } else { level + 1 })?;
         self.note(&new, level + 1);
-        if new.is_empty() {
+        if new.is_empty() && !effects.is_unknown {
             return Ok(());
         }
         let n_unknown = self.prover.n_unknown;
@@ -336,11 +341,14 @@ impl<H: History> Engine<'_, H> {
 
     /// Notes the decisions on which a statement depends.
     fn decided_by(&mut self, time: Time, level: u32) -> Result<(), H::Error> {
-        if level >= self.depth || !self.decided.insert(time) {
+        if self.depth == 0 || !self.decided.insert(time) {
             return Ok(());
         }
-        for decision in self.history.decisions(time)? {
-            if !self.decided.contains(&decision) {
+        for (decision, is_same) in self.history.decisions(time)? {
+            let level = if is_same { level.saturating_sub(1) } else { level };
+            if level >= self.depth {
+                self.n_left_out += 1;
+            } else if !self.decided.contains(&decision) {
                 let known = self.decisions.entry(decision).or_insert(level);
                 *known = level.min(*known);
             }

@@ -140,8 +140,8 @@ impl History for Run {
         })
     }
 
-    fn decisions(&mut self, time: Time) -> Result<Vec<Time>, Infallible> {
-        Ok(self.governing.get(&time.1).map(|decision| Time(0, *decision)).into_iter().collect())
+    fn decisions(&mut self, time: Time) -> Result<Vec<(Time, bool)>, Infallible> {
+        Ok(self.governing.get(&time.1).map(|decision| (Time(0, *decision), false)).into_iter().collect())
     }
 
     fn condition(&mut self, _: &mut Terms, decision: Time) -> Result<(TermId, Effects), Infallible> {

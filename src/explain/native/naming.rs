@@ -129,8 +129,22 @@ pub fn named(view: View<'_>, parts: &[(u64, u64)], home: Option<&Arc<str>>) -> V
     let mut beginnings = Beginnings { view, home, layouts: Layouts::default(), roots: None };
     let name = |(address, length): &(u64, u64)| {
         let Called { name, part } = called(&mut beginnings, *address, *length, home)?;
-        let kind = part.map(|(debug, part)| kind(debug, &part)).unwrap_or_default();
-        Some((library::plain(name), kind))
+        let is_whole = |(debug, part): &(Debug<'_>, value::Part)| match part {
+            value::Part::Whole(ty) => value::size_of(*debug, *ty, 0).is_none_or(|size| size == *length),
+            _ => true,
+        };
+        let ty = match length {
+            1 => "unsigned char",
+            2 => "unsigned short",
+            4 => "unsigned",
+            _ => "unsigned long",
+        };
+        match part {
+            Some(part) if is_whole(&part) => Some((library::plain(name), kind(part.0, &part.1))),
+            None if STREAMS.contains(&&*name) => Some((name, Kind::Pointer)),
+            // A part of something else: a byte of a number.
+            _ => Some((format!("*({ty} *)&{}", library::plain(name)), Kind::Unsigned)),
+        }
     };
     parts.iter().map(name).collect()
 }

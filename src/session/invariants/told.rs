@@ -15,6 +15,7 @@ use crate::logic::substitute::variables;
 use crate::logic::term::Node;
 use crate::logic::term::TermId;
 use crate::logic::term::Terms;
+use crate::plural::count;
 use crate::report::Untrusted;
 use crate::report::chop::Size;
 use crate::report::invariants::Invariants;
@@ -168,17 +169,11 @@ pub fn tell(
         };
     }
     let has_change = changed.map(|_| statements.iter().any(|statement| statement.is_changed));
-    let lines: BTreeSet<_> = statements.iter().map(|one| (one.file.clone(), one.line)).collect();
-    let slice = Size { n_statements: lines.len(), n_lines: lines.len(), n_steps: statements.len() as u64 };
-    let mut remarks: Vec<Untrusted> = Vec::new();
-    for (file, lines) in assumed {
-        let lines: Vec<String> = lines.into_iter().map(|line| line.to_string()).collect();
-        let text = format!("Assumed: no signed overflow in {file}, line {}.", lines.join(", "));
-        remarks.push(text.as_str().into());
-    }
-    if order.is_minimal && is_minimal != Some(true) {
-        remarks.push("There may be statements that are not necessary: not all questions had an answer in time.".into());
-    }
+    let ran = || statements.iter().filter(|one| one.step > 0);
+    let lines: BTreeSet<_> = ran().map(|one| (one.file.clone(), one.line)).collect();
+    let slice = Size { n_statements: lines.len(), n_lines: lines.len(), n_steps: ran().count() as u64 };
+    let n_threads = native.symbolic.n_threads();
+    let remarks = remarks(order, found, assumed, (is_minimal, n_threads));
     Ok(Invariants {
         recording: Untrusted::default(),
         commit: Untrusted::default(),
@@ -203,6 +198,37 @@ pub fn tell(
         has_change,
         remarks,
     })
+}
+
+/// What the invariants assume, and what is left out.
+fn remarks(
+    order: &InvariantsOrder,
+    found: &Abstraction,
+    assumed: BTreeMap<String, BTreeSet<u32>>,
+    (is_minimal, n_threads): (Option<bool>, usize),
+) -> Vec<Untrusted> {
+    let mut remarks: Vec<Untrusted> = Vec::new();
+    for (file, lines) in assumed {
+        let lines: Vec<String> = lines.into_iter().map(|line| line.to_string()).collect();
+        let text = format!("Assumed: no signed overflow in {file}, line {}.", lines.join(", "));
+        remarks.push(text.as_str().into());
+    }
+    if found.n_left_out > 0 {
+        let n = count(found.n_left_out, "decision");
+        let far = order.depth;
+        remarks.push(
+            format!("Left out: {n} more than {far} away from the failure. They go as in the run; `--depth {}` follows more.", far + 1)
+                .as_str()
+                .into(),
+        );
+    }
+    if n_threads > 1 {
+        remarks.push("Assumed: the threads run in the recorded order.".into());
+    }
+    if order.is_minimal && is_minimal != Some(true) {
+        remarks.push("There may be statements that are not necessary: not all questions had an answer in time.".into());
+    }
+    remarks
 }
 
 /// Whether a statement of the slice only returns what a variable holds.

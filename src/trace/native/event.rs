@@ -191,7 +191,9 @@ impl Collector {
         self.record = machine.n_records;
         let Some(frame) = machine.frame() else { return };
         let shape = &frame.shape;
-        let segment = shape.body.segment(frame.segment);
+        // A frame that was met in the middle is in no segment yet.
+        let number = frame.segment.wrapping_sub(shape.body.first) as usize;
+        let Some(segment) = shape.body.segments.segments.get(number) else { return };
         let statement = frame.current();
         let is_here = statement.block == segment.block && !shape.is_quiet;
         let (mut first, mut end) = (segment.first, segment.end);

@@ -9,6 +9,7 @@ use std::ffi::OsString;
 use std::io;
 use std::io::ErrorKind;
 use std::io::PipeReader;
+use std::io::Read as _;
 use std::io::Write as _;
 use std::os::unix::process::CommandExt;
 use std::os::unix::process::ExitStatusExt;
@@ -323,6 +324,45 @@ pub fn feed(
         return Err(error);
     }
     Ok(Some(status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default())))
+}
+
+/// Runs a program of the user that reads `input` and answers on its standard output; returns what it printed until it
+/// ended, until the time was up, or until that was too much. Then it is killed with its process group.
+///
+/// - `limits`: its time, and bytes of its output.
+pub fn ask(
+    program: &OsStr,
+    words: &[&OsStr],
+    directory: &Path,
+    (input, limits): (Vec<u8>, (Duration, usize)),
+) -> io::Result<Vec<u8>> {
+    let mut command = std::process::Command::new(program);
+    command.args(words).current_dir(directory).process_group(0);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+    let (stdin, stdout, group) = (child.stdin.take(), child.stdout.take(), Pid::from_child(&child));
+    // A program that reads nothing, and one that leaves somebody with its output, delay nothing.
+    thread::spawn(move || stdin.map_or(Ok(()), |mut stdin| stdin.write_all(&input)));
+    let (sender, receiver) = std::sync::mpsc::sync_channel::<Vec<u8>>(1);
+    thread::spawn(move || {
+        let Some(mut stdout) = stdout else { return };
+        let mut buffer = vec![0; 1 << 16];
+        while let Ok(n @ 1..) = stdout.read(&mut buffer) {
+            if sender.send(buffer[..n].to_vec()).is_err() {
+                return;
+            }
+        }
+    });
+    let (end, mut printed) = (Instant::now() + limits.0, Vec::new());
+    while let Ok(part) = receiver.recv_timeout(end.saturating_duration_since(Instant::now())) {
+        printed.extend(part);
+        if printed.len() > limits.1 {
+            break;
+        }
+    }
+    // It may have ended already.
+    let _ = rustix::process::kill_process_group(group, Signal::KILL);
+    child.wait()?;
+    Ok(printed)
 }
 
 #[cfg(test)]

@@ -22,6 +22,7 @@ pub use command::Printed;
 pub use command::Ran;
 pub use command::Watch;
 pub use command::Words;
+pub use command::ask;
 pub use command::capture;
 pub use command::feed;
 pub use command::relay;

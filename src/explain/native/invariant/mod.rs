@@ -183,6 +183,12 @@ impl<'n> Native<'n> {
         self.surroundings(terms, &evaluated, roots)
     }
 
+    /// The activation, the file and the line of an event.
+    fn line(event: &Event) -> Option<(u64, String, u32)> {
+        let place = event.shape.statements.get(event.statement as usize)?.place.as_ref()?;
+        Some((event.frame, place.file.to_string(), place.line))
+    }
+
     /// Whether a step ends with a decision.
     fn is_decision(event: &Event) -> bool {
         let last = event.last().map(|last| &last.op);
@@ -249,7 +255,7 @@ impl History for Native<'_> {
         Ok(Effects { assignments, is_unknown, ..effects })
     }
 
-    fn decisions(&mut self, time: Time) -> Result<Vec<Time>, TraceError> {
+    fn decisions(&mut self, time: Time) -> Result<Vec<(Time, bool)>, TraceError> {
         let at = moment(time);
         let step = self.event(at)?.step;
         let Some(first) = self.symbolic.tape.moments(step).next() else { return Ok(Vec::new()) };
@@ -265,7 +271,14 @@ impl History for Native<'_> {
         for maker in skipped.into_iter().flatten().chain(of_output) {
             found.extend(self.symbolic.last_before(maker, at));
         }
-        Ok(found.into_iter().map(self::time).collect())
+        let here = Self::line(&*self.event(at)?);
+        let mut decisions = Vec::new();
+        for moment in found {
+            let other = self.event(moment)?;
+            let is_same = here.is_some() && Self::line(&other) == here && Self::is_decision(&other);
+            decisions.push((self::time(moment), is_same));
+        }
+        Ok(decisions)
     }
 
     fn condition(&mut self, terms: &mut Terms, decision: Time) -> Result<(TermId, Effects), TraceError> {

@@ -186,6 +186,46 @@ struct Writer<'w> {
     names: &'w Names,
 }
 
+/// The type that an expression has in C: its bits, and whether it has a sign.
+type Ty = (u32, bool);
+
+/// An expression: how it is written, how tightly it binds, and its type.
+type Written = (String, Binding, Ty);
+
+/// The name of a type.
+fn type_name((bits, is_signed): Ty) -> &'static str {
+    match (bits, is_signed) {
+        (..=8, true) => "signed char",
+        (..=8, false) => "unsigned char",
+        (..=16, true) => "short",
+        (..=16, false) => "unsigned short",
+        (..=32, true) => "int",
+        (..=32, false) => "unsigned",
+        (_, true) => "long",
+        (_, false) => "unsigned long",
+    }
+}
+
+/// The type of C that holds so many bits.
+fn whole(bits: u32) -> u32 {
+    bits.next_power_of_two().clamp(8, 64)
+}
+
+fn inside((text, own, _): Written, binding: Binding) -> String {
+    if own < binding { format!("({text})") } else { text }
+}
+
+/// An expression with a cast, unless it has the value without it.
+fn cast(written: Written, ty: Ty) -> Written {
+    let (bits, is_signed) = written.2;
+    let is_same = (bits, is_signed) == ty || (bits < ty.0 && (!is_signed || ty.1));
+    if is_same {
+        written
+    } else {
+        (format!("({}){}", type_name(ty), inside(written, Binding::Prefix)), Binding::Prefix, ty)
+    }
+}
+
 impl Writer<'_> {
     /// A truth, or its contrary.
     fn condition(&self, term: TermId, is_true: bool) -> (String, Binding) {
@@ -204,18 +244,22 @@ impl Writer<'_> {
                 (format!("{one} {word} {other}"), binding)
             }
             Node::Binary(Binary::Xor, first, second) => {
-                let [one, other] = [first, second].map(|side| self.inside(side, Binding::Relation));
+                let [one, other] = [first, second].map(|side| {
+                    let (text, inner) = self.condition(side, true);
+                    if inner <= Binding::Relation { format!("({text})") } else { text }
+                });
                 (format!("{one} {} {other}", if is_true { "!=" } else { "==" }), Binding::Equality)
             }
             _ => {
-                let text = self.inside(term, Binding::Prefix);
+                let text = inside(self.expression(term, false), Binding::Prefix);
                 (if is_true { text } else { format!("!{text}") }, Binding::Prefix)
             }
         }
     }
 
     fn comparison(&self, op: Binary, first: TermId, second: TermId, is_true: bool) -> (String, Binding) {
-        if self.terms.width(first) == 1 {
+        let width = self.terms.width(first);
+        if width == 1 {
             let same = (op == Binary::Eq) == is_true;
             let [one, other] = [first, second].map(|side| {
                 let (text, inner) = self.condition(side, true);
@@ -237,28 +281,26 @@ impl Writer<'_> {
             std::mem::swap(&mut one, &mut other);
             word = if word == "<" { ">" } else { ">=" };
         }
+        let has_sign = matches!(op, Binary::Slt | Binary::Sle);
+        let is_equality = op == Binary::Eq;
+        let wanted = if is_equality { self.sign(one).or_else(|| self.sign(other)).unwrap_or(true) } else { has_sign };
         let kind = self.kind(one).or_else(|| self.kind(other)).unwrap_or_default();
-        let is_unsigned = matches!(op, Binary::Ult | Binary::Ule);
         let kind = match kind {
-            Kind::Signed if is_unsigned && self.terms.width(one) == 64 => Kind::Unsigned,
+            Kind::Signed | Kind::Character if !wanted => Kind::Unsigned,
+            Kind::Unsigned if wanted => Kind::Signed,
+            Kind::Pointer if has_sign => Kind::Signed,
             kind => kind,
         };
-        let binding = if word.contains("==") || word == "!=" { Binding::Equality } else { Binding::Relation };
-        let [mut left, mut right] = [one, other].map(|side| self.side(side, kind, Binding::Shift));
-        if op == Binary::Eq && self.terms.constant_of(other).is_none() && right < left {
+        let side = |term: TermId| match self.terms.constant_of(term) {
+            Some(bits) => number(bits, width, kind),
+            None if kind == Kind::Pointer => inside(self.expression(term, wanted), Binding::Shift),
+            None => inside(cast(self.expression(term, wanted), (whole(width), wanted)), Binding::Shift),
+        };
+        let (mut left, mut right) = (side(one), side(other));
+        if is_equality && self.terms.constant_of(other).is_none() && right < left {
             std::mem::swap(&mut left, &mut right);
         }
-        if is_unsigned && matches!(kind, Kind::Signed | Kind::Character) {
-            left = format!("(unsigned){left}");
-        }
-        (format!("{left} {word} {right}"), binding)
-    }
-
-    fn side(&self, term: TermId, kind: Kind, binding: Binding) -> String {
-        match self.terms.constant_of(term) {
-            Some(bits) => number(bits, self.terms.width(term), kind),
-            None => self.inside(term, binding),
-        }
+        (format!("{left} {word} {right}"), if is_equality { Binding::Equality } else { Binding::Relation })
     }
 
     /// What the number of a term is, as far as a variable says so.
@@ -267,7 +309,8 @@ impl Writer<'_> {
             Node::Variable(version) => self.names.get(&version).map(|(_, kind)| *kind),
             Node::ZeroExtend(inner) | Node::SignExtend(inner) => match self.kind(inner)? {
                 Kind::Character if self.terms.width(term) == 32 => Some(Kind::Character),
-                kind => Some(kind),
+                Kind::Pointer => Some(Kind::Pointer),
+                _ => None,
             },
             Node::Binary(Binary::Add | Binary::Sub, first, second) => {
                 let (one, other) = (self.kind(first), self.kind(second));
@@ -277,99 +320,141 @@ impl Writer<'_> {
         }
     }
 
-    /// A term inside of another one.
-    fn inside(&self, term: TermId, binding: Binding) -> String {
-        let (text, own) = self.expression(term);
-        if own < binding { format!("({text})") } else { text }
+    /// Whether a term has a sign, as far as it says so.
+    fn sign(&self, term: TermId) -> Option<bool> {
+        match self.terms.node(term) {
+            Node::Variable(version) => {
+                let (_, kind) = self.names.get(&version)?;
+                Some(matches!(kind, Kind::Signed | Kind::Character))
+            }
+            Node::SignExtend(_) => Some(true),
+            Node::ZeroExtend(inner) => Some(self.terms.width(inner) < 32 || self.sign(inner)?),
+            Node::Binary(_, first, second) => match (self.sign(first), self.sign(second)) {
+                (Some(one), Some(other)) => Some(one && other),
+                (one, other) => one.or(other),
+            },
+            _ => None,
+        }
     }
 
-    fn expression(&self, term: TermId) -> (String, Binding) {
+    /// - `wanted`: whether it should have a sign, where nothing else says so.
+    fn expression(&self, term: TermId, wanted: bool) -> Written {
         let terms = self.terms;
         let width = terms.width(term);
+        let ty = (whole(width), wanted);
         match terms.node(term) {
-            Node::Constant(bits) => (number(bits, width, Kind::Signed), Binding::Prefix),
+            Node::Constant(bits) => {
+                (number(bits, width, if wanted { Kind::Signed } else { Kind::Unsigned }), Binding::Prefix, ty)
+            }
             Node::Variable(version) => {
-                let name = self.names.get(&version).map_or_else(|| format!("v{version}"), |(name, _)| name.clone());
+                let (name, kind) = self.names.get(&version).cloned().unwrap_or((format!("v{version}"), Kind::Signed));
                 let is_prefixed = name.starts_with(['*', '&']);
-                (name, if is_prefixed { Binding::Prefix } else { Binding::Whole })
+                let is_signed = matches!(kind, Kind::Signed | Kind::Character);
+                (name, if is_prefixed { Binding::Prefix } else { Binding::Whole }, (whole(width), is_signed))
             }
-            Node::ZeroExtend(inner) | Node::SignExtend(inner) => {
-                if terms.width(inner) == 1 {
-                    let (text, own) = self.condition(inner, true);
-                    return (text, own);
+            Node::ZeroExtend(inner) | Node::SignExtend(inner) if terms.width(inner) == 1 => {
+                let (text, own) = self.condition(inner, true);
+                if matches!(terms.node(term), Node::SignExtend(_)) {
+                    return (format!("-({text})"), Binding::Prefix, (32, true));
                 }
-                self.expression(inner)
+                (text, own, (32, true))
             }
-            Node::Unary(Unary::Neg, inner) => (format!("-{}", self.inside(inner, Binding::Prefix)), Binding::Prefix),
-            Node::Unary(Unary::Not, inner) if width == 1 => self.condition(inner, false),
-            Node::Unary(Unary::Not, inner) => (format!("~{}", self.inside(inner, Binding::Prefix)), Binding::Prefix),
-            Node::Binary(op, ..) if width == 1 && (op.is_comparison() || op != Binary::Add) => {
-                self.condition(term, true)
+            Node::ZeroExtend(inner) => cast(self.expression(inner, false), (whole(terms.width(inner)), false)),
+            Node::SignExtend(inner) => cast(self.expression(inner, true), (whole(terms.width(inner)), true)),
+            Node::Unary(Unary::Not, inner) if width == 1 => {
+                let (text, own) = self.condition(inner, false);
+                (text, own, (32, true))
             }
-            Node::Binary(op, first, second) => self.operation(op, first, second),
-            Node::Extract(inner, 0) => {
-                let ty = match width {
-                    8 => "unsigned char",
-                    16 => "unsigned short",
-                    32 => "unsigned",
-                    _ => {
-                        return (
-                            format!("{} & {:#x}", self.inside(inner, Binding::BitAnd), crate::logic::term::mask(width)),
-                            Binding::BitAnd,
-                        );
-                    }
-                };
-                (format!("({ty}){}", self.inside(inner, Binding::Prefix)), Binding::Prefix)
+            Node::Binary(..) if width == 1 => {
+                let (text, own) = self.condition(term, true);
+                (text, own, (32, true))
             }
+            Node::Unary(op, inner) => {
+                let sign = if op == Unary::Neg { '-' } else { '~' };
+                let text = format!("{sign}{}", inside(self.expression(inner, wanted), Binding::Prefix));
+                Self::cut((text, Binding::Prefix, ty), width)
+            }
+            Node::Binary(op, first, second) => self.operation(op, (first, second), wanted),
+            Node::Extract(inner, 0) if whole(width) == width => (
+                format!("({}){}", type_name(ty), inside(self.expression(inner, wanted), Binding::Prefix)),
+                Binding::Prefix,
+                ty,
+            ),
             Node::Extract(inner, low) => {
                 let mask = crate::logic::term::mask(width);
-                (format!("{} >> {low} & {mask:#x}", self.inside(inner, Binding::Shift)), Binding::BitAnd)
+                let bits = cast(self.expression(inner, false), (whole(terms.width(inner)), false));
+                let shifted = if low == 0 {
+                    inside(bits, Binding::BitAnd)
+                } else {
+                    format!("{} >> {low}", inside(bits, Binding::Shift))
+                };
+                (format!("{shifted} & {mask:#x}"), Binding::BitAnd, (whole(width), false))
             }
             Node::Concat(upper, lower) => {
                 let by = terms.width(lower);
-                let [upper, lower] = [upper, lower].map(|part| self.inside(part, Binding::Shift));
-                (format!("{upper} << {by} | {lower}"), Binding::BitOr)
+                let [upper, lower] = [upper, lower]
+                    .map(|part| inside(cast(self.expression(part, false), (whole(width), false)), Binding::Shift));
+                (format!("{upper} << {by} | {lower}"), Binding::BitOr, (whole(width), false))
             }
             Node::If(condition, yes, no) => {
                 let (text, own) = self.condition(condition, true);
                 let text = if own <= Binding::Choice { format!("({text})") } else { text };
-                let [yes, no] = [yes, no].map(|side| self.inside(side, Binding::Or));
-                (format!("{text} ? {yes} : {no}"), Binding::Choice)
+                let [yes, no] = [yes, no].map(|side| inside(cast(self.expression(side, wanted), ty), Binding::Or));
+                (format!("{text} ? {yes} : {no}"), Binding::Choice, ty)
             }
         }
     }
 
-    fn operation(&self, op: Binary, first: TermId, second: TermId) -> (String, Binding) {
-        let (word, binding) = match op {
-            Binary::And => ("&", Binding::BitAnd),
-            Binary::Or => ("|", Binding::BitOr),
-            Binary::Xor => ("^", Binding::BitXor),
-            Binary::Add => ("+", Binding::Sum),
-            Binary::Sub => ("-", Binding::Sum),
-            Binary::Mul => ("*", Binding::Product),
-            Binary::UDiv | Binary::SDiv => ("/", Binding::Product),
-            Binary::URem | Binary::SRem => ("%", Binding::Product),
-            Binary::Shl => ("<<", Binding::Shift),
-            Binary::LShr | Binary::AShr => (">>", Binding::Shift),
-            _ => return (self.condition(first, true).0, Binding::Choice),
+    /// An operation that C does in an `int` becomes one of fewer bits.
+    fn cut((text, own, ty): Written, width: u32) -> Written {
+        if width >= 32 {
+            return (text, own, ty);
+        }
+        (format!("({}){}", type_name(ty), inside((text, own, ty), Binding::Prefix)), Binding::Prefix, ty)
+    }
+
+    fn operation(&self, op: Binary, (first, second): (TermId, TermId), wanted: bool) -> Written {
+        let (word, binding, sign) = match op {
+            Binary::And => ("&", Binding::BitAnd, None),
+            Binary::Or => ("|", Binding::BitOr, None),
+            Binary::Xor => ("^", Binding::BitXor, None),
+            Binary::Add => ("+", Binding::Sum, None),
+            Binary::Sub => ("-", Binding::Sum, None),
+            Binary::Mul => ("*", Binding::Product, None),
+            Binary::UDiv => ("/", Binding::Product, Some(false)),
+            Binary::SDiv => ("/", Binding::Product, Some(true)),
+            Binary::URem => ("%", Binding::Product, Some(false)),
+            Binary::SRem => ("%", Binding::Product, Some(true)),
+            Binary::LShr => (">>", Binding::Shift, Some(false)),
+            Binary::AShr => (">>", Binding::Shift, Some(true)),
+            _ => ("<<", Binding::Shift, None),
         };
-        let left = self.inside(first, binding);
-        let width = self.terms.width(second);
+        let width = self.terms.width(first);
+        let is_signed = sign.or_else(|| self.sign(first).zip(self.sign(second)).map(|(one, other)| one && other));
+        let is_signed = is_signed.or_else(|| self.sign(first)).or_else(|| self.sign(second)).unwrap_or(wanted);
+        let ty = (whole(width), is_signed);
+        let is_pointer = self.kind(first) == Some(Kind::Pointer) || self.kind(second) == Some(Kind::Pointer);
+        let operand = |term: TermId| {
+            let written = self.expression(term, is_signed);
+            if is_pointer || width < 32 { written } else { cast(written, ty) }
+        };
+        let left = inside(operand(first), binding);
         if op == Binary::Add
             && let Some(bits) = self.terms.constant_of(second)
             && signed(bits, width) < 0
         {
-            return (format!("{left} - {}", signed(bits, width).unsigned_abs()), Binding::Sum);
+            let text = format!("{left} - {}", signed(bits, width).unsigned_abs());
+            return Self::cut((text, Binding::Sum, ty), width);
         }
         let is_bits = matches!(op, Binary::And | Binary::Or | Binary::Xor);
         let right = match self.terms.constant_of(second) {
             Some(bits) if is_bits && bits > 9 => format!("{bits:#x}"),
             _ => {
-                let (text, own) = self.expression(second);
+                let (text, own, _) = operand(second);
                 if own <= binding { format!("({text})") } else { text }
             }
         };
-        (format!("{left} {word} {right}"), binding)
+        Self::cut((format!("{left} {word} {right}"), binding, ty), width)
     }
 }
 
@@ -389,7 +474,7 @@ pub fn number(bits: u64, width: u32, kind: Kind) -> String {
         },
         Kind::Float if width == 64 => format!("{:?}", f64::from_bits(bits)),
         Kind::Float if width == 32 => {
-            format!("{:?}", f32::from_bits(u32::try_from(bits & 0xffff_ffff).unwrap_or(0)))
+            format!("{:?}f", f32::from_bits(u32::try_from(bits & 0xffff_ffff).unwrap_or(0)))
         }
         Kind::Unsigned => bits.to_string(),
         _ if width == 64 && bits > 1 << 40 && bits < 1 << 48 => format!("{bits:#x}"),

@@ -131,6 +131,13 @@ impl<'s> Symbolic<'s> {
         Ok(Some(evaluated))
     }
 
+    /// The threads of the program.
+    pub fn n_threads(&self) -> usize {
+        let chunks = self.tape.player.trace().chunks().iter();
+        let records = chunks.filter(|chunk| chunk.kind == crate::trace::container::Kind::Records);
+        records.map(|chunk| chunk.thread).collect::<std::collections::HashSet<_>>().len()
+    }
+
     /// The last event of a step before a moment.
     pub fn last_before(&self, step: Step, moment: Moment) -> Option<Moment> {
         self.tape.moments(step).rev().find(|at| *at < moment)
