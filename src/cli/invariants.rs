@@ -24,6 +24,9 @@ const N_CONDITIONS: usize = 12;
 /// The number of printed statements that keep an invariant, unless all are asked for.
 const N_KEPT: usize = 4;
 
+/// The number of printed statements after the initial values, and of those before the failure, unless all are asked for.
+const N_ENDS: (usize, usize) = (8, 40);
+
 /// A longer condition or line of source is cut, in bytes.
 const MAX_TEXT: usize = 200;
 
@@ -116,7 +119,18 @@ impl Listing {
         let n_shown = found.shown().count();
         let n_initial = found.shown().take_while(|one| one.is_initial()).count();
         let mut last_step = 0;
+        let middle = n_initial + N_ENDS.0..n_shown.saturating_sub(N_ENDS.1);
         for (nth, one) in found.shown().enumerate() {
+            if !self.is_verbose && middle.len() > 1 && middle.contains(&nth) {
+                if nth == middle.start {
+                    let n = count(middle.len(), "more statement");
+                    self.put("");
+                    self.put(&format!("       ... {n} of the slice; `-v` prints all"));
+                    self.put("");
+                }
+                last_step = one.step;
+                continue;
+            }
             if nth == n_initial && found.rest != one.invariant {
                 self.conditions(&found.rest);
             }
@@ -229,6 +243,19 @@ mod tests {
         let text = text(&found, false);
         assert!(!text.contains('\x1b') && text.contains("\n    | x\\x1b[2J"), "{text}");
         assert!(text.contains(&format!("  {}…   [fails]\n", "y".repeat(MAX_TEXT))), "{text}");
+    }
+
+    #[test]
+    fn of_a_long_slice_both_ends_are_printed() {
+        let mut found = samples::invariants();
+        let last = found.statements.last().unwrap().clone();
+        found.statements.extend((0..200).map(|step| Statement { step: last.step + 1 + step, ..last.clone() }));
+        let n_more = found.statements.iter().filter(|one| !one.is_initial()).count() - N_ENDS.0 - N_ENDS.1;
+        assert!(
+            text(&found, false)
+                .contains(&format!("       ... {n_more} more statements of the slice; `-v` prints all\n"))
+        );
+        assert!(!text(&found, true).contains("more statements"));
     }
 
     #[test]
