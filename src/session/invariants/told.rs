@@ -156,7 +156,7 @@ pub fn tell(
     statements.push(last);
     times.push(criterion.failing.time);
     skipped(native, found, &times, &mut statements)?;
-    let first = found.links.first().map_or(criterion.failing.time, |link| link.time);
+    let first = times.first().copied().unwrap_or(criterion.failing.time);
     let names = native.names(terms, moment(first), &found.rest)?;
     let rest = words::conditions(terms, &found.rest, &names);
     let declarations = declarations(native, terms, found, sources);

@@ -11,6 +11,7 @@ mod tests;
 use std::collections::BTreeSet;
 use std::collections::HashSet;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::explain::invariant::history::Assignment;
 use crate::explain::invariant::history::Effects;
@@ -32,6 +33,7 @@ use crate::trace::native::symbolic::Evaluated;
 use crate::trace::native::symbolic::Symbolic;
 use crate::trace::native::symbolic::version;
 use crate::trace::native::symbolic::version::Place;
+use crate::trace::native::visit::before_step;
 use crate::trace::step::Step;
 
 /// What an invariant says of addresses.
@@ -71,12 +73,17 @@ pub struct Native<'n> {
     pub failing: Option<Step>,
     /// See [`failing`](Self::failing).
     pub skipped: Vec<Step>,
+    /// Where the texts of the program's arguments are, once that was asked for; none if it is not known.
+    texts: Option<Texts>,
 }
+
+/// Where the arguments of the program begin, and these, each ended by a zero byte.
+type Texts = (u64, Arc<[u8]>);
 
 impl<'n> Native<'n> {
     /// A run.
     pub fn new(symbolic: Symbolic<'n>, mode: Mode) -> Self {
-        Self { symbolic, mode, potential: None, failing: None, skipped: Vec::new() }
+        Self { symbolic, mode, potential: None, failing: None, skipped: Vec::new(), texts: None }
     }
 
     /// An event that is there because the engine was given its time.
@@ -128,8 +135,11 @@ impl<'n> Native<'n> {
     /// Whether a version is text of the program, or the address of it: what nothing can change.
     fn is_literal(&self, version: Version) -> bool {
         let known = self.symbolic.versions.get(version);
-        let (Place::Memory(address, _) | Place::Pointer(address, _), None) = (known.place, known.assigned) else {
-            return false;
+        let address = match (known.place, known.assigned) {
+            (Place::Memory(address, _), None) => address,
+            // Where something is that was there from the beginning.
+            (Place::Pointer(..), None) => return true,
+            _ => return false,
         };
         self.symbolic.tape.player.globals.find(address).is_some_and(|global| !global.is_named)
     }
@@ -181,6 +191,31 @@ impl<'n> Native<'n> {
     pub fn effects_of(&mut self, terms: &mut Terms, moment: Moment, roots: &[TermId]) -> Result<Effects, TraceError> {
         let evaluated = self.evaluated(terms, moment)?;
         self.surroundings(terms, &evaluated, roots)
+    }
+
+    /// A byte of an argument of the program: `argv[1][0]`.
+    ///
+    /// Cost: plays up to the failing step, the first time.
+    fn argument_byte(&mut self, address: u64) -> Result<Option<String>, TraceError> {
+        if self.texts.is_none() {
+            let mut texts: Texts = (0, Arc::from([]));
+            if let Some(step) = self.failing {
+                before_step(self.symbolic.tape.player, step, |machine| {
+                    if let Some((begin, found)) = &machine.texts {
+                        texts = (*begin, Arc::clone(found));
+                    }
+                })?;
+            }
+            self.texts = Some(texts);
+        }
+        let Some((begin, texts)) = &self.texts else { return Ok(None) };
+        let Some(at) = address.checked_sub(*begin).and_then(|at| usize::try_from(at).ok()) else { return Ok(None) };
+        if at >= texts.len() {
+            return Ok(None);
+        }
+        let words: Vec<&[u8]> = texts[..at].split(|byte| *byte == 0).collect();
+        let place = words.last().map_or(0, |word| word.len());
+        Ok(Some(format!("argv[{}][{place}]", words.len().saturating_sub(1))))
     }
 
     /// The activation, the file and the line of an event.

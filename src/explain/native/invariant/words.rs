@@ -68,6 +68,10 @@ impl Native<'_> {
         let ranges: Vec<(u64, u64)> = parts.iter().map(|(_, range, _)| *range).collect();
         let found = self.named(moment, &ranges)?;
         for ((version, (address, length), is_pointer), found) in parts.into_iter().zip(found) {
+            let found = match found.filter(|(name, _)| name != "the environment") {
+                None if length == 1 => self.argument_byte(address)?.map(|name| (name, Kind::Character)),
+                found => found,
+            };
             let (name, kind) = found.unwrap_or_else(|| (format!("*(char (*)[{length}]){address:#x}"), Kind::Signed));
             let shown = if is_pointer { (address_of(&name), Kind::Pointer) } else { (name, kind) };
             names.insert(version, shown);
@@ -137,7 +141,8 @@ pub fn conditions(terms: &Terms, all: &[TermId], names: &Names) -> Vec<String> {
             continue;
         }
         let text = written(terms, *condition, names);
-        texts.push((text.contains('&') && text.contains("== &"), text));
+        // What the program was started with is rarely of interest.
+        texts.push((text.contains("argv") || text.contains("== &") || text.contains("== 0x"), text));
     }
     texts.sort();
     texts.dedup();
