@@ -119,6 +119,13 @@ pub fn run(
     let found = found.map_err(|error| failed(&error))?;
     let result = told::Result { criterion: &criterion, found: &found, changed: changed.as_ref() };
     let told = told::tell(order, result, (&mut native, &mut terms), &mut sources).map_err(|error| failed(&error))?;
+    let mut remarks = told.remarks.clone();
+    if expected.is_some() && asked.what == failing::What::Crash {
+        remarks.push("The crash is the failure; the right output is not used.".into());
+    }
+    if found.failure.is_empty() {
+        remarks.push("The failing statement uses no value whose origin is known: only decisions matter for it.".into());
+    }
     let words = asked.words.clone();
     let verified = match &order.solver {
         Some(command) => Some(solver::verify(command, (&mut terms, &found), &native, context, talk)?),
@@ -133,6 +140,7 @@ pub fn run(
         run: dynamic.run,
         dynamic: dynamic.slice,
         verified,
+        remarks,
         ..told
     };
     if let Some((hunt, failing)) = kept {

@@ -220,8 +220,8 @@ pub struct InvariantsCommand {
     pub budget: Duration,
 
     /// Stop after this number of statements.
-    #[arg(long, value_name = "N", default_value_t = 2000)]
-    pub max_statements: usize,
+    #[arg(long, value_name = "N", default_value_t = 2000, value_parser = value_parser!(u32).range(1..))]
+    pub max_statements: u32,
 
     /// Let a solver for SMT-LIB 2 check each invariant: that the run implies it, and that it implies the failure.
     #[arg(long, value_name = "SOLVER", num_args = 0..=1, default_missing_value = "z3 -in")]

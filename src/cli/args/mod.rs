@@ -455,7 +455,7 @@ fn invariants_args(args: InvariantsCommand) -> Result<InvariantsOrder, Complaint
         at: args.from,
         assertion: args.assert,
         depth: if args.data { 0 } else { args.depth },
-        limits: Limits { max_links: args.max_statements, time: Some(args.budget) },
+        limits: Limits { max_links: args.max_statements as usize, time: Some(args.budget) },
         is_minimal: args.minimal,
         solver: args.verify,
     })

@@ -205,14 +205,17 @@ impl Translator<'_, '_> {
     fn variable(&mut self, expression: &Expression) -> Result<Operand, Failure> {
         let player = &mut *self.native.symbolic.tape.player;
         let globals = Arc::clone(&player.globals);
-        let mut found = None;
+        let (mut found, mut is_float) = (None, false);
         let look = |machine: &Machine| {
             let Some(frame) = machine.frame() else { return };
             let state = State { view: View { machine, globals: &globals, words: &[] }, frame };
             let Some(place) = state.place(expression) else { return };
             let ty = place.ty.and_then(|ty| place.debug.plain_ty(ty)).map(|(_, ty)| ty);
             let is_signed = match ty {
-                Some(SourceType::Base(_, _, encoding)) if &*encoding == "DW_ATE_float" => return,
+                Some(SourceType::Base(_, _, encoding)) if &*encoding == "DW_ATE_float" => {
+                    is_float = true;
+                    return;
+                }
                 Some(SourceType::Base(_, _, encoding)) => encoding.starts_with("DW_ATE_signed"),
                 Some(SourceType::Enum(_, _, constants)) => constants.iter().any(|(_, constant)| *constant < 0),
                 Some(SourceType::Pointer(_)) => false,
@@ -223,6 +226,9 @@ impl Translator<'_, '_> {
             }
         };
         before_step(player, self.step, look).map_err(|error| failed(&error))?;
+        if is_float {
+            return Self::unsupported("a floating-point number");
+        }
         let unknown = || {
             let name = expression.written().unwrap_or_else(|| "a variable".to_owned());
             Failure::new(Status::Error, format!("`{name}` is no number that is known at step {}", self.step.0))

@@ -50,7 +50,7 @@ impl Symbolic<'_> {
     pub(super) fn execute(&mut self, terms: &mut Terms, event: &Event) -> Result<Evaluated, TraceError> {
         let mut execution = Execution { event, done: Evaluated::default(), n_pinned: 0, bases: HashMap::new() };
         for access in &event.received {
-            store_ranges(&mut execution.done, access, &none());
+            store_ranges(&mut execution.done, access, (&unknown(), None));
         }
         if let Some(back) = &event.back {
             self.came_back(terms, &mut execution, back)?;
@@ -58,7 +58,7 @@ impl Symbolic<'_> {
         if event.is_quiet {
             // What a function of a library does in the program's stead is taken as it is.
             for access in &event.accesses {
-                store_ranges(&mut execution.done, access, &none());
+                store_ranges(&mut execution.done, access, (&unknown(), None));
             }
             return Ok(execution.done);
         }
@@ -262,7 +262,7 @@ impl Symbolic<'_> {
             }
             Op::CompareExchange => {
                 if let Some(access) = accesses.next() {
-                    store_ranges(&mut execution.done, access, &none());
+                    store_ranges(&mut execution.done, access, (&unknown(), None));
                 }
                 None
             }
@@ -554,17 +554,9 @@ impl Symbolic<'_> {
             let pointer = self.operand(terms, execution, index, 0)?;
             let second = self.operand(terms, execution, index, 1)?;
             let Some(access) = accesses.next() else { return Ok(()) };
-            for (nth, (address, length)) in access.written.iter().enumerate() {
-                let copied = access.copied.get(nth).copied().flatten().and_then(|at| access.looked.get(at));
-                let source = match (copied, second) {
-                    (Some(looked), _) => Source::Copied(Rc::new(looked.clone())),
-                    (None, Some(byte)) if name.starts_with("llvm.memset") && terms.width(byte) == 8 => {
-                        Source::Filled(byte)
-                    }
-                    _ => Source::Unknown(Rc::new([])),
-                };
-                execution.done.stored.push(Stored { address: *address, length: *length, source, pointer });
-            }
+            let filled = second.filter(|byte| name.starts_with("llvm.memset") && terms.width(*byte) == 8);
+            let otherwise = filled.map_or_else(|| Source::Unknown(Rc::new([])), Source::Filled);
+            store_ranges(&mut execution.done, access, (&otherwise, pointer));
             return Ok(());
         }
         if splits(instruction) {
@@ -589,19 +581,21 @@ pub(super) fn item(event: &Event, index: usize, what: What) -> Option<u64> {
     number(&event.record, found.offset, found.size)
 }
 
-/// Ranges that are written by something that is not modelled, or copied.
-pub(super) fn store_ranges(done: &mut Evaluated, access: &Access, conditions: &Rc<[TermId]>) {
+/// Ranges that are written: with what they are copied from, else with something.
+///
+/// - `pointer`: what they are written through, if that is a term.
+pub(super) fn store_ranges(done: &mut Evaluated, access: &Access, (otherwise, pointer): (&Source, Option<TermId>)) {
     for (nth, (address, length)) in access.written.iter().enumerate() {
         let copied: Option<&Looked> = access.copied.get(nth).copied().flatten().and_then(|at| access.looked.get(at));
         let source = match copied {
             Some(looked) => Source::Copied(Rc::new(looked.clone())),
-            None => Source::Unknown(Rc::clone(conditions)),
+            None => otherwise.clone(),
         };
-        done.stored.push(Stored { address: *address, length: *length, source, pointer: None });
+        done.stored.push(Stored { address: *address, length: *length, source, pointer });
     }
 }
 
-/// No conditions.
-pub(super) fn none() -> Rc<[TermId]> {
-    Rc::new([])
+/// What is not modelled, and depends on nothing that is known.
+pub(super) fn unknown() -> Source {
+    Source::Unknown(Rc::new([]))
 }

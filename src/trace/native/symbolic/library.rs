@@ -16,13 +16,12 @@ use crate::trace::native::model::Effect;
 use crate::trace::native::model::ZERO;
 use crate::trace::native::symbolic::Evaluated;
 use crate::trace::native::symbolic::Source;
-use crate::trace::native::symbolic::Stored;
 use crate::trace::native::symbolic::Symbolic;
 use crate::trace::native::symbolic::compute;
 use crate::trace::native::symbolic::instructions::Execution;
 use crate::trace::native::symbolic::instructions::item;
-use crate::trace::native::symbolic::instructions::none;
 use crate::trace::native::symbolic::instructions::store_ranges;
+use crate::trace::native::symbolic::instructions::unknown;
 use crate::trace::native::symbolic::version::Place;
 use crate::trace::native::symbolic::version::Version;
 
@@ -43,7 +42,7 @@ impl Symbolic<'_> {
         let width = compute::width(&instruction.ty);
         let recorded = item(event, index, What::Result);
         let Some((call, _)) = &back.library else {
-            store_ranges(&mut execution.done, &back.access, &none());
+            store_ranges(&mut execution.done, &back.access, (&unknown(), None));
             let assigned = self.last_before(back.returned, event.moment);
             if let (Some(id), Some(width)) = (instruction.result, width) {
                 let mut value = recorded;
@@ -170,12 +169,9 @@ fn library_stores(
         Effect::AllocatesZero(_) => Some((None, terms.constant(0, 8))),
         _ => None,
     });
-    let Some((to, byte)) = filled else {
-        store_ranges(done, &back.access, conditions);
-        return;
+    let (otherwise, pointer) = match filled {
+        Some((to, byte)) => (Source::Filled(byte), to.and_then(|to| arguments.get(to).copied().flatten())),
+        None => (Source::Unknown(Rc::clone(conditions)), None),
     };
-    let pointer = to.and_then(|to| arguments.get(to).copied().flatten());
-    for (address, length) in &back.access.written {
-        done.stored.push(Stored { address: *address, length: *length, source: Source::Filled(byte), pointer });
-    }
+    store_ranges(done, &back.access, (&otherwise, pointer));
 }
