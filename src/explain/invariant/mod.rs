@@ -4,7 +4,7 @@
 //! Source: Oh, Schäf, Schwartz-Narbonne and Wies 2014, "Concolic Fault Abstraction"; Ermis, Schäf and Wies 2012, "Error
 //! Invariants". Deviation: no interpolating prover. The engine goes back from the failure. It computes the weakest
 //! precondition of each recorded statement that assigns something of the invariant, keeps the invariant if the statement
-//! keeps it, and else [generalises](generalise) the precondition. Each answer is a small question whether some conditions
+//! keeps it, and else [generalises](mod@generalise) the precondition. Each answer is a small question whether some conditions
 //! contradict each other. The cost follows the slice, not the length of the run.
 //!
 //! The engine knows neither languages nor recordings: a [`History`] gives it the statements as terms. [`minimal`] finds
