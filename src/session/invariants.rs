@@ -114,10 +114,10 @@ pub fn run(
     native.failing = Some(asked.step);
     native.skipped = dynamic.skipped;
     let mut terms = Terms::default();
-    let criterion = failing::criterion(order, &asked, &mut native, &mut terms)?;
-    let found = abstraction(&mut terms, &mut native, &criterion.failing, order.limits);
+    let failing = failing::criterion(order, &asked, &mut native, &mut terms)?;
+    let found = abstraction(&mut terms, &mut native, &failing, order.limits);
     let found = found.map_err(|error| failed(&error))?;
-    let result = told::Result { criterion: &criterion, found: &found, changed: changed.as_ref() };
+    let result = told::Result { failing: &failing, found: &found, changed: changed.as_ref() };
     let told = told::tell(order, result, (&mut native, &mut terms), &mut sources).map_err(|error| failed(&error))?;
     let mut remarks = told.remarks.clone();
     if expected.is_some() && asked.what == failing::What::Crash {
@@ -143,8 +143,8 @@ pub fn run(
         remarks,
         ..told
     };
-    if let Some((hunt, failing)) = kept {
-        explain::keep(hunt, failing, || Explanation::Invariants(invariants.clone()), (location, talk));
+    if let Some((hunt, version)) = kept {
+        explain::keep(hunt, version, || Explanation::Invariants(invariants.clone()), (location, talk));
     }
     Ok(invariants)
 }

@@ -8,11 +8,6 @@ use std::collections::HashMap;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Time(pub u64, pub u32);
 
-impl Time {
-    /// After everything.
-    pub const END: Self = Self(u64::MAX, u32::MAX);
-}
-
 /// What a place held between two assignments: a variable of the terms, by its number.
 pub type Version = u32;
 

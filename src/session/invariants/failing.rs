@@ -1,7 +1,7 @@
 //! The failure of a run, and the conditions with which it follows.
 
+use crate::explain::invariant::Failing;
 use crate::explain::native::invariant::Native;
-use crate::explain::native::invariant::criterion;
 use crate::logic::term::Terms;
 use crate::report::Status;
 use crate::session::chop::failure;
@@ -174,7 +174,7 @@ pub fn criterion(
     asked: &Asked,
     native: &mut Native<'_>,
     terms: &mut Terms,
-) -> Result<criterion::Criterion, Failure> {
+) -> Result<Failing, Failure> {
     let (step, depth) = (asked.step, order.depth);
     let found = match asked.what {
         What::Crash => native.crash(terms, step, depth),
@@ -184,7 +184,7 @@ pub fn criterion(
         }
         What::Variable(address, length) => match native.held(terms, step, (address, length)) {
             Ok(Some(term)) => {
-                let condition = native.symbolic.as_recorded_value(terms, term);
+                let condition = native.symbolic.as_recorded(terms, term);
                 native.state(step, vec![condition], depth)
             }
             Ok(None) => {

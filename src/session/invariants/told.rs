@@ -1,6 +1,7 @@
 //! The result in words.
 
 use crate::explain::invariant::Abstraction;
+use crate::explain::invariant::Failing;
 use crate::explain::invariant::Link;
 use crate::explain::invariant::Role;
 use crate::explain::invariant::history::History as _;
@@ -8,7 +9,6 @@ use crate::explain::invariant::history::Time;
 use crate::explain::invariant::minimal::minimal;
 use crate::explain::native::invariant::Mode;
 use crate::explain::native::invariant::Native;
-use crate::explain::native::invariant::criterion::Criterion;
 use crate::explain::native::invariant::moment;
 use crate::explain::native::invariant::words;
 use crate::logic::substitute::variables;
@@ -56,7 +56,7 @@ const MAX_FUNCTIONS: usize = 4;
 /// What the engine found.
 pub struct Result<'r> {
     /// The failure.
-    pub criterion: &'r Criterion,
+    pub failing: &'r Failing,
     /// The slice.
     pub found: &'r Abstraction,
     /// The lines of the change.
@@ -107,7 +107,7 @@ pub fn dynamic(player: &mut Player, asked: &Asked) -> std::result::Result<Dynami
 /// Puts a slice into words. What the run is, is left empty.
 pub fn tell(
     order: &InvariantsOrder,
-    Result { criterion, found, changed }: Result<'_>,
+    Result { failing, found, changed }: Result<'_>,
     (native, terms): (&mut Native<'_>, &mut Terms),
     sources: &mut Sources,
 ) -> std::result::Result<Invariants, TraceError> {
@@ -146,17 +146,17 @@ pub fn tell(
         statements.push(statement);
         times.push(link.time);
     }
-    let event = native.event(moment(criterion.failing.time))?;
-    let mut last = statement((native, terms), &event, (criterion.failing.time, &found.failure), sources)?;
+    let event = native.event(moment(failing.time))?;
+    let mut last = statement((native, terms), &event, (failing.time, &found.failure), sources)?;
     last.is_necessary = necessary.as_ref().map(|_| true);
     if statements.last().is_some_and(|before| before.step == last.step) {
         statements.pop();
         times.pop();
     }
     statements.push(last);
-    times.push(criterion.failing.time);
+    times.push(failing.time);
     skipped(native, found, &times, &mut statements)?;
-    let first = times.first().copied().unwrap_or(criterion.failing.time);
+    let first = times.first().copied().unwrap_or(failing.time);
     let names = native.names(terms, moment(first), &found.rest)?;
     let rest = words::conditions(terms, &found.rest, &names);
     let declarations = declarations(native, terms, found, sources);

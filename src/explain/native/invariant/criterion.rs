@@ -22,14 +22,6 @@ use crate::trace::step::Step;
 /// Addresses below are those of no memory.
 const FIRST_PAGE: u64 = 1 << 16;
 
-/// A failure, and what it is in words, if the condition does not say all.
-pub struct Criterion {
-    /// The failure.
-    pub failing: Failing,
-    /// The step that fails.
-    pub step: Step,
-}
-
 impl Native<'_> {
     /// The last event of a step.
     fn last_of(&mut self, step: Step) -> Result<Moment, TraceError> {
@@ -39,18 +31,18 @@ impl Native<'_> {
     fn failing(
         &mut self,
         terms: &mut Terms,
-        (moment, step): (Moment, Step),
+        moment: Moment,
         conditions: Vec<TermId>,
         depth: u32,
-    ) -> Result<Criterion, TraceError> {
+    ) -> Result<Failing, TraceError> {
         let effects = self.effects_of(terms, moment, &conditions)?;
-        Ok(Criterion { failing: Failing { conditions, effects, time: time(moment), depth }, step })
+        Ok(Failing { conditions, effects, time: time(moment), depth })
     }
 
     /// The crash of a step: that the address it uses is null, or outside of the object that it is computed from.
     ///
     /// Cost: plays the step.
-    pub fn crash(&mut self, terms: &mut Terms, step: Step, depth: u32) -> Result<Criterion, TraceError> {
+    pub fn crash(&mut self, terms: &mut Terms, step: Step, depth: u32) -> Result<Failing, TraceError> {
         let moment = self.last_of(step)?;
         let event = self.event(moment)?;
         let evaluated = self.evaluated(terms, moment)?;
@@ -60,7 +52,7 @@ impl Native<'_> {
             let base = crashed.base.unwrap_or(crashed.operand);
             if is_division || self.symbolic.versions.value(terms, base) == 0 {
                 let operand = if is_division { crashed.operand } else { base };
-                conditions.push(self.symbolic.as_recorded_value(terms, operand));
+                conditions.push(self.symbolic.as_recorded(terms, operand));
             } else {
                 conditions.push(self.outside(terms, step, (crashed.operand, base))?);
             }
@@ -69,11 +61,11 @@ impl Native<'_> {
             let pointers = last.operands.iter().zip(&evaluated.arguments);
             for (_, argument) in pointers.filter(|(operand, _)| operand.ty == Type::Ptr) {
                 if let Some(argument) = argument.filter(|one| self.symbolic.versions.value(terms, *one) < FIRST_PAGE) {
-                    conditions.push(self.symbolic.as_recorded_value(terms, argument));
+                    conditions.push(self.symbolic.as_recorded(terms, argument));
                 }
             }
         }
-        self.failing(terms, (moment, step), conditions, depth)
+        self.failing(terms, moment, conditions, depth)
     }
 
     /// That an address is outside of the object that its base leads to; if there is none, that it is what it is.
@@ -90,7 +82,7 @@ impl Native<'_> {
         }
         let object = self.object(step, begin)?;
         let Some((object, length)) = object.filter(|(object, length)| at.wrapping_sub(*object) >= *length) else {
-            return Ok(self.symbolic.as_recorded_value(terms, address));
+            return Ok(self.symbolic.as_recorded(terms, address));
         };
         let inside = terms.constant(begin.wrapping_sub(object), 64);
         let by = terms.binary(Binary::Sub, address, base);
@@ -116,7 +108,7 @@ impl Native<'_> {
     }
 
     /// The end of a program in a step: what it returned, or gave to `exit`, and what let it run.
-    pub fn end(&mut self, terms: &mut Terms, step: Step, depth: u32) -> Result<Criterion, TraceError> {
+    pub fn end(&mut self, terms: &mut Terms, step: Step, depth: u32) -> Result<Failing, TraceError> {
         let moment = self.last_of(step)?;
         let event = self.event(moment)?;
         let evaluated = self.evaluated(terms, moment)?;
@@ -133,7 +125,7 @@ impl Native<'_> {
             let is_zero = terms.binary(Binary::Eq, value, zero);
             conditions.push(if is_bad { terms.not(is_zero) } else { is_zero });
         }
-        self.failing(terms, (moment, step), conditions, depth)
+        self.failing(terms, moment, conditions, depth)
     }
 
     /// A wrong byte of the output.
@@ -148,7 +140,7 @@ impl Native<'_> {
         origin: Origin,
         (expected, text_before): (Option<u64>, Option<Step>),
         depth: u32,
-    ) -> Result<Criterion, TraceError> {
+    ) -> Result<Failing, TraceError> {
         let mut calls = Vec::new();
         for moment in self.symbolic.tape.moments(step) {
             let event = self.event(moment)?;
@@ -183,7 +175,7 @@ impl Native<'_> {
         };
         let mut conditions = Vec::new();
         if let Some(term) = term {
-            let recorded = self.symbolic.as_recorded_value(terms, term);
+            let recorded = self.symbolic.as_recorded(terms, term);
             let right = expected.map(|right| {
                 let right = terms.constant(right, terms.width(term));
                 let is_right = terms.binary(Binary::Eq, term, right);
@@ -200,14 +192,13 @@ impl Native<'_> {
             }
         }
         let before = text_before.map(|step| self.printed(terms, step)).transpose()?;
-        let mut criterion = self.failing(terms, (call, step), conditions, depth)?;
+        let mut failing = self.failing(terms, call, conditions, depth)?;
         if let Some((conditions, effects)) = before {
-            let failing = &mut criterion.failing;
             failing.conditions.extend(conditions);
             failing.effects.pinned.extend(effects.pinned);
             failing.effects.addresses.extend(effects.addresses);
         }
-        Ok(criterion)
+        Ok(failing)
     }
 
     /// That a step prints what it printed: its arguments that are numbers have their recorded values.
@@ -220,7 +211,7 @@ impl Native<'_> {
             let Some(last) = event.last().filter(|_| !evaluated.arguments.is_empty()) else { continue };
             for (operand, argument) in last.operands.iter().zip(&evaluated.arguments) {
                 if let Some(argument) = argument.filter(|_| operand.ty != Type::Ptr) {
-                    conditions.push(self.symbolic.as_recorded_value(terms, argument));
+                    conditions.push(self.symbolic.as_recorded(terms, argument));
                 }
             }
             let effects = self.effects_of(terms, *moment, &conditions)?;
@@ -230,11 +221,10 @@ impl Native<'_> {
     }
 
     /// Conditions on what memory holds right before a step.
-    pub fn state(&mut self, step: Step, conditions: Vec<TermId>, depth: u32) -> Result<Criterion, TraceError> {
+    pub fn state(&mut self, step: Step, conditions: Vec<TermId>, depth: u32) -> Result<Failing, TraceError> {
         let moment = self.symbolic.tape.moments(step).next();
         let moment = moment.ok_or(TraceError::Damaged("a step is not where it was"))?;
-        let failing = Failing { conditions, effects: Effects::default(), time: time(moment), depth };
-        Ok(Criterion { failing, step })
+        Ok(Failing { conditions, effects: Effects::default(), time: time(moment), depth })
     }
 
     /// What memory holds right before a step, as a term; `None` if it is not known.

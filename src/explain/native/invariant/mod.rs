@@ -8,7 +8,6 @@ pub mod words;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
 use std::collections::HashSet;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -155,7 +154,7 @@ impl<'n> Native<'n> {
         let Place::Memory(address, length) = known.place else { return Ok(None) };
         match self.mode {
             Mode::Value => Ok(None),
-            Mode::Absolute => Ok(Some(self.symbolic.as_recorded_value(terms, pointer))),
+            Mode::Absolute => Ok(Some(self.symbolic.as_recorded(terms, pointer))),
             Mode::Address => {
                 if terms.constant_of(pointer).is_some() && self.is_stored_by_name(terms, version)? {
                     return Ok(None);
@@ -279,7 +278,7 @@ impl History for Native<'_> {
                 && let Place::Memory(address, length) = known.place
                 && let Some(pointer) = self.symbolic.pointer_of(terms, &evaluated, (address, length))
             {
-                requires.push(self.symbolic.as_recorded_value(terms, pointer));
+                requires.push(self.symbolic.as_recorded(terms, pointer));
             }
             roots.push(value);
             roots.extend(&requires);
@@ -329,9 +328,4 @@ impl History for Native<'_> {
         let effects = self.surroundings(terms, &evaluated, &[condition])?;
         Ok((condition, Effects { is_unknown, ..effects }))
     }
-}
-
-/// The steps of some times, each once.
-pub fn steps(native: &mut Native<'_>, times: impl Iterator<Item = Time>) -> Result<BTreeSet<Step>, TraceError> {
-    times.map(|time| Ok(native.event(moment(time))?.step)).collect()
 }

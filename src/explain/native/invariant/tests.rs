@@ -55,8 +55,8 @@ fn the_crash_of_a_stored_run_has_an_abstract_slice() {
         let crash = outputs(&mut player).unwrap().crash.unwrap();
         let mut native = Native::new(Symbolic::new(Tape::new(&mut player).unwrap()), mode);
         let mut terms = Terms::default();
-        let criterion = native.crash(&mut terms, crash, 2).unwrap();
-        let found = abstraction(&mut terms, &mut native, &criterion.failing, Limits::default()).unwrap();
+        let failing = native.crash(&mut terms, crash, 2).unwrap();
+        let found = abstraction(&mut terms, &mut native, &failing, Limits::default()).unwrap();
         let last = found.links.last().unwrap();
         let names = native.names(&terms, moment(last.time), &last.before).unwrap();
         let told = conditions(&terms, &last.before, &names);

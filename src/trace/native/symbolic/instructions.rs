@@ -89,7 +89,7 @@ impl Symbolic<'_> {
     }
 
     /// That a term has its recorded value.
-    pub(super) fn as_recorded(&self, terms: &mut Terms, term: TermId) -> TermId {
+    pub fn as_recorded(&self, terms: &mut Terms, term: TermId) -> TermId {
         let value = self.versions.value(terms, term);
         let value = terms.constant(value, terms.width(term));
         terms.binary(Binary::Eq, term, value)
@@ -224,7 +224,7 @@ impl Symbolic<'_> {
                         Some(value) if bits <= 64 && terms.width(value) <= bits => {
                             Source::Term(terms.zero_extend(value, bits))
                         }
-                        _ => Source::Unknown(Rc::new([])),
+                        _ => unknown(),
                     };
                     execution.done.stored.push(Stored { address: *address, length: *length, source, pointer });
                 }
@@ -255,7 +255,7 @@ impl Symbolic<'_> {
                 };
                 for (address, length) in &access.written {
                     let fits = |new: &TermId| u64::from(terms.width(*new)) == 8 * length;
-                    let source = new.filter(fits).map_or_else(|| Source::Unknown(Rc::new([])), Source::Term);
+                    let source = new.filter(fits).map_or_else(unknown, Source::Term);
                     execution.done.stored.push(Stored { address: *address, length: *length, source, pointer });
                 }
                 loaded
@@ -555,7 +555,7 @@ impl Symbolic<'_> {
             let second = self.operand(terms, execution, index, 1)?;
             let Some(access) = accesses.next() else { return Ok(()) };
             let filled = second.filter(|byte| name.starts_with("llvm.memset") && terms.width(*byte) == 8);
-            let otherwise = filled.map_or_else(|| Source::Unknown(Rc::new([])), Source::Filled);
+            let otherwise = filled.map_or_else(unknown, Source::Filled);
             store_ranges(&mut execution.done, access, (&otherwise, pointer));
             return Ok(());
         }

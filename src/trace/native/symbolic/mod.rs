@@ -307,11 +307,6 @@ impl<'s> Symbolic<'s> {
         Some(terms.binary(Binary::Add, last.pointer?, offset))
     }
 
-    /// That a term has its recorded value.
-    pub fn as_recorded_value(&self, terms: &mut Terms, term: TermId) -> TermId {
-        self.as_recorded(terms, term)
-    }
-
     /// Where the values of a function are computed.
     fn definitions(&mut self, shape: &Arc<Shape>) -> Rc<Definitions> {
         let found = self.definitions.entry(shape.index).or_insert_with(|| {
