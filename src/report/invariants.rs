@@ -28,9 +28,12 @@ pub struct Invariants {
     pub failure: Untrusted,
     /// What the invariants say of addresses: `value`, `address` or `absolute`.
     pub mode: Untrusted,
+    /// The recording of a passing run: what holds there, too, is left out. `None` if there is none.
+    #[serde(default)]
+    pub compared: Option<Untrusted>,
     /// How far decisions are followed: 0 not at all, 1 those on which the values of the failure depend, 2 those on which
-    /// the values in their conditions depend, too, and so on.
-    pub depth: u32,
+    /// the values in their conditions depend, too, and so on; `None` for all.
+    pub depth: Option<u32>,
     /// The executed part of the program.
     pub run: Size,
     /// The dynamic slice of the failure; `None` if the run is too long to compute it.

@@ -66,6 +66,8 @@ pub(in crate::session) struct Run {
     recording: Recording,
     /// The right output, if there is one to compare with.
     pub expected: Option<Vec<failure::Symbol>>,
+    /// The recording of the passing version, if there is one.
+    pub reference: Option<String>,
     /// The lines that each passing run with a similar input ran.
     passing: Vec<BTreeSet<(String, u32)>>,
 }
@@ -230,8 +232,8 @@ impl Chopping<'_> {
     fn record(&mut self, subject: &Subject, passing: &[TreeId]) -> Result<Run, Failure> {
         let Subject { failing, reference, record, .. } = subject;
         let (location, context) = (self.location, self.context);
-        let expected = match (&self.order.expected, reference) {
-            (Some(file), _) => Some(failure::expected(file)?),
+        let (expected, reference) = match (&self.order.expected, reference) {
+            (Some(file), _) => (Some(failure::expected(file)?), None),
             (None, Some(reference)) => {
                 self.interrupt.check("stopped before the failing run was recorded")?;
                 self.talk.say("Recording the run of the passing version.");
@@ -241,9 +243,9 @@ impl Chopping<'_> {
                     message: [b"at the passing version: ", failure.message.as_bytes()].concat().into(),
                     ..failure
                 })?;
-                Some(failure::printed(&name, location)?)
+                (Some(failure::printed(&name, location)?), Some(name))
             }
-            (None, None) => None,
+            (None, None) => (None, None),
         };
         self.interrupt.check("stopped before the failing run was recorded")?;
         self.talk.say("Recording the failing run.");
@@ -251,7 +253,7 @@ impl Chopping<'_> {
         let mut take = |_, mut player: Player| lines.extend(places(&mut player).ok());
         let mut others = Others { trees: passing, take: &mut take };
         let (name, recording) = record::of_trees(record, *failing, &mut others, (location, context), self.talk)?;
-        Ok(Run { name, recording, expected, passing: lines })
+        Ok(Run { name, recording, expected, reference, passing: lines })
     }
 
     /// Intersects the slices of a run.
@@ -260,7 +262,7 @@ impl Chopping<'_> {
             return Err(run.refusal());
         }
         let order = self.order;
-        let Run { name, recording, expected, passing } = run;
+        let Run { name, recording, expected, passing, .. } = run;
         let mut recorded = open(&name, self.location)?;
         let traced = recorded.traced().clone();
         let mut sources = Sources::new(self.location, &recorded.recording);

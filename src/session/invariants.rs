@@ -6,6 +6,7 @@
 //! solver.
 
 mod assertion;
+mod beside;
 mod failing;
 mod solver;
 mod told;
@@ -14,7 +15,9 @@ use crate::explain::invariant::Limits;
 use crate::explain::invariant::abstraction;
 use crate::explain::native::invariant::Mode;
 use crate::explain::native::invariant::Native;
+use crate::explain::native::invariant::passing::Passing;
 use crate::logic::term::Terms;
+use crate::report::Untrusted;
 use crate::report::explanation::Explanation;
 use crate::report::invariants::Invariants;
 use crate::session::chop;
@@ -34,6 +37,9 @@ use crate::trace::native::symbolic::Symbolic;
 use crate::trace::native::tape::Tape;
 use crate::world::repo::locate::Location;
 use std::ffi::OsString;
+
+/// How far decisions are followed if nothing else is said.
+const DEPTH: u32 = 2;
 
 /// The run that is examined.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,8 +70,11 @@ pub struct InvariantsOrder {
     pub at: Option<Criterion>,
     /// An expression that should hold at a place, in place of the failure.
     pub assertion: Option<Expectation>,
-    /// How far decisions are followed, see [`Failing::depth`](crate::explain::invariant::Failing::depth).
-    pub depth: u32,
+    /// How far decisions are followed, see [`Failing::depth`](crate::explain::invariant::Failing::depth). Default:
+    /// [`DEPTH`]; without a limit if there is a passing run to compare with.
+    pub depth: Option<u32>,
+    /// Whether the failing run is explained without a passing one.
+    pub is_alone: bool,
     /// What limits the work.
     pub limits: Limits,
     /// Whether statements that are not necessary are left out.
@@ -85,20 +94,24 @@ pub fn run(
     context: &Context,
     talk: &mut dyn Talk,
 ) -> Result<Invariants, Failure> {
-    let (which, expected, changed, kept) = match &order.subject {
-        Subject::Recording(which, expected) => {
-            let expected = match expected {
+    let (which, expected, passing, changed, kept) = match &order.subject {
+        Subject::Recording(which, right) => {
+            let expected = match right {
                 Some(Right::File(file)) => Some(chop::failure::expected(file)?),
                 Some(Right::Recording(name)) => Some(chop::failure::printed(name, location)?),
                 None => None,
             };
-            (which.clone(), expected, None, None)
+            let passing = match right {
+                Some(Right::Recording(name)) => Some(name.clone()),
+                _ => None,
+            };
+            (which.clone(), expected, passing, None, None)
         }
         Subject::Test(test) => {
             let (run, subject) = chop::recorded(test, location, context, talk)?;
             let which = Which { recording: Some(run.name), process: None };
             let changed = Some(subject.changed).filter(|changed| !changed.is_empty());
-            (which, run.expected, changed, Some((subject.hunt, subject.failing)))
+            (which, run.expected, run.reference, changed, Some((subject.hunt, subject.failing)))
         }
     };
     let mut recorded = recorded::open(&which, location)?;
@@ -106,6 +119,15 @@ pub fn run(
     let ended = recorded.traced().end;
     let ending = recorded.recording.ending.clone();
     talk.say("Computing the invariants.");
+    let mut remarks: Vec<Untrusted> = Vec::new();
+    let mut beside = None;
+    if let Some(name) = passing.filter(|_| !order.is_alone) {
+        match beside::open(&mut recorded, &name, location)? {
+            Ok(found) => beside = Some(found),
+            Err(remark) => remarks.push(remark.as_str().into()),
+        }
+    }
+    let depth = order.depth.unwrap_or(if beside.is_some() { u32::MAX } else { DEPTH });
     let asked = failing::find(order, &mut recorded.player, (ended, &ending), expected.as_deref(), &sources)?;
     let dynamic = told::dynamic(&mut recorded.player, &asked).map_err(|error| failed(&error))?;
     let tape = Tape::new(&mut recorded.player).map_err(|error| failed(&error))?;
@@ -113,13 +135,18 @@ pub fn run(
     native.potential = dynamic.graph;
     native.failing = Some(asked.step);
     native.skipped = dynamic.skipped;
+    let compared = beside.as_ref().map(|beside| beside.name.as_str().into());
+    if let Some(beside) = &mut beside {
+        let tape = Tape::new(&mut beside.player).map_err(|error| failed(&error))?;
+        native.passing = Some(Passing::new(Symbolic::new(tape), beside.alignment.clone()));
+    }
     let mut terms = Terms::default();
-    let failing = failing::criterion(order, &asked, &mut native, &mut terms)?;
+    let failing = failing::criterion(order, depth, &asked, (&mut native, &mut terms))?;
     let found = abstraction(&mut terms, &mut native, &failing, order.limits);
     let found = found.map_err(|error| failed(&error))?;
     let result = told::Result { failing: &failing, found: &found, changed: changed.as_ref() };
     let told = told::tell(order, result, (&mut native, &mut terms), &mut sources).map_err(|error| failed(&error))?;
-    let mut remarks = told.remarks.clone();
+    remarks.extend(told.remarks.iter().cloned());
     if expected.is_some() && asked.what == failing::What::Crash {
         remarks.push("The crash is the failure; the right output is not used.".into());
     }
@@ -139,6 +166,7 @@ pub fn run(
         failure: words.as_str().into(),
         run: dynamic.run,
         dynamic: dynamic.slice,
+        compared,
         verified,
         remarks,
         ..told

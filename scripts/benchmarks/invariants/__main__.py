@@ -29,7 +29,7 @@ import histories
 
 parser = argparse.ArgumentParser(prog="bench invariants", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("--binary", default=ROOT / "target" / "release" / "git-idd", help="the program to measure")
-parser.add_argument("--mode", action="append", help="value, address or absolute, with `+data` to leave decisions out, or `+N` to follow them that far; repeatable; default: address")
+parser.add_argument("--mode", action="append", help="value, address or absolute, with `+data` to leave decisions out, `+N` to follow them that far, or `+alone` not to compare with the passing run; repeatable; default: address")
 parser.add_argument("--seconds", type=float, default=60, help="time of one command")
 parser.add_argument("--verify", action="store_true", help="let z3 check each invariant")
 parser.add_argument("--histories", type=Path, action="append", default=[], metavar="FILE",
@@ -72,7 +72,7 @@ def measured(binary, repo, build, test, expected, faulty):
                 "chop": chop["chop"]["n_statements"], "failure": chop["failure"], "modes": {}}
         for mode in MODES:
             name, depth = (mode.split("+") + [""])[:2]
-            how = ["--data"] if depth == "data" else ["--depth", depth] if depth else []
+            how = ["--data"] if depth == "data" else ["--alone"] if depth == "alone" else ["--depth", depth] if depth else []
             arguments = ["invariants", "--json", "--recording", chop["recording"], *right, "--mode", name]
             found, wall = command(binary, arguments + how + ["--verify"] * options.verify, repo, home)
             row["modes"][mode] = {"wall": wall} | measures(found, faulty)
@@ -148,6 +148,22 @@ def is_in(source, file, lines):
     return faulty
 
 
+def holds_code(source, first, n):
+    """Whether some lines have more than comments and space."""
+    text = re.sub(r"/\*.*?\*/", lambda comment: "\n" * comment[0].count("\n"), source, flags=re.S)
+    return any(line.strip() for line in text.split("\n")[first - 1 : first - 1 + n])
+
+
+def users(source, first, n):
+    """The lines that use a constant of the preprocessor, or an array, that is declared in some lines."""
+    lines, found = source.split("\n"), set()
+    for text in lines[first - 1 : first - 1 + n]:
+        declared = re.match(r"\s*#\s*define\s+(\w+)\s", text) or re.match(r"(?:static\s+)?\w+\s+\**(\w+)\[\w*\]\s*(?:=|;)", text)
+        if declared:
+            found |= {number for number, line in enumerate(lines, 1) if re.search(rf"\b{declared[1]}\b", line)}
+    return found
+
+
 def changed(trial):
     """Whether a statement is in a line that differs from the passing version, or beside a gap."""
     import subprocess
@@ -160,11 +176,13 @@ def changed(trial):
         elif (hunk := re.match(r"@@ -\S+ \+(\d+)(?:,(\d+))? @@", line)) and file:
             first, n = int(hunk[1]), int(hunk[2] or 1)
             source = (trial.repo / file).read_text(errors="replace")
+            n = n if holds_code(source, first, n) else 0
             own = set(range(first, first + n)) if n else {first, first + 1} | around(source, first)
             lines.setdefault(file, set()).update(own)
             if n:
                 # A condition over several lines begins before its changed line.
                 lines[file].add(first - 1)
+                lines[file] |= users(source, first, n)
     sources = {file: (trial.repo / file).read_text(errors="replace").split("\n") for file in lines}
     tests = [is_in(sources[file], file, of_file) for file, of_file in lines.items()]
     return lambda statement: any(test(statement) for test in tests)

@@ -194,11 +194,11 @@ pub struct InvariantsCommand {
     #[arg(long, value_name = "FILE", conflicts_with = "good")]
     pub expected: Option<OsString>,
 
-    /// Revision at which the test passes: its output is right.
+    /// Revision at which the test passes: its output is right, and what holds in its run, too, is left out.
     #[arg(long, value_name = "REV", requires = "words")]
     pub good: Option<String>,
 
-    /// Recording in which the test passed: its output is right.
+    /// Recording in which the test passed: its output is right, and what holds in it, too, is left out.
     #[arg(long, value_name = "ID", conflicts_with_all = ["words", "hunt", "expected"])]
     pub passing: Option<String>,
 
@@ -207,9 +207,13 @@ pub struct InvariantsCommand {
     pub data: bool,
 
     /// How far decisions are followed: 1 for those on which the values of the failure depend, 2 for those on which the
-    /// values in their conditions depend, too, and so on.
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = value_parser!(u32).range(1..), conflicts_with = "data")]
-    pub depth: u32,
+    /// values in their conditions depend, too, and so on (default: 2; all, if there is a passing run to compare with).
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..), conflicts_with = "data")]
+    pub depth: Option<u32>,
+
+    /// Do not compare with the passing run: do not leave out what holds there, too.
+    #[arg(long)]
+    pub alone: bool,
 
     /// Leave out statements without which the failure follows as well.
     #[arg(long)]

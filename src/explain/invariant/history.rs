@@ -37,6 +37,11 @@ pub struct Effects {
     pub pinned: HashMap<Version, Vec<TermId>>,
     /// By a version that the statement reads: what has to hold so that it is this one that is read.
     pub addresses: HashMap<Version, Vec<TermId>>,
+    /// What versions that the statement reads held in a passing run, at the same place. What holds there, too, does not
+    /// tell both apart, and is not followed.
+    pub passing: HashMap<Version, u64>,
+    /// Of a decision: whether the corresponding one of the passing run went the same way; `None` if there is none.
+    pub is_same_way: Option<bool>,
     /// Whether something is assigned by a computation that is not modelled. Its recorded value is taken.
     pub is_unknown: bool,
 }
@@ -59,7 +64,7 @@ pub trait History {
     /// something else did not run that could have changed what it uses.
     ///
     /// With each whether it is a part of the same condition of the source: of `&&`, `||` or `?:`.
-    fn decisions(&mut self, time: Time) -> Result<Vec<(Time, bool)>, Self::Error>;
+    fn decisions(&mut self, terms: &mut Terms, time: Time) -> Result<Vec<(Time, bool)>, Self::Error>;
 
     /// What held at a decision, so that it went the way it did. With what has to be known of the versions that it reads.
     fn condition(&mut self, terms: &mut Terms, decision: Time) -> Result<(TermId, Effects), Self::Error>;

@@ -87,6 +87,8 @@ pub struct Link {
     pub facts: Vec<TermId>,
     /// What has to hold so that it reads what it reads.
     pub addresses: Vec<TermId>,
+    /// What it needs, and what holds in a passing run, too.
+    pub same: Vec<TermId>,
     /// Whether it computes something that is not modelled: its recorded value was taken.
     pub is_unknown: bool,
     /// Whether a question at it had no answer in its budget, so that recorded values were taken.
@@ -121,7 +123,7 @@ struct Required {
 pub struct Abstraction {
     /// The failure, as conditions.
     pub failure: Vec<TermId>,
-    /// What holds of results that the failing statement pins.
+    /// What holds of results that the failing statement pins, and what it needs and holds in a passing run, too.
     pub facts: Vec<TermId>,
     /// The statements, the first that ran first.
     pub links: Vec<Link>,
@@ -217,10 +219,13 @@ impl<H: History> Engine<'_, H> {
     fn begin(&mut self, failing: &Failing) -> Result<Vec<TermId>, H::Error> {
         let required = self.required(&failing.conditions, &failing.effects);
         self.assume(&[], &required.hypotheses);
-        self.invariant = self.general(&required.conditions);
-        self.note(&required.conditions, 0);
+        let (different, same) = self.compared(&required.conditions, &failing.effects);
+        // The failure itself is what is asked for.
+        let (conditions, same) = if different.is_empty() { (same, Vec::new()) } else { (different, same) };
+        self.invariant = self.general(&conditions);
+        self.note(&conditions, 0);
         self.decided_by(failing.time, 0)?;
-        Ok(required.facts)
+        Ok([required.facts, same].concat())
     }
 
     /// Goes back to the last statement that matters for the invariant; returns whether there was one.
@@ -277,6 +282,7 @@ impl<H: History> Engine<'_, H> {
             return Ok(());
         }
         let after = std::mem::take(&mut self.invariant);
+        let (conditions, same) = self.compared(&conditions, &effects);
         let n_unknown = self.prover.n_unknown;
         let before = self.general(&[&others[..], &conditions].concat());
         let n_unknown = self.prover.n_unknown - n_unknown;
@@ -295,6 +301,7 @@ impl<H: History> Engine<'_, H> {
             hypotheses,
             facts,
             addresses,
+            same,
             is_unknown: effects.is_unknown,
             is_pinned: n_unknown > 0,
         });
@@ -306,6 +313,11 @@ impl<H: History> Engine<'_, H> {
         let (condition, effects) = self.history.condition(self.terms, decision)?;
         let Required { conditions, hypotheses, facts, addresses } = self.required(&[condition], &effects);
         self.assume(&[], &hypotheses);
+        let (conditions, same) = self.compared(&conditions, &effects);
+        if conditions.is_empty() && effects.is_same_way == Some(true) && !effects.is_unknown {
+            // The passing run went the same way, for the same reason.
+            return Ok(());
+        }
         let known = [&self.invariant[..], &self.assumed].concat();
         let mut new = Vec::new();
         for condition in conditions {
@@ -317,7 +329,7 @@ impl<H: History> Engine<'_, H> {
         let is_call = self.terms.constant_of(condition).is_some();
         self.decided_by(decision, if is_call { level } else { level + 1 })?;
         self.note(&new, level + 1);
-        if new.is_empty() && !effects.is_unknown {
+        if new.is_empty() && !effects.is_unknown && effects.is_same_way != Some(false) {
             return Ok(());
         }
         let n_unknown = self.prover.n_unknown;
@@ -333,6 +345,7 @@ impl<H: History> Engine<'_, H> {
             hypotheses,
             facts,
             addresses,
+            same,
             is_unknown: effects.is_unknown,
             is_pinned,
         });
@@ -344,7 +357,7 @@ impl<H: History> Engine<'_, H> {
         if self.depth == 0 || !self.decided.insert(time) {
             return Ok(());
         }
-        for (decision, is_same) in self.history.decisions(time)? {
+        for (decision, is_same) in self.history.decisions(self.terms, time)? {
             let level = if is_same { level.saturating_sub(1) } else { level };
             if level >= self.depth {
                 self.n_left_out += 1;
@@ -431,6 +444,18 @@ impl<H: History> Engine<'_, H> {
             }
         }
         Required { conditions, hypotheses, facts, addresses }
+    }
+
+    /// Conditions that do not hold in the passing run, or of which that is not known; and those that hold there, too.
+    fn compared(&self, conditions: &[TermId], effects: &Effects) -> (Vec<TermId>, Vec<TermId>) {
+        let is_same = |condition: &TermId| {
+            let own = variables(self.terms, &[*condition]);
+            let value = |version: Version| effects.passing.get(&version).copied().unwrap_or_default();
+            !own.is_empty()
+                && own.iter().all(|(version, _)| effects.passing.contains_key(version))
+                && holds(self.terms, *condition, &value)
+        };
+        conditions.iter().partition(|condition| !is_same(condition))
     }
 
     /// Conditions from which these follow, and which are simpler.

@@ -140,7 +140,7 @@ impl History for Run {
         })
     }
 
-    fn decisions(&mut self, time: Time) -> Result<Vec<(Time, bool)>, Infallible> {
+    fn decisions(&mut self, _terms: &mut Terms, time: Time) -> Result<Vec<(Time, bool)>, Infallible> {
         Ok(self.governing.get(&time.1).map(|decision| (Time(0, *decision), false)).into_iter().collect())
     }
 

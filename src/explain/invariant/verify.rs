@@ -30,8 +30,8 @@ impl Formula {
         let mut always: Vec<TermId> = abstraction.facts.clone();
         let mut statements = Vec::new();
         let mut failing = abstraction.failure.clone();
-        for (index, Link { assigned, condition, hypotheses, facts, addresses, .. }) in (first..).zip(links) {
-            always.extend(hypotheses);
+        for (index, Link { assigned, condition, hypotheses, facts, addresses, same, .. }) in (first..).zip(links) {
+            always.extend(hypotheses.iter().chain(same));
             statements.push((Some(index), [facts, &equations(terms, assigned, addresses)[..]].concat()));
             failing.extend(condition);
             failing.extend(condition.iter().flat_map(|_| addresses));

@@ -161,7 +161,15 @@ fn right(outputs: &Outputs, place: Place, (at, expected): (usize, &[Symbol]), or
             let is_number = |byte: u8| byte.is_ascii_digit() || byte == b'-';
             let n_before = text[..offset].iter().rev().take_while(|byte| is_number(**byte)).count();
             let begin = at.checked_sub(n_before)?;
+            // A number with a point is not the number that was passed.
+            let has_point = |symbol: Option<u8>| symbol == Some(b'.');
+            if begin.checked_sub(1).is_some_and(|before| has_point(byte(before))) {
+                return None;
+            }
             let token: Vec<u8> = (begin..).map_while(byte).take_while(|byte| is_number(*byte)).take(20).collect();
+            if has_point(byte(begin + token.len())) {
+                return None;
+            }
             let number: i64 = std::str::from_utf8(&token).ok()?.parse().ok()?;
             Some(number.cast_unsigned())
         }
@@ -171,11 +179,11 @@ fn right(outputs: &Outputs, place: Place, (at, expected): (usize, &[Symbol]), or
 /// The conditions of the failure.
 pub fn criterion(
     order: &InvariantsOrder,
+    depth: u32,
     asked: &Asked,
-    native: &mut Native<'_>,
-    terms: &mut Terms,
+    (native, terms): (&mut Native<'_>, &mut Terms),
 ) -> Result<Failing, Failure> {
-    let (step, depth) = (asked.step, order.depth);
+    let step = asked.step;
     let found = match asked.what {
         What::Crash => native.crash(terms, step, depth),
         What::End => native.end(terms, step, depth),

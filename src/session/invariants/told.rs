@@ -11,6 +11,8 @@ use crate::explain::native::invariant::Mode;
 use crate::explain::native::invariant::Native;
 use crate::explain::native::invariant::moment;
 use crate::explain::native::invariant::words;
+use crate::instrument::instruction::Op;
+use crate::instrument::instruction::Value;
 use crate::logic::substitute::variables;
 use crate::logic::term::Node;
 use crate::logic::term::TermId;
@@ -48,7 +50,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 /// A run with more steps gets no dynamic slice to compare with.
-const MAX_DYNAMIC: u32 = 5_000_000;
+pub const MAX_DYNAMIC: u32 = 5_000_000;
 
 /// Functions that are named of the steps between two statements.
 const MAX_FUNCTIONS: usize = 4;
@@ -127,7 +129,10 @@ pub fn tell(
         // The entry of a function gives its parameters names: the statement is the call. `return x` gives a name to the
         // result: the statement is the one that has the call.
         let is_entry = event.statement == 0;
-        if is_entry || link.role == Role::Locates || is_plain_return(native, terms, link) {
+        if is_entry
+            || link.role == Role::Locates
+            || (is_plain_return(native, terms, link, &event) && !native.is_only_here(link.time)?)
+        {
             continue;
         }
         let is_necessary = necessary.as_ref().map(|necessary| necessary[index]);
@@ -173,7 +178,7 @@ pub fn tell(
     let lines: BTreeSet<_> = ran().map(|one| (one.file.clone(), one.line)).collect();
     let slice = Size { n_statements: lines.len(), n_lines: lines.len(), n_steps: ran().count() as u64 };
     let n_threads = native.symbolic.n_threads();
-    let remarks = remarks(order, found, assumed, (is_minimal, n_threads));
+    let remarks = remarks((order, failing.depth), found, assumed, (is_minimal, n_threads));
     Ok(Invariants {
         recording: Untrusted::default(),
         commit: Untrusted::default(),
@@ -185,7 +190,8 @@ pub fn tell(
             Mode::Absolute => "absolute",
         }
         .into(),
-        depth: order.depth,
+        compared: None,
+        depth: (failing.depth < u32::MAX).then_some(failing.depth),
         run: Size::default(),
         dynamic: None,
         slice,
@@ -202,7 +208,7 @@ pub fn tell(
 
 /// What the invariants assume, and what is left out.
 fn remarks(
-    order: &InvariantsOrder,
+    (order, depth): (&InvariantsOrder, u32),
     found: &Abstraction,
     assumed: BTreeMap<String, BTreeSet<u32>>,
     (is_minimal, n_threads): (Option<bool>, usize),
@@ -215,7 +221,7 @@ fn remarks(
     }
     if found.n_left_out > 0 {
         let n = count(found.n_left_out, "decision");
-        let far = order.depth;
+        let far = depth;
         remarks.push(
             format!("Left out: {n} more than {far} away from the failure. They go as in the run; `--depth {}` follows more.", far + 1)
                 .as_str()
@@ -231,9 +237,13 @@ fn remarks(
     remarks
 }
 
-/// Whether a statement of the slice only returns what a variable holds.
-fn is_plain_return(native: &Native<'_>, terms: &Terms, link: &Link) -> bool {
+/// Whether a statement of the slice only returns what a local variable holds.
+fn is_plain_return(native: &Native<'_>, terms: &Terms, link: &Link, event: &Event) -> bool {
+    let is_slot = |value: &Value| event.shape.slots.iter().any(|slot| *value == Value::Local(slot.id));
+    let instructions = event.block_instructions().get(event.range.clone()).unwrap_or_default();
+    let mut loads = instructions.iter().filter(|instruction| matches!(instruction.op, Op::Load));
     link.role == Role::Assigns
+        && loads.all(|load| load.operands.first().is_some_and(|pointer| is_slot(&pointer.value)))
         && link.assigned.iter().all(|(version, value)| {
             let place = native.symbolic.versions.get(*version).place;
             let is_variable = matches!(terms.node(*value), Node::Variable(_));

@@ -214,6 +214,19 @@ impl Native<'_> {
                     conditions.push(self.symbolic.as_recorded(terms, argument));
                 }
             }
+            // The texts that it printed end where they end.
+            for after in moments.iter().filter(|after| *after > moment) {
+                let back = self.event(*after)?.back.clone();
+                for looked in back.iter().flat_map(|back| &back.access.looked) {
+                    let Some(last) = looked.bytes.last().filter(|(byte, _)| *byte == Some(0)) else { continue };
+                    let end = looked.address + looked.bytes.len() as u64 - 1;
+                    if last.1 != Step::START
+                        && let Some(byte) = self.symbolic.looked(terms, *after, looked, (end, 1))?
+                    {
+                        conditions.push(self.symbolic.as_recorded(terms, byte));
+                    }
+                }
+            }
             let effects = self.effects_of(terms, *moment, &conditions)?;
             return Ok((conditions, effects));
         }

@@ -1,8 +1,9 @@
 //! Error invariants of C programs: a recorded run as the [engine](crate::explain::invariant) wants it.
 //!
-//! [`criterion`] says what the failure is, [`words`] writes conditions in C.
+//! [`criterion`] says what the failure is, [`passing`] compares with a passing run, [`words`] writes conditions in C.
 
 pub mod criterion;
+pub mod passing;
 pub mod words;
 
 #[cfg(test)]
@@ -17,6 +18,7 @@ use crate::explain::invariant::history::Effects;
 use crate::explain::invariant::history::History;
 use crate::explain::invariant::history::Time;
 use crate::explain::invariant::history::Version;
+use crate::explain::native::invariant::passing::Passing;
 use crate::instrument::instruction::Op;
 use crate::logic::substitute::variables;
 use crate::logic::term::Binary;
@@ -72,6 +74,8 @@ pub struct Native<'n> {
     pub failing: Option<Step>,
     /// See [`failing`](Self::failing).
     pub skipped: Vec<Step>,
+    /// A passing run to compare with.
+    pub passing: Option<Passing<'n>>,
     /// Where the texts of the program's arguments are, once that was asked for; none if it is not known.
     texts: Option<Texts>,
 }
@@ -82,7 +86,7 @@ type Texts = (u64, Arc<[u8]>);
 impl<'n> Native<'n> {
     /// A run.
     pub fn new(symbolic: Symbolic<'n>, mode: Mode) -> Self {
-        Self { symbolic, mode, potential: None, failing: None, skipped: Vec::new(), texts: None }
+        Self { symbolic, mode, potential: None, failing: None, skipped: Vec::new(), passing: None, texts: None }
     }
 
     /// An event that is there because the engine was given its time.
@@ -100,7 +104,7 @@ impl<'n> Native<'n> {
     fn surroundings(
         &mut self,
         terms: &mut Terms,
-        evaluated: &Evaluated,
+        (moment, evaluated): (Moment, &Evaluated),
         roots: &[TermId],
     ) -> Result<Effects, TraceError> {
         let mut effects = Effects { hypotheses: evaluated.hypotheses.clone(), ..Effects::default() };
@@ -127,6 +131,12 @@ impl<'n> Native<'n> {
                 }
             }
             open = more;
+        }
+        if let Some(passing) = &mut self.passing {
+            for version in seen {
+                let value = passing.value((&mut self.symbolic, terms), moment, version)?;
+                effects.passing.extend(value.map(|value| (version, value)));
+            }
         }
         Ok(effects)
     }
@@ -189,7 +199,7 @@ impl<'n> Native<'n> {
     /// What has to be known of what an event reads, for conditions on it.
     pub fn effects_of(&mut self, terms: &mut Terms, moment: Moment, roots: &[TermId]) -> Result<Effects, TraceError> {
         let evaluated = self.evaluated(terms, moment)?;
-        self.surroundings(terms, &evaluated, roots)
+        self.surroundings(terms, (moment, &evaluated), roots)
     }
 
     /// A byte of an argument of the program: `argv[1][0]`.
@@ -215,6 +225,12 @@ impl<'n> Native<'n> {
         let words: Vec<&[u8]> = texts[..at].split(|byte| *byte == 0).collect();
         let place = words.last().map_or(0, |word| word.len());
         Ok(Some(format!("argv[{}][{place}]", words.len().saturating_sub(1))))
+    }
+
+    /// Whether there is a passing run, and nothing that corresponds to an event.
+    pub fn is_only_here(&mut self, time: Time) -> Result<bool, TraceError> {
+        let Some(passing) = &mut self.passing else { return Ok(false) };
+        Ok(passing.counterpart(&mut self.symbolic, moment(time))?.is_none())
     }
 
     /// The activation, the file and the line of an event.
@@ -285,11 +301,12 @@ impl History for Native<'_> {
             let before = self.before(terms, &evaluated, *version);
             assignments.push(Assignment { version: *version, value, before, requires, is_location: is_pointer });
         }
-        let effects = self.surroundings(terms, &evaluated, &roots)?;
+        let effects = self.surroundings(terms, (moment, &evaluated), &roots)?;
+        is_unknown |= evaluated.is_incomplete && !is_library;
         Ok(Effects { assignments, is_unknown, ..effects })
     }
 
-    fn decisions(&mut self, time: Time) -> Result<Vec<(Time, bool)>, TraceError> {
+    fn decisions(&mut self, terms: &mut Terms, time: Time) -> Result<Vec<(Time, bool)>, TraceError> {
         let at = moment(time);
         let step = self.event(at)?.step;
         let Some(first) = self.symbolic.tape.moments(step).next() else { return Ok(Vec::new()) };
@@ -304,6 +321,11 @@ impl History for Native<'_> {
         let of_output = self.skipped.iter().filter(|_| self.failing == Some(step)).copied();
         for maker in skipped.into_iter().flatten().chain(of_output) {
             found.extend(self.symbolic.last_before(maker, at));
+        }
+        if let Some(passing) = &mut self.passing {
+            for omission in passing.omissions((&mut self.symbolic, terms), at)? {
+                found.extend(self.symbolic.last_before(omission, at));
+            }
         }
         let here = Self::line(&*self.event(at)?);
         let mut decisions = Vec::new();
@@ -323,9 +345,13 @@ impl History for Native<'_> {
             return Ok((terms.truth(true), Effects::default()));
         }
         let evaluated = self.evaluated(terms, moment)?;
-        let is_unknown = evaluated.condition.is_none();
+        let is_unknown = evaluated.condition.is_none() || evaluated.is_incomplete;
         let condition = evaluated.condition.unwrap_or_else(|| terms.truth(true));
-        let effects = self.surroundings(terms, &evaluated, &[condition])?;
-        Ok((condition, Effects { is_unknown, ..effects }))
+        let effects = self.surroundings(terms, (moment, &evaluated), &[condition])?;
+        let is_same_way = match &mut self.passing {
+            Some(passing) => passing.went_the_same_way((&mut self.symbolic, terms), moment)?,
+            None => None,
+        };
+        Ok((condition, Effects { is_unknown, is_same_way, ..effects }))
     }
 }

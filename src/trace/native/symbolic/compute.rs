@@ -224,6 +224,39 @@ pub fn cast_bits(op: CastOp, from: &Type, to: &Type, bits: u64) -> Option<u64> {
     }
 }
 
+/// What a function of the compiler gives that computes with numbers, such as `llvm.fmuladd.f64`; `None` for others.
+///
+/// - `ty`: the type of the operands.
+pub fn intrinsic_bits(name: &str, ty: &Type, operands: &[u64]) -> Option<u64> {
+    let is_named = |start: &str| name.strip_prefix("llvm.").is_some_and(|rest| rest.starts_with(start));
+    let numbers: Vec<f64> = operands.iter().map(|bits| float(ty, *bits)).collect::<Option<_>>()?;
+    let number = match numbers[..] {
+        // Without a fused instruction, which no option of the recorder asks for.
+        [one, two, three] if is_named("fmuladd.") => match ty {
+            Type::Float => {
+                let product = binary_bits(BinaryOp::FMul, ty, operands[0], operands[1])?;
+                return binary_bits(BinaryOp::FAdd, ty, product, operands[2]);
+            }
+            _ => one * two + three,
+        },
+        [one, two, three] if is_named("fma.") && matches!(ty, Type::Double) => one.mul_add(two, three),
+        [one] if is_named("fabs.") => one.abs(),
+        [one] if is_named("sqrt.") => one.sqrt(),
+        [one] if is_named("floor.") => one.floor(),
+        [one] if is_named("ceil.") => one.ceil(),
+        [one] if is_named("trunc.") => one.trunc(),
+        [one] if is_named("round.") => one.round(),
+        [one] if is_named("rint.") || is_named("nearbyint.") => one.round_ties_even(),
+        [one, two] if is_named("copysign.") => one.copysign(two),
+        _ => return None,
+    };
+    match ty {
+        #[expect(clippy::cast_possible_truncation, reason = "these functions of singles give singles")]
+        Type::Float => Some(u64::from((number as f32).to_bits())),
+        _ => Some(number.to_bits()),
+    }
+}
+
 /// The bits of a constant that is written as a floating-point number.
 pub fn constant_bits(text: &str, ty: &Type) -> Option<u64> {
     let text = text.trim();

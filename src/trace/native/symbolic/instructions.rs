@@ -114,6 +114,7 @@ impl Symbolic<'_> {
             }
             Value::Local(id) => {
                 let found = self.local(terms, execution, *id, width)?;
+                execution.done.is_incomplete |= found.is_none();
                 found.or_else(|| recorded.map(|bits| terms.constant(bits, width)))
             }
             Value::Global(name) => {
@@ -347,10 +348,10 @@ impl Symbolic<'_> {
             }
             Op::Branch(..) => {
                 let condition = operand(self, terms, execution, 0)?;
-                execution.done.condition = condition.map(|condition| match self.versions.value(terms, condition) {
-                    1 => condition,
-                    _ => terms.not(condition),
-                });
+                let chosen = condition.map(|condition| self.versions.value(terms, condition));
+                execution.done.chosen = chosen.and_then(|bit| usize::try_from(bit).ok());
+                execution.done.condition =
+                    condition.map(|condition| if chosen == Some(1) { condition } else { terms.not(condition) });
                 return Ok(());
             }
             Op::Switch(_, cases) => {
@@ -358,7 +359,9 @@ impl Symbolic<'_> {
                 let (bits, width) = (self.versions.value(terms, chosen), terms.width(chosen));
                 let mut condition = terms.truth(true);
                 let case_bits = |case: i128| u64::try_from(case & i128::from(u64::MAX)).unwrap_or(0) & mask(width);
-                let is_case = cases.iter().any(|(case, _)| case_bits(*case) == bits);
+                let case = cases.iter().position(|(case, _)| case_bits(*case) == bits);
+                execution.done.chosen = Some(case.unwrap_or(cases.len()));
+                let is_case = case.is_some();
                 for (case, _) in cases {
                     let case = terms.constant(case_bits(*case), width);
                     let is_this = terms.binary(Binary::Eq, chosen, case);
@@ -480,7 +483,11 @@ impl Symbolic<'_> {
         let stored = execution.done.stored.clone();
         match self.written(terms, moment, &stored, (address, length))? {
             Written::Term(term) => return Ok(Some(term)),
-            Written::Unknown(_) => return Ok(Some(terms.constant(value, u32::try_from(8 * length).unwrap_or(64)))),
+            Written::Unknown(pins) => {
+                execution.done.is_incomplete |= pins.is_empty();
+                let width = u32::try_from(8 * length).unwrap_or(64);
+                return Ok(Some(self.pinned(terms, execution, (value, width), pins.to_vec())));
+            }
             Written::Not => {}
         }
         let mut makers = access.makers.clone();
@@ -568,6 +575,20 @@ impl Symbolic<'_> {
         }
         let value = match name {
             _ if name.starts_with("llvm.expect.") => self.operand(terms, execution, index, 0)?,
+            _ if name.starts_with("llvm.") => {
+                let mut operands = Vec::new();
+                for number in 0..instruction.operands.len() {
+                    operands.extend(self.operand(terms, execution, index, number)?);
+                }
+                let bits: Vec<u64> = operands.iter().map(|term| self.versions.value(terms, *term)).collect();
+                let ty = instruction.operands.first().map(|operand| &operand.ty);
+                let is_whole = operands.len() == instruction.operands.len();
+                let found = ty.filter(|_| is_whole).and_then(|ty| compute::intrinsic_bits(name, ty, &bits));
+                found.zip(compute::width(&instruction.ty)).map(|(bits, width)| {
+                    let pins = self.pins(terms, &operands);
+                    self.pinned(terms, execution, (bits, width), pins)
+                })
+            }
             _ => None,
         };
         self.finish(execution, instruction, value)

@@ -80,6 +80,10 @@ pub struct Evaluated {
     pub returned: Option<TermId>,
     /// What holds because of the way that it went at its end.
     pub condition: Option<TermId>,
+    /// Which way that is: 1 or 0 of a condition, the number of the case of a `switch`.
+    pub chosen: Option<usize>,
+    /// Whether it uses something of which only the recorded value is known, not what it depends on.
+    pub is_incomplete: bool,
     /// The address that it crashes at: the pointer; and its base and the offset from that, if it is computed so.
     pub crash: Option<Crashed>,
 }

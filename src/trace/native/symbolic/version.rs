@@ -61,6 +61,11 @@ impl Versions {
         self.all.is_empty()
     }
 
+    /// A version that was met.
+    pub fn find(&self, place: Place, assigned: Option<Moment>) -> Option<u32> {
+        self.known.get(&(place, assigned)).copied()
+    }
+
     /// The variable of a version.
     pub fn put(&mut self, terms: &mut Terms, version: Version) -> TermId {
         let key = (version.place, version.assigned);

@@ -1,0 +1,367 @@
+//! A passing run beside the failing one: what a version of the failing run held there.
+//!
+//! What holds in both runs does not tell them apart. An invariant that leaves it out says why the one fails and the other
+//! does not.
+//!
+//! Source: Weeratunge, Zhang, Sumner and Jagannathan 2010, "Analyzing Concurrency Bugs Using Dual Slicing": only what
+//! differs between a failing and a passing run is followed, in both. Deviation: here it is conditions that differ, and the
+//! passing run is followed only from what it stored and the failing run did not, up to the decision that skipped it.
+
+use crate::explain::align::Alignment;
+use crate::explain::invariant::history::Version;
+use crate::explain::native::origin::is_input;
+use crate::logic::term::Node;
+use crate::logic::term::TermId;
+use crate::logic::term::Terms;
+use crate::logic::term::Unary;
+use crate::logic::term::mask;
+use crate::trace::TraceError;
+use crate::trace::native::call::Call;
+use crate::trace::native::event::Event;
+use crate::trace::native::event::Moment;
+use crate::trace::native::machine::Machine;
+use crate::trace::native::machine::Watch;
+use crate::trace::native::play::Player;
+use crate::trace::native::symbolic::Evaluated;
+use crate::trace::native::symbolic::Source;
+use crate::trace::native::symbolic::Symbolic;
+use crate::trace::native::symbolic::version::Place;
+use crate::trace::step::Step;
+use std::collections::HashMap;
+use std::collections::HashSet;
+use std::mem::discriminant;
+use std::rc::Rc;
+
+/// Input calls that only one run made, of which the decisions are followed.
+const MAX_CALLS: usize = 8;
+
+/// The versions of the passing run that correspond to those of the failing one.
+type Pairs = HashMap<Version, Version>;
+
+/// A passing run.
+pub struct Passing<'p> {
+    symbolic: Symbolic<'p>,
+    terms: Terms,
+    alignment: Alignment,
+    /// By event of the failing run: of the versions that it reads.
+    pairs: HashMap<Moment, Rc<Pairs>>,
+    /// The input calls of both runs, once they were asked for: the failing one first.
+    inputs: Option<[Inputs; 2]>,
+}
+
+impl<'p> Passing<'p> {
+    /// - `alignment`: from the failing run to this one.
+    pub fn new(symbolic: Symbolic<'p>, alignment: Alignment) -> Self {
+        Self { symbolic, terms: Terms::default(), alignment, pairs: HashMap::new(), inputs: None }
+    }
+
+    /// The event that corresponds to one of the failing run, if it has the same instructions.
+    pub fn counterpart(&mut self, ours: &mut Symbolic<'_>, moment: Moment) -> Result<Option<Rc<Event>>, TraceError> {
+        let Some(event) = ours.tape.event(moment)? else { return Ok(None) };
+        let Some(step) = self.alignment.reference(event.step) else { return Ok(None) };
+        let place = ours.tape.moments(event.step).position(|other| other == moment);
+        let Some(theirs) = place.and_then(|place| self.symbolic.tape.moments(step).nth(place)) else {
+            return Ok(None);
+        };
+        let Some(other) = self.symbolic.tape.event(theirs)? else { return Ok(None) };
+        let [one, two] = [&event, &other].map(|event| event.block_instructions().get(event.range.clone()));
+        let (Some(one), Some(two)) = (one, two) else { return Ok(None) };
+        let is_same = one.len() == two.len()
+            && one.iter().zip(two).all(|(one, two)| discriminant(&one.op) == discriminant(&two.op));
+        Ok(is_same.then_some(other))
+    }
+
+    /// Both events as terms, and the one of the passing run.
+    fn both(
+        &mut self,
+        (symbolic, terms): (&mut Symbolic<'_>, &mut Terms),
+        moment: Moment,
+    ) -> Result<Option<(Rc<Evaluated>, Rc<Evaluated>, Rc<Event>)>, TraceError> {
+        let Some(event) = self.counterpart(symbolic, moment)? else { return Ok(None) };
+        let ours = symbolic.evaluated(terms, moment)?;
+        let theirs = self.symbolic.evaluated(&mut self.terms, event.moment)?;
+        Ok(ours.zip(theirs).map(|(ours, theirs)| (ours, theirs, event)))
+    }
+
+    /// The versions that an event reads, with those that the corresponding event reads.
+    fn pairs(
+        &mut self,
+        (symbolic, terms): (&mut Symbolic<'_>, &mut Terms),
+        moment: Moment,
+    ) -> Result<Rc<Pairs>, TraceError> {
+        if let Some(pairs) = self.pairs.get(&moment) {
+            return Ok(Rc::clone(pairs));
+        }
+        let mut pairs = Pairs::new();
+        if let Some((ours, theirs, other)) = self.both((symbolic, terms), moment)?
+            && let Some(event) = symbolic.tape.event(moment)?
+        {
+            let mut pairing = Pairing { ours: terms, theirs: &self.terms, pairs, seen: HashSet::new() };
+            let instructions = |event: &Event| event.block_instructions()[event.range.clone()].to_vec();
+            for (one, two) in instructions(&event).iter().zip(&instructions(&other)) {
+                let value = |evaluated: &Evaluated, id| evaluated.values.get(&id?).copied().flatten();
+                pairing.pair(value(&ours, one.result).zip(value(&theirs, two.result)));
+            }
+            for (one, two) in ours.arguments.iter().zip(&theirs.arguments) {
+                pairing.pair(one.zip(*two));
+            }
+            pairing.pair(ours.returned.zip(theirs.returned));
+            pairing.pair(ours.condition.zip(theirs.condition));
+            for (one, two) in ours.stored.iter().zip(&theirs.stored) {
+                pairing.pair(one.pointer.zip(two.pointer));
+                if let (Source::Term(one) | Source::Filled(one), Source::Term(two) | Source::Filled(two)) =
+                    (&one.source, &two.source)
+                {
+                    pairing.pair(Some((*one, *two)));
+                }
+            }
+            pairs = pairing.pairs;
+        }
+        let pairs = Rc::new(pairs);
+        self.pairs.insert(moment, Rc::clone(&pairs));
+        Ok(pairs)
+    }
+
+    /// What a version that an event reads held in the passing run; `None` if nothing corresponds to it there.
+    pub fn value(
+        &mut self,
+        (symbolic, terms): (&mut Symbolic<'_>, &mut Terms),
+        moment: Moment,
+        version: Version,
+    ) -> Result<Option<u64>, TraceError> {
+        let pairs = self.pairs((&mut *symbolic, &mut *terms), moment)?;
+        if let Some(other) = pairs.get(&version) {
+            return Ok(Some(self.symbolic.versions.get(*other).value));
+        }
+        let known = symbolic.versions.get(version).clone();
+        if let Place::Pointer(address, length) = known.place
+            && let Some(stored) = symbolic.versions.find(Place::Memory(address, length), known.assigned)
+            && let Some(other) = pairs.get(&stored)
+        {
+            let other = self.symbolic.versions.get(*other).clone();
+            let Place::Memory(address, _) = other.place else { return Ok(None) };
+            let is_same = self.is_same_writer(symbolic, known.assigned, other.assigned)?;
+            return Ok(is_same.then_some(address));
+        }
+        self.assigned((symbolic, terms), version)
+    }
+
+    /// Whether the decision that corresponds to one went the same way; `None` if there is none.
+    pub fn went_the_same_way(
+        &mut self,
+        (symbolic, terms): (&mut Symbolic<'_>, &mut Terms),
+        moment: Moment,
+    ) -> Result<Option<bool>, TraceError> {
+        let both = self.both((symbolic, terms), moment)?;
+        Ok(both.map(|(ours, theirs, _)| ours.chosen == theirs.chosen))
+    }
+
+    /// Whether corresponding steps assigned something.
+    fn is_same_writer(
+        &mut self,
+        ours: &mut Symbolic<'_>,
+        one: Option<Moment>,
+        two: Option<Moment>,
+    ) -> Result<bool, TraceError> {
+        let (Some(one), Some(two)) = (one, two) else { return Ok(one == two) };
+        let (one, two) = (ours.tape.event(one)?, self.symbolic.tape.event(two)?);
+        Ok(one.zip(two).is_some_and(|(one, two)| self.alignment.is_same(one.step, two.step)))
+    }
+
+    /// What the passing run assigned where the failing one assigned a version.
+    fn assigned(
+        &mut self,
+        (symbolic, terms): (&mut Symbolic<'_>, &mut Terms),
+        version: Version,
+    ) -> Result<Option<u64>, TraceError> {
+        let known = symbolic.versions.get(version).clone();
+        let Some(moment) = known.assigned else { return Ok(None) };
+        let Some((ours, theirs, _)) = self.both((symbolic, terms), moment)? else { return Ok(None) };
+        let value = |term: Option<TermId>| Some(self.symbolic.versions.value(&self.terms, term?));
+        Ok(match known.place {
+            Place::Memory(address, length) | Place::Pointer(address, length) => {
+                let end = address.saturating_add(length);
+                let covers = |begin: u64, n: u64| begin <= address && end <= begin.saturating_add(n);
+                let Some(nth) = ours.stored.iter().rposition(|one| covers(one.address, one.length)) else {
+                    return Ok(None);
+                };
+                let Some(other) = theirs.stored.get(nth).filter(|other| other.length == ours.stored[nth].length) else {
+                    return Ok(None);
+                };
+                let offset = address - ours.stored[nth].address;
+                match (&other.source, known.place) {
+                    (_, Place::Pointer(..)) => Some(other.address.wrapping_add(offset)),
+                    (Source::Term(term), _) if offset < 8 => {
+                        value(Some(*term)).map(|bits| bits >> (8 * offset) & mask(known.width))
+                    }
+                    (Source::Filled(byte), _) if known.width == 8 => value(Some(*byte)),
+                    _ => None,
+                }
+            }
+            Place::Parameter(_, index) => value(theirs.arguments.get(index as usize).copied().flatten()),
+            Place::Result(_) => value(theirs.returned),
+            Place::Pinned(..) => None,
+        })
+    }
+
+    /// The decisions of the failing run because of which it did not store what the passing run stored, and read in the
+    /// event that corresponds to this one.
+    pub fn omissions(
+        &mut self,
+        (symbolic, terms): (&mut Symbolic<'_>, &mut Terms),
+        moment: Moment,
+    ) -> Result<Vec<Step>, TraceError> {
+        let pairs = self.pairs((&mut *symbolic, &mut *terms), moment)?;
+        let mut found: HashSet<Step> = HashSet::new();
+        for other in pairs.values() {
+            let Some(assigned) = self.symbolic.versions.get(*other).assigned else { continue };
+            let Some(event) = self.symbolic.tape.event(assigned)? else { continue };
+            found.extend(self.skipped(event.step)?);
+        }
+        if let Some(event) = symbolic.tape.event(moment)?
+            && event.back.as_ref().and_then(|back| back.library.as_ref()).is_some_and(|(call, _)| is_input(call))
+        {
+            found.extend(self.shifted(symbolic, event.step)?);
+        }
+        let mut found: Vec<Step> = found.into_iter().collect();
+        found.sort_unstable();
+        Ok(found)
+    }
+
+    /// The last decision of both runs because of which a step ran in the passing run only; `None` if it ran in both.
+    fn skipped(&mut self, mut step: Step) -> Result<Option<Step>, TraceError> {
+        if self.alignment.failing(step).is_some() {
+            return Ok(None);
+        }
+        while step != Step::START && self.alignment.failing(step).is_none() {
+            step = decider(&mut self.symbolic, step)?;
+        }
+        Ok(self.alignment.failing(step))
+    }
+
+    /// Decisions because of which the failing run is at another place of its input than the passing one, when a step of it
+    /// reads: those of the input calls that only one of them made since they last were at the same place.
+    fn shifted(&mut self, ours: &mut Symbolic<'_>, step: Step) -> Result<Vec<Step>, TraceError> {
+        let Some(other) = self.alignment.reference(step) else { return Ok(Vec::new()) };
+        if self.inputs.is_none() {
+            self.inputs = Some([inputs(ours.tape.player)?, inputs(self.symbolic.tape.player)?]);
+        }
+        let Some([one, two]) = &self.inputs else { return Ok(Vec::new()) };
+        let place = |inputs: &Inputs, step: Step| {
+            let at = inputs.partition_point(|(other, _)| *other < step);
+            (at, at.checked_sub(1).map_or(0, |at| inputs[at].1))
+        };
+        let ((end, here), (other_end, there)) = (place(one, step), place(two, other));
+        if here == there {
+            return Ok(Vec::new());
+        }
+        let (mut begin, mut other_begin) = (0, 0);
+        for (at, (step, moved)) in one[..end].iter().enumerate().rev() {
+            let Some(other) = self.alignment.reference(*step) else { continue };
+            let other_at = two.partition_point(|(step, _)| *step <= other);
+            if other_at.checked_sub(1).is_some_and(|at| two[at].1 == *moved) {
+                (begin, other_begin) = (at + 1, other_at);
+                break;
+            }
+        }
+        let only_here: Vec<Step> = one[begin..end]
+            .iter()
+            .map(|(step, _)| *step)
+            .filter(|step| self.alignment.reference(*step).is_none())
+            .collect();
+        let only_there: Vec<Step> = two[other_begin.min(other_end)..other_end].iter().map(|(step, _)| *step).collect();
+        let mut found = Vec::new();
+        for step in only_here.into_iter().take(MAX_CALLS) {
+            let decider = decider(ours, step)?;
+            found.extend((decider != Step::START).then_some(decider));
+        }
+        for step in only_there {
+            found.extend(self.skipped(step)?);
+            if found.len() >= MAX_CALLS {
+                break;
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// The decision, or the call, that let a step run.
+fn decider(symbolic: &mut Symbolic<'_>, step: Step) -> Result<Step, TraceError> {
+    let first = symbolic.tape.moments(step).next();
+    let event = first.map(|first| symbolic.tape.event(first)).transpose()?.flatten();
+    Ok(event.map_or(Step::START, |event| event.decider))
+}
+
+/// The steps that read input, and how far each of them has come: in calls, and `ungetc` goes back.
+type Inputs = Vec<(Step, i64)>;
+
+/// The input calls of a run.
+///
+/// Cost: one pass over the trace.
+fn inputs(player: &mut Player) -> Result<Inputs, TraceError> {
+    let mut reader = Reader::default();
+    player.seek(0)?;
+    player.play(&mut reader)?;
+    Ok(reader.inputs)
+}
+
+#[derive(Default)]
+struct Reader {
+    inputs: Inputs,
+    place: i64,
+}
+
+impl Watch for Reader {
+    fn called(&mut self, machine: &Machine, call: &Call, _arguments: &[Option<u64>], _result: Option<u64>) {
+        let Some(frame) = machine.frame() else { return };
+        match call.name.as_deref() {
+            Some("ungetc") => self.place -= 1,
+            _ if is_input(call) => self.place += 1,
+            _ => return,
+        }
+        self.inputs.push((frame.step, self.place));
+    }
+}
+
+/// Finds the versions that correspond in two terms.
+struct Pairing<'t> {
+    ours: &'t Terms,
+    theirs: &'t Terms,
+    pairs: Pairs,
+    seen: HashSet<(TermId, TermId)>,
+}
+
+impl Pairing<'_> {
+    fn pair(&mut self, both: Option<(TermId, TermId)>) {
+        let Some((one, two)) = both else { return };
+        if !self.seen.insert((one, two)) {
+            return;
+        }
+        match (self.ours.node(one), self.theirs.node(two)) {
+            (Node::Variable(ours), Node::Variable(theirs)) => {
+                if self.ours.width(one) == self.theirs.width(two) {
+                    self.pairs.entry(ours).or_insert(theirs);
+                }
+            }
+            // A decision that went the other way.
+            (Node::Unary(Unary::Not, inner), other) if !matches!(other, Node::Unary(Unary::Not, _)) => {
+                self.pair(Some((inner, two)));
+            }
+            (other, Node::Unary(Unary::Not, inner)) if !matches!(other, Node::Unary(Unary::Not, _)) => {
+                self.pair(Some((one, inner)));
+            }
+            (ours, theirs) => {
+                let is_same = match (ours, theirs) {
+                    (Node::Unary(ours, _), Node::Unary(theirs, _)) => ours == theirs,
+                    (Node::Binary(ours, ..), Node::Binary(theirs, ..)) => ours == theirs,
+                    _ => discriminant(&ours) == discriminant(&theirs),
+                };
+                if is_same {
+                    for both in ours.parts().zip(theirs.parts()) {
+                        self.pair(Some(both));
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! A passing run to compare with.
+
+use crate::explain::align::Alignment;
+use crate::session::explain::finding::rename;
+use crate::session::failure::Failure;
+use crate::session::invariants::told::MAX_DYNAMIC;
+use crate::session::recorded;
+use crate::session::recorded::Recorded;
+use crate::session::recorded::Which;
+use crate::session::recorded::failed;
+use crate::trace::native::play::Player;
+use crate::trace::run::Run;
+use crate::world::repo::locate::Location;
+
+/// The passing run.
+pub struct Beside {
+    /// The name of its recording.
+    pub name: String,
+    /// Plays it.
+    pub player: Player,
+    /// Which steps correspond.
+    pub alignment: Alignment,
+}
+
+/// Opens a passing run and aligns the failing one with it; or says why it is not compared.
+///
+/// Errors: there is no such recording, or it cannot be read.
+///
+/// Cost: three passes over each run.
+pub fn open(failing: &mut Recorded, name: &str, location: &Location) -> Result<Result<Beside, String>, Failure> {
+    let which = Which { recording: Some(name.to_owned()), process: None };
+    let Recorded { name, mut player, .. } = recorded::open(&which, location)?;
+    if name == failing.name {
+        return Ok(Err(format!("Recording {name} is not compared with itself.")));
+    }
+    for player in [&mut failing.player, &mut player] {
+        player.seek(u64::MAX).map_err(|error| failed(&error))?;
+        if player.machine.n_steps > MAX_DYNAMIC {
+            return Ok(Err(format!(
+                "The failing run is not compared with recording {name}: one of them has more than {MAX_DYNAMIC} steps."
+            )));
+        }
+    }
+    rename(&mut failing.player, &mut player)?;
+    let run = Run::read(&mut failing.player).map_err(|error| failed(&error))?;
+    let reference = Run::read(&mut player).map_err(|error| failed(&error))?;
+    let alignment = Alignment::new(&run, &reference);
+    Ok(Ok(Beside { name, player, alignment }))
+}
