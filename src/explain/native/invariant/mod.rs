@@ -74,6 +74,8 @@ pub struct Native<'n> {
     pub failing: Option<Step>,
     /// See [`failing`](Self::failing).
     pub skipped: Vec<Step>,
+    /// Statements after which both runs did something else, although all decisions went the same way.
+    partings: HashSet<Moment>,
     /// A passing run to compare with.
     pub passing: Option<Passing<'n>>,
     /// Where the texts of the program's arguments are, once that was asked for; none if it is not known.
@@ -86,7 +88,7 @@ type Texts = (u64, Arc<[u8]>);
 impl<'n> Native<'n> {
     /// A run.
     pub fn new(symbolic: Symbolic<'n>, mode: Mode) -> Self {
-        Self { symbolic, mode, potential: None, failing: None, skipped: Vec::new(), passing: None, texts: None }
+        Self { symbolic, mode, potential: None, failing: None, skipped: Vec::new(), partings: HashSet::new(), passing: None, texts: None }
     }
 
     /// An event that is there because the engine was given its time.
@@ -326,6 +328,11 @@ impl History for Native<'_> {
             for omission in passing.omissions((&mut self.symbolic, terms), at)? {
                 found.extend(self.symbolic.last_before(omission, at));
             }
+            for parting in passing.parting((&mut self.symbolic, terms), (step, decider))? {
+                let moment = self.symbolic.last_before(parting, at);
+                found.extend(moment);
+                self.partings.extend(moment);
+            }
         }
         let here = Self::line(&*self.event(at)?);
         let mut decisions = Vec::new();
@@ -340,6 +347,9 @@ impl History for Native<'_> {
     fn condition(&mut self, terms: &mut Terms, decision: Time) -> Result<(TermId, Effects), TraceError> {
         let moment = moment(decision);
         let event = self.event(moment)?;
+        if self.partings.contains(&moment) && !Self::is_decision(&event) {
+            return Ok((terms.truth(true), Effects { is_same_way: Some(false), ..Effects::default() }));
+        }
         if !Self::is_decision(&event) {
             // A call: what matters is what let it run.
             return Ok((terms.truth(true), Effects::default()));

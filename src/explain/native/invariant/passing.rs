@@ -228,6 +228,48 @@ impl<'p> Passing<'p> {
         Ok(found)
     }
 
+    /// Whether a step of the failing run corresponds to one with the same instructions.
+    fn is_in_both(&mut self, ours: &mut Symbolic<'_>, step: Step) -> Result<bool, TraceError> {
+        let first = ours.tape.moments(step).next();
+        Ok(first.map(|first| self.counterpart(ours, first)).transpose()?.flatten().is_some())
+    }
+
+    /// Where both runs parted before a step that only the failing run made, if no decision was the reason: because a
+    /// statement was added or removed that leaves the function. The last step of both runs, and the first one after it.
+    pub fn parting(
+        &mut self,
+        (symbolic, terms): (&mut Symbolic<'_>, &mut Terms),
+        (step, decider): (Step, Step),
+    ) -> Result<Vec<Step>, TraceError> {
+        if self.is_in_both(symbolic, step)? || !self.is_in_both(symbolic, decider)? {
+            return Ok(Vec::new());
+        }
+        if let Some(moment) = symbolic.tape.moments(decider).next_back()
+            && self.went_the_same_way((symbolic, terms), moment)? == Some(false)
+        {
+            return Ok(Vec::new());
+        }
+        let mut last = Step(step.0 - 1);
+        while last > decider && (self.alignment.reference(last).is_none() || !self.is_in_both(symbolic, last)?) {
+            last = Step(last.0 - 1);
+        }
+        // A call before it was the last step of both.
+        let frame = |symbolic: &mut Symbolic<'_>, step: Step| {
+            let first = symbolic.tape.moments(step).next();
+            let event = first.map(|first| symbolic.tape.event(first)).transpose()?.flatten();
+            Ok::<_, TraceError>(event.map(|event| (event.frame, event.caller)))
+        };
+        let here = frame(symbolic, step)?.map(|(frame, _)| frame);
+        let first = Step(last.0 + 1);
+        while last > decider
+            && let Some((other, caller)) = frame(symbolic, last)?
+            && Some(other) != here
+        {
+            last = caller;
+        }
+        Ok([last, first].into_iter().filter(|parting| *parting < step).collect())
+    }
+
     /// The last decision of both runs because of which a step ran in the passing run only; `None` if it ran in both.
     fn skipped(&mut self, mut step: Step) -> Result<Option<Step>, TraceError> {
         if self.alignment.failing(step).is_some() {
