@@ -148,17 +148,23 @@ def is_in(source, file, lines):
     return faulty
 
 
-def holds_code(source, first, n):
-    """Whether some lines have more than comments and space."""
+def code(source):
+    """The numbers of the lines that have more than comments, braces and space."""
     text = re.sub(r"/\*.*?\*/", lambda comment: "\n" * comment[0].count("\n"), source, flags=re.S)
-    return any(line.strip() for line in text.split("\n")[first - 1 : first - 1 + n])
+    return [number for number, line in enumerate(text.split("\n"), 1) if line.strip(" \t{}")]
+
+
+def beside(source, gap):
+    """The last line of code up to a gap, and the first one behind it."""
+    numbers = code(source)
+    return {max((number for number in numbers if number <= gap), default=gap), min((number for number in numbers if number > gap), default=gap)}
 
 
 def users(source, first, n):
-    """The lines that use a constant of the preprocessor, or an array, that is declared in some lines."""
+    """The lines that use a constant of the preprocessor, or a variable without an initial value, that is declared in some lines."""
     lines, found = source.split("\n"), set()
     for text in lines[first - 1 : first - 1 + n]:
-        declared = re.match(r"\s*#\s*define\s+(\w+)\s", text) or re.match(r"(?:static\s+)?\w+\s+\**(\w+)\[\w*\]\s*(?:=|;)", text)
+        declared = re.match(r"\s*#\s*define\s+(\w+)\s", text) or re.match(r"\s*(?:static\s+)?\w+\s+\**(\w+)(?:\[\w*\])?\s*;", text)
         if declared:
             found |= {number for number, line in enumerate(lines, 1) if re.search(rf"\b{declared[1]}\b", line)}
     return found
@@ -176,8 +182,8 @@ def changed(trial):
         elif (hunk := re.match(r"@@ -\S+ \+(\d+)(?:,(\d+))? @@", line)) and file:
             first, n = int(hunk[1]), int(hunk[2] or 1)
             source = (trial.repo / file).read_text(errors="replace")
-            n = n if holds_code(source, first, n) else 0
-            own = set(range(first, first + n)) if n else {first, first + 1} | around(source, first)
+            n = n if set(code(source)) & set(range(first, first + n)) else 0
+            own = set(range(first, first + n)) if n else beside(source, first) | around(source, first)
             lines.setdefault(file, set()).update(own)
             if n:
                 # A condition over several lines begins before its changed line.

@@ -88,7 +88,16 @@ type Texts = (u64, Arc<[u8]>);
 impl<'n> Native<'n> {
     /// A run.
     pub fn new(symbolic: Symbolic<'n>, mode: Mode) -> Self {
-        Self { symbolic, mode, potential: None, failing: None, skipped: Vec::new(), partings: HashSet::new(), passing: None, texts: None }
+        Self {
+            symbolic,
+            mode,
+            potential: None,
+            failing: None,
+            skipped: Vec::new(),
+            partings: HashSet::new(),
+            passing: None,
+            texts: None,
+        }
     }
 
     /// An event that is there because the engine was given its time.
@@ -325,8 +334,10 @@ impl History for Native<'_> {
             found.extend(self.symbolic.last_before(maker, at));
         }
         if let Some(passing) = &mut self.passing {
-            for omission in passing.omissions((&mut self.symbolic, terms), at)? {
-                found.extend(self.symbolic.last_before(omission, at));
+            for (omission, is_parting) in passing.omissions((&mut self.symbolic, terms), at)? {
+                let moment = self.symbolic.last_before(omission, at);
+                found.extend(moment);
+                self.partings.extend(moment.filter(|_| is_parting));
             }
             for parting in passing.parting((&mut self.symbolic, terms), (step, decider))? {
                 let moment = self.symbolic.last_before(parting, at);
@@ -347,7 +358,7 @@ impl History for Native<'_> {
     fn condition(&mut self, terms: &mut Terms, decision: Time) -> Result<(TermId, Effects), TraceError> {
         let moment = moment(decision);
         let event = self.event(moment)?;
-        if self.partings.contains(&moment) && !Self::is_decision(&event) {
+        if self.partings.contains(&moment) {
             return Ok((terms.truth(true), Effects { is_same_way: Some(false), ..Effects::default() }));
         }
         if !Self::is_decision(&event) {
@@ -359,7 +370,13 @@ impl History for Native<'_> {
         let condition = evaluated.condition.unwrap_or_else(|| terms.truth(true));
         let effects = self.surroundings(terms, (moment, &evaluated), &[condition])?;
         let is_same_way = match &mut self.passing {
-            Some(passing) => passing.went_the_same_way((&mut self.symbolic, terms), moment)?,
+            Some(passing) => match passing.went_the_same_way((&mut self.symbolic, terms), moment)? {
+                // Only this run decides here, and not because another decision went another way.
+                None if !passing.parting((&mut self.symbolic, terms), (event.step, event.decider))?.is_empty() => {
+                    Some(false)
+                }
+                way => way,
+            },
             None => None,
         };
         Ok((condition, Effects { is_unknown, is_same_way, ..effects }))

@@ -27,6 +27,7 @@ use crate::trace::native::symbolic::Source;
 use crate::trace::native::symbolic::Symbolic;
 use crate::trace::native::symbolic::version::Place;
 use crate::trace::step::Step;
+use std::collections::BTreeMap;
 use std::collections::HashMap;
 use std::collections::HashSet;
 use std::mem::discriminant;
@@ -204,28 +205,34 @@ impl<'p> Passing<'p> {
         })
     }
 
-    /// The decisions of the failing run because of which it did not store what the passing run stored, and read in the
-    /// event that corresponds to this one.
+    /// The statements of the failing run because of which it did not store what the passing run stored, and read in the
+    /// event that corresponds to this one. With each whether the runs parted there although no decision differs.
     pub fn omissions(
         &mut self,
         (symbolic, terms): (&mut Symbolic<'_>, &mut Terms),
         moment: Moment,
-    ) -> Result<Vec<Step>, TraceError> {
+    ) -> Result<Vec<(Step, bool)>, TraceError> {
         let pairs = self.pairs((&mut *symbolic, &mut *terms), moment)?;
-        let mut found: HashSet<Step> = HashSet::new();
-        for other in pairs.values() {
+        let mut found: BTreeMap<Step, bool> = BTreeMap::new();
+        for (version, other) in &*pairs {
             let Some(assigned) = self.symbolic.versions.get(*other).assigned else { continue };
             let Some(event) = self.symbolic.tape.event(assigned)? else { continue };
-            found.extend(self.skipped(event.step)?);
+            found.extend(self.skipped((symbolic, terms), event.step)?);
+            let known = symbolic.versions.get(*version).clone();
+            if let (Some(ours), Place::Memory(address, length)) = (self.alignment.failing(event.step), known.place)
+                && !self.is_same_writer(symbolic, known.assigned, Some(assigned))?
+                && !writes(symbolic, ours, (address, length))?
+            {
+                // The statement is another one here.
+                found.insert(ours, true);
+            }
         }
         if let Some(event) = symbolic.tape.event(moment)?
             && event.back.as_ref().and_then(|back| back.library.as_ref()).is_some_and(|(call, _)| is_input(call))
         {
-            found.extend(self.shifted(symbolic, event.step)?);
+            found.extend(self.shifted((symbolic, terms), event.step)?);
         }
-        let mut found: Vec<Step> = found.into_iter().collect();
-        found.sort_unstable();
-        Ok(found)
+        Ok(found.into_iter().collect())
     }
 
     /// Whether a step of the failing run corresponds to one with the same instructions.
@@ -254,15 +261,10 @@ impl<'p> Passing<'p> {
             last = Step(last.0 - 1);
         }
         // A call before it was the last step of both.
-        let frame = |symbolic: &mut Symbolic<'_>, step: Step| {
-            let first = symbolic.tape.moments(step).next();
-            let event = first.map(|first| symbolic.tape.event(first)).transpose()?.flatten();
-            Ok::<_, TraceError>(event.map(|event| (event.frame, event.caller)))
-        };
-        let here = frame(symbolic, step)?.map(|(frame, _)| frame);
+        let here = symbolic.around(step)?.map(|(frame, ..)| frame);
         let first = Step(last.0 + 1);
         while last > decider
-            && let Some((other, caller)) = frame(symbolic, last)?
+            && let Some((other, _, caller)) = symbolic.around(last)?
             && Some(other) != here
         {
             last = caller;
@@ -270,20 +272,41 @@ impl<'p> Passing<'p> {
         Ok([last, first].into_iter().filter(|parting| *parting < step).collect())
     }
 
-    /// The last decision of both runs because of which a step ran in the passing run only; `None` if it ran in both.
-    fn skipped(&mut self, mut step: Step) -> Result<Option<Step>, TraceError> {
-        if self.alignment.failing(step).is_some() {
-            return Ok(None);
+    /// Why a step ran in the passing run only: the last decision of both before it; or, if that went the same way, the last
+    /// step of both in its function. `None` if the step ran in both.
+    fn skipped(
+        &mut self,
+        (symbolic, terms): (&mut Symbolic<'_>, &mut Terms),
+        step: Step,
+    ) -> Result<Option<(Step, bool)>, TraceError> {
+        let mut decision = step;
+        while decision != Step::START && self.alignment.failing(decision).is_none() {
+            decision = self.symbolic.around(decision)?.map_or(Step::START, |(_, decider, _)| decider);
         }
-        while step != Step::START && self.alignment.failing(step).is_none() {
-            step = decider(&mut self.symbolic, step)?;
+        let Some(ours) = self.alignment.failing(decision).filter(|_| decision != step) else { return Ok(None) };
+        let last = symbolic.tape.moments(ours).next_back();
+        let way = last.map(|last| self.went_the_same_way((symbolic, terms), last)).transpose()?.flatten();
+        if way == Some(false) {
+            return Ok(Some((ours, false)));
         }
-        Ok(self.alignment.failing(step))
+        let here = self.symbolic.around(step)?.map(|(frame, ..)| frame);
+        let mut last = Step(step.0 - 1);
+        while last > decision {
+            if self.alignment.failing(last).is_some() && self.symbolic.around(last)?.map(|(frame, ..)| frame) == here {
+                break;
+            }
+            last = Step(last.0 - 1);
+        }
+        Ok(self.alignment.failing(last).map(|parting| (parting, true)))
     }
 
     /// Decisions because of which the failing run is at another place of its input than the passing one, when a step of it
     /// reads: those of the input calls that only one of them made since they last were at the same place.
-    fn shifted(&mut self, ours: &mut Symbolic<'_>, step: Step) -> Result<Vec<Step>, TraceError> {
+    fn shifted(
+        &mut self,
+        (ours, terms): (&mut Symbolic<'_>, &mut Terms),
+        step: Step,
+    ) -> Result<Vec<(Step, bool)>, TraceError> {
         let Some(other) = self.alignment.reference(step) else { return Ok(Vec::new()) };
         if self.inputs.is_none() {
             self.inputs = Some([inputs(ours.tape.player)?, inputs(self.symbolic.tape.player)?]);
@@ -314,11 +337,11 @@ impl<'p> Passing<'p> {
         let only_there: Vec<Step> = two[other_begin.min(other_end)..other_end].iter().map(|(step, _)| *step).collect();
         let mut found = Vec::new();
         for step in only_here.into_iter().take(MAX_CALLS) {
-            let decider = decider(ours, step)?;
-            found.extend((decider != Step::START).then_some(decider));
+            let decider = ours.around(step)?.map(|(_, decider, _)| decider);
+            found.extend(decider.filter(|decider| *decider != Step::START).map(|decider| (decider, false)));
         }
         for step in only_there {
-            found.extend(self.skipped(step)?);
+            found.extend(self.skipped((ours, terms), step)?);
             if found.len() >= MAX_CALLS {
                 break;
             }
@@ -327,11 +350,14 @@ impl<'p> Passing<'p> {
     }
 }
 
-/// The decision, or the call, that let a step run.
-fn decider(symbolic: &mut Symbolic<'_>, step: Step) -> Result<Step, TraceError> {
-    let first = symbolic.tape.moments(step).next();
-    let event = first.map(|first| symbolic.tape.event(first)).transpose()?.flatten();
-    Ok(event.map_or(Step::START, |event| event.decider))
+/// Whether a step writes a byte of a range.
+fn writes(symbolic: &mut Symbolic<'_>, step: Step, (address, length): (u64, u64)) -> Result<bool, TraceError> {
+    for moment in symbolic.tape.moments(step) {
+        if symbolic.tape.event(moment)?.is_some_and(|event| event.writes(address, length)) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// The steps that read input, and how far each of them has come: in calls, and `ungetc` goes back.

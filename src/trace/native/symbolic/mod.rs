@@ -142,6 +142,13 @@ impl<'s> Symbolic<'s> {
         records.map(|chunk| chunk.thread).collect::<std::collections::HashSet<_>>().len()
     }
 
+    /// The frame of a step, the decision or the call that let it run, and the step that called its function.
+    pub fn around(&mut self, step: Step) -> Result<Option<(u64, Step, Step)>, TraceError> {
+        let first = self.tape.moments(step).next();
+        let event = first.map(|first| self.tape.event(first)).transpose()?.flatten();
+        Ok(event.map(|event| (event.frame, event.decider, event.caller)))
+    }
+
     /// The last event of a step before a moment.
     pub fn last_before(&self, step: Step, moment: Moment) -> Option<Moment> {
         self.tape.moments(step).rev().find(|at| *at < moment)
