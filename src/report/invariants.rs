@@ -88,6 +88,9 @@ pub struct Statement {
     pub source: Option<Untrusted>,
     /// Whether it decides that another statement of the slice runs, and does nothing else for the failure.
     pub is_decision: bool,
+    /// Whether the failing and the passing run do different things after it, although the same holds in both.
+    #[serde(default)]
+    pub is_parting: bool,
     /// Whether the change that breaks the test touches the line.
     pub is_changed: bool,
     /// Whether the failure does not follow without it, whatever the others do; `None` if that was not asked.
@@ -167,6 +170,7 @@ impl Statement {
     pub fn notes(&self) -> Vec<&'static str> {
         let notes = [
             (self.is_decision, "decides"),
+            (self.is_parting, "the runs part here"),
             (self.is_unknown, "not modelled: the recorded value is taken"),
             (self.is_pinned, "no answer in the budget: recorded values are taken"),
         ];

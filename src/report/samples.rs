@@ -382,6 +382,7 @@ pub fn invariants() -> Invariants {
         function: function.into(),
         source: source.map(Untrusted::from),
         is_decision: false,
+        is_parting: false,
         is_changed: false,
         is_necessary: None,
         is_unknown: false,

@@ -61,7 +61,7 @@ def measured(binary, repo, build, test, expected, faulty):
     """The measures of a failing test: of the chop, and of each mode."""
     row = {}
     with tempfile.TemporaryDirectory() as home:
-        right = ["--expected", expected] if expected else ["--good", "HEAD~1"]
+        right = ["--good", "HEAD~1"]
         chop, _ = command(binary, ["chop", "--json", "--once", "--no-shrink", *right, "--build", build, "--", *test], repo, home)
         if "error" in chop:
             return {"error": chop["error"]}
@@ -161,9 +161,11 @@ def beside(source, gap):
 
 
 def users(source, first, n):
-    """The lines that use a constant of the preprocessor, or a variable without an initial value, that is declared in some lines."""
+    """The lines that use a constant of the preprocessor, or a variable without an initial value, that is declared in some lines; and the `switch` of a `case`."""
     lines, found = source.split("\n"), set()
-    for text in lines[first - 1 : first - 1 + n]:
+    for number, text in enumerate(lines[first - 1 : first - 1 + n], first):
+        if re.match(r"\s*(case\b|default\b)", text):
+            found.add(max((at for at in range(1, number) if re.search(r"\bswitch\b", lines[at - 1])), default=number))
         declared = re.match(r"\s*#\s*define\s+(\w+)\s", text) or re.match(r"\s*(?:static\s+)?\w+\s+\**(\w+)(?:\[\w*\])?\s*;", text)
         if declared:
             found |= {number for number, line in enumerate(lines, 1) if re.search(rf"\b{declared[1]}\b", line)}

@@ -40,10 +40,21 @@ pub struct Effects {
     /// What versions that the statement reads held in a passing run, at the same place. What holds there, too, does not
     /// tell both apart, and is not followed.
     pub passing: HashMap<Version, u64>,
+    /// Why the statement belongs to the slice, whatever its condition is.
+    pub because: Option<Because>,
     /// Of a decision: whether the corresponding one of the passing run went the same way; `None` if there is none.
     pub is_same_way: Option<bool>,
     /// Whether something is assigned by a computation that is not modelled. Its recorded value is taken.
     pub is_unknown: bool,
+}
+
+/// Why a statement belongs to a slice that no condition asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Because {
+    /// After it, the failing and the passing run do different things, although the same holds in both.
+    Parts,
+    /// It wrote something that is read, and that is not known.
+    Supplies,
 }
 
 /// A recorded run, backward.

@@ -23,6 +23,7 @@ use crate::explain::invariant::generalise::generalise;
 use crate::explain::invariant::generalise::holds;
 use crate::explain::invariant::generalise::renamed;
 use crate::explain::invariant::generalise::split;
+use crate::explain::invariant::history::Because;
 use crate::explain::invariant::history::Effects;
 use crate::explain::invariant::history::History;
 use crate::explain::invariant::history::Time;
@@ -66,6 +67,10 @@ pub enum Role {
     Locates,
     /// It decided that a statement of the slice runs.
     Decides,
+    /// After it, the failing and the passing run do different things, although the same holds in both.
+    Parts,
+    /// It wrote something that a statement of the slice reads, and that is not known.
+    Supplies,
 }
 
 /// A statement of the slice.
@@ -320,16 +325,22 @@ impl<H: History> Engine<'_, H> {
         }
         let known = [&self.invariant[..], &self.assumed].concat();
         let mut new = Vec::new();
-        for condition in conditions {
-            if !self.prover.follows(self.terms, &known, condition) {
-                new.push(condition);
+        for condition in &conditions {
+            if !self.prover.follows(self.terms, &known, *condition) {
+                new.push(*condition);
             }
         }
         // A call decides nothing itself.
         let is_call = self.terms.constant_of(condition).is_some();
         self.decided_by(decision, if is_call { level } else { level + 1 })?;
         self.note(&new, level + 1);
-        if new.is_empty() && !effects.is_unknown && effects.is_same_way != Some(false) {
+        let role = match effects.because {
+            Some(Because::Parts) => Role::Parts,
+            Some(Because::Supplies) => Role::Supplies,
+            None if conditions.is_empty() && effects.is_same_way == Some(false) => Role::Parts,
+            None => Role::Decides,
+        };
+        if new.is_empty() && !effects.is_unknown && role == Role::Decides {
             return Ok(());
         }
         let n_unknown = self.prover.n_unknown;
@@ -338,7 +349,7 @@ impl<H: History> Engine<'_, H> {
         let is_pinned = self.prover.n_unknown > n_unknown;
         self.links.push(Link {
             time: decision,
-            role: Role::Decides,
+            role,
             before: self.invariant.clone(),
             assigned: Vec::new(),
             condition: Some(condition),

@@ -138,6 +138,7 @@ pub fn tell(
         let is_necessary = necessary.as_ref().map(|necessary| necessary[index]);
         if let Some(last) = statements.last_mut().filter(|last| last.step == event.step.0) {
             last.is_decision &= link.role == Role::Decides;
+            last.is_parting |= link.role == Role::Parts;
             last.is_unknown |= link.is_unknown;
             last.is_pinned |= link.is_pinned;
             last.is_necessary = last.is_necessary.zip(is_necessary).map(|(one, other)| one || other);
@@ -145,6 +146,7 @@ pub fn tell(
         }
         let mut statement = statement((native, terms), &event, (link.time, &link.before), sources)?;
         statement.is_decision = link.role == Role::Decides;
+        statement.is_parting = link.role == Role::Parts;
         statement.is_unknown = link.is_unknown;
         statement.is_pinned = link.is_pinned;
         statement.is_necessary = is_necessary;
@@ -279,6 +281,7 @@ fn statement(
         function: (&*event.shape.name()).into(),
         source: source.as_deref().map(Into::into),
         is_decision: false,
+        is_parting: false,
         is_changed: false,
         is_necessary: None,
         is_unknown: false,
@@ -308,6 +311,7 @@ fn declarations(native: &Native<'_>, terms: &Terms, found: &Abstraction, sources
         line: Some(line),
         function: format!("initial value of {name}").as_str().into(),
         is_decision: false,
+        is_parting: false,
         is_changed: false,
         is_necessary: None,
         is_unknown: false,

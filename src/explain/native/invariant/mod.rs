@@ -9,11 +9,14 @@ pub mod words;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
+use std::collections::HashMap;
 use std::collections::HashSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::explain::invariant::history::Assignment;
+use crate::explain::invariant::history::Because;
 use crate::explain::invariant::history::Effects;
 use crate::explain::invariant::history::History;
 use crate::explain::invariant::history::Time;
@@ -74,8 +77,8 @@ pub struct Native<'n> {
     pub failing: Option<Step>,
     /// See [`failing`](Self::failing).
     pub skipped: Vec<Step>,
-    /// Statements after which both runs did something else, although all decisions went the same way.
-    partings: HashSet<Moment>,
+    /// Statements that belong to the slice, whatever holds at them.
+    because: HashMap<Moment, Because>,
     /// A passing run to compare with.
     pub passing: Option<Passing<'n>>,
     /// Where the texts of the program's arguments are, once that was asked for; none if it is not known.
@@ -94,7 +97,7 @@ impl<'n> Native<'n> {
             potential: None,
             failing: None,
             skipped: Vec::new(),
-            partings: HashSet::new(),
+            because: HashMap::new(),
             passing: None,
             texts: None,
         }
@@ -333,16 +336,26 @@ impl History for Native<'_> {
         for maker in skipped.into_iter().flatten().chain(of_output) {
             found.extend(self.symbolic.last_before(maker, at));
         }
+        // Text that a function of a library read, and that nobody knows.
+        let event = self.event(at)?;
+        let read = event.back.iter().filter(|back| back.library.is_some()).flat_map(|back| &back.access.looked);
+        let unknown = read.flat_map(|looked| &looked.bytes).filter(|(byte, _)| byte.is_none()).map(|(_, maker)| *maker);
+        let makers: BTreeSet<Step> = unknown.filter(|maker| *maker != Step::START).collect();
+        for maker in makers {
+            let moment = self.symbolic.last_before(maker, at);
+            found.extend(moment);
+            self.because.extend(moment.map(|moment| (moment, Because::Supplies)));
+        }
         if let Some(passing) = &mut self.passing {
             for (omission, is_parting) in passing.omissions((&mut self.symbolic, terms), at)? {
                 let moment = self.symbolic.last_before(omission, at);
                 found.extend(moment);
-                self.partings.extend(moment.filter(|_| is_parting));
+                self.because.extend(moment.filter(|_| is_parting).map(|moment| (moment, Because::Parts)));
             }
             for parting in passing.parting((&mut self.symbolic, terms), (step, decider))? {
                 let moment = self.symbolic.last_before(parting, at);
                 found.extend(moment);
-                self.partings.extend(moment);
+                self.because.extend(moment.map(|moment| (moment, Because::Parts)));
             }
         }
         let here = Self::line(&*self.event(at)?);
@@ -358,8 +371,8 @@ impl History for Native<'_> {
     fn condition(&mut self, terms: &mut Terms, decision: Time) -> Result<(TermId, Effects), TraceError> {
         let moment = moment(decision);
         let event = self.event(moment)?;
-        if self.partings.contains(&moment) {
-            return Ok((terms.truth(true), Effects { is_same_way: Some(false), ..Effects::default() }));
+        if let Some(because) = self.because.get(&moment) {
+            return Ok((terms.truth(true), Effects { because: Some(*because), ..Effects::default() }));
         }
         if !Self::is_decision(&event) {
             // A call: what matters is what let it run.
