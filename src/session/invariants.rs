@@ -128,7 +128,8 @@ pub fn run(
         }
     }
     let depth = order.depth.unwrap_or(if beside.is_some() { u32::MAX } else { DEPTH });
-    let asked = failing::find(order, &mut recorded.player, (ended, &ending), expected.as_deref(), &sources)?;
+    let asked =
+        failing::find(order, &mut recorded.player, (ended, &ending), (expected.as_deref(), beside.as_ref()), &sources)?;
     let dynamic = told::dynamic(&mut recorded.player, &asked).map_err(|error| failed(&error))?;
     let tape = Tape::new(&mut recorded.player).map_err(|error| failed(&error))?;
     let mut native = Native::new(Symbolic::new(tape), order.mode);
@@ -137,6 +138,8 @@ pub fn run(
     native.skipped = dynamic.skipped;
     let compared = beside.as_ref().map(|beside| beside.name.as_str().into());
     if let Some(beside) = &mut beside {
+        let is_first = order.at.is_none() && order.assertion.is_none();
+        native.right = beside.right().filter(|_| is_first && asked.what != failing::What::Crash);
         let tape = Tape::new(&mut beside.player).map_err(|error| failed(&error))?;
         native.passing = Some(Passing::new(Symbolic::new(tape), beside.alignment.clone()));
     }

@@ -57,7 +57,7 @@ def command(binary, arguments, repo, home):
         return {"error": (told or [f"exit {code}"])[0]}, wall
 
 
-def measured(binary, repo, build, test, expected, faulty):
+def measured(binary, repo, build, test, faulty):
     """The measures of a failing test: of the chop, and of each mode."""
     row = {}
     with tempfile.TemporaryDirectory() as home:
@@ -65,9 +65,8 @@ def measured(binary, repo, build, test, expected, faulty):
         chop, _ = command(binary, ["chop", "--json", "--once", "--no-shrink", *right, "--build", build, "--", *test], repo, home)
         if "error" in chop:
             return {"error": chop["error"]}
-        if not expected:
-            # The passing version was recorded right before.
-            right = ["--passing", f"{int(chop['recording']) - 1:04}"]
+        # The passing version was recorded right before.
+        right = ["--passing", f"{int(chop['recording']) - 1:04}"]
         row |= {"run": chop["run"]["n_statements"], "n_steps": chop["run"]["n_steps"], "backward": chop["backward"]["n_statements"],
                 "chop": chop["chop"]["n_statements"], "failure": chop["failure"], "modes": {}}
         for mode in MODES:
@@ -113,7 +112,7 @@ def rows(binary):
     for path in options.histories:
         for case in histories.load(path, options.names)[:: options.every]:
             with history(case) as trial:
-                row = measured(binary, trial.repo, trial.build, ["sh", "-c", trial.test], None, changed(trial))
+                row = measured(binary, trial.repo, trial.build, ["sh", "-c", trial.test], changed(trial))
                 yield {"program": path.stem, "fault": trial.name, **row}
     if options.histories:
         return
@@ -131,7 +130,7 @@ def rows(binary):
                 missing = good.split("\n")[fault.line - 1]
                 lines = set(fault.lines()) or {fault.line, fault.line - 1} | around(bad, fault.line, indent(missing))
                 source = bad.split("\n")
-                row = measured(binary, repo, program.build, [test.command()], f"tests/{test.name}.out", is_in(source, fault.file, lines))
+                row = measured(binary, repo, program.build, [test.command()], is_in(source, fault.file, lines))
                 yield {"program": name, "fault": fault.id, "kind": fault.kind, "shape": fault.shape, "test": test.name, **row}
 
 

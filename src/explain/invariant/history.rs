@@ -77,6 +77,9 @@ pub trait History {
     /// With each whether it is a part of the same condition of the source: of `&&`, `||` or `?:`.
     fn decisions(&mut self, terms: &mut Terms, time: Time) -> Result<Vec<(Time, bool)>, Self::Error>;
 
+    /// Statements, all before it, because of which something that a statement reads was not assigned as in a passing run.
+    fn omissions(&mut self, terms: &mut Terms, time: Time) -> Result<Vec<Time>, Self::Error>;
+
     /// What held at a decision, so that it went the way it did. With what has to be known of the versions that it reads.
     fn condition(&mut self, terms: &mut Terms, decision: Time) -> Result<(TermId, Effects), Self::Error>;
 }

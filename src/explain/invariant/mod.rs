@@ -283,6 +283,7 @@ impl<H: History> Engine<'_, H> {
             effects.assignments.iter().map(|assignment| (assignment.version, assignment.value)).collect();
         self.assume(versions, &hypotheses);
         if self.keeps(&touched, &others, &conditions, &effects) {
+            self.omitted(time, level)?;
             self.kept.push(Kept { time, assigned, hypotheses, facts, addresses });
             return Ok(());
         }
@@ -293,6 +294,7 @@ impl<H: History> Engine<'_, H> {
         let n_unknown = self.prover.n_unknown - n_unknown;
         self.invariant = before;
         if self.is_kept_forward(&after, &effects) {
+            self.omitted(time, level)?;
             self.kept.push(Kept { time, assigned, hypotheses, facts, addresses });
             return Ok(());
         }
@@ -370,14 +372,27 @@ impl<H: History> Engine<'_, H> {
         }
         for (decision, is_same) in self.history.decisions(self.terms, time)? {
             let level = if is_same { level.saturating_sub(1) } else { level };
-            if level >= self.depth {
-                self.n_left_out += 1;
-            } else if !self.decided.contains(&decision) {
-                let known = self.decisions.entry(decision).or_insert(level);
-                *known = level.min(*known);
-            }
+            self.follow(decision, level);
+        }
+        self.omitted(time, level)
+    }
+
+    /// Notes the statements because of which something that a statement reads was not assigned.
+    fn omitted(&mut self, time: Time, level: u32) -> Result<(), H::Error> {
+        for omission in self.history.omissions(self.terms, time)? {
+            self.follow(omission, level);
         }
         Ok(())
+    }
+
+    /// Notes a decision, unless it is too far away.
+    fn follow(&mut self, decision: Time, level: u32) {
+        if level >= self.depth {
+            self.n_left_out += 1;
+        } else if !self.decided.contains(&decision) {
+            let known = self.decisions.entry(decision).or_insert(level);
+            *known = level.min(*known);
+        }
     }
 
     /// Notes the level of the versions of some conditions.
@@ -491,6 +506,10 @@ impl<H: History> Engine<'_, H> {
                 return false;
             }
             same.push(condition);
+        }
+        if !self.compared(&same, effects).1.is_empty() {
+            // What differs from the passing run arises here.
+            return false;
         }
         let from = [&same[..], others, &self.assumed].concat();
         let is_kept = conditions.iter().all(|condition| self.prover.follows(self.terms, &from, *condition));

@@ -144,6 +144,10 @@ impl History for Run {
         Ok(self.governing.get(&time.1).map(|decision| (Time(0, *decision), false)).into_iter().collect())
     }
 
+    fn omissions(&mut self, _terms: &mut Terms, _time: Time) -> Result<Vec<Time>, Infallible> {
+        Ok(Vec::new())
+    }
+
     fn condition(&mut self, _: &mut Terms, decision: Time) -> Result<(TermId, Effects), Infallible> {
         Ok((self.decisions[&decision.1], Effects::default()))
     }

@@ -49,6 +49,8 @@ pub struct Failed {
     words: String,
     /// For a wrong byte: its place, and its offset in the output.
     pub wrong: Option<(Place, usize)>,
+    /// Whether its output is only not known, and all that is known is right.
+    pub is_unknown: bool,
 }
 
 impl Failed {
@@ -164,6 +166,7 @@ pub fn find(
         text_before: None,
         words,
         wrong: None,
+        is_unknown: false,
     };
     let at_end = |words: String| Failed { is_end: true, ..found(last, words) };
     if let Some(step) = outputs.crash {
@@ -173,7 +176,7 @@ pub fn find(
         return Ok(found(last, format!("the end by {} at step {}", name(signal), last.0)));
     }
     if let Some(expected) = expected
-        && let Some((step, wrong, words)) = first_wrong(&outputs, expected)
+        && let Some(FirstWrong { step, place: wrong, is_unknown, words }) = first_wrong(&outputs, expected)
     {
         let place = wrong.map(|(place, _)| place);
         let part =
@@ -186,7 +189,7 @@ pub fn find(
             _ => None,
         };
         let is_end = step == last;
-        return Ok(Failed { previous, is_end, part, text_before, wrong, ..found(step, words) });
+        return Ok(Failed { previous, is_end, part, text_before, wrong, is_unknown, ..found(step, words) });
     }
     match ended {
         Some(code @ 1..BY_SIGNAL) => Ok(at_end(format!("the exit with code {code} after step {}", last.0))),
@@ -207,11 +210,20 @@ pub fn find(
     }
 }
 
-/// A step, the place of a byte and its offset in the output, and words.
-type FirstWrong = (Step, Option<(Place, usize)>, String);
+/// The first output that is wrong.
+#[derive(Debug, PartialEq, Eq)]
+struct FirstWrong {
+    /// The step that printed it.
+    step: Step,
+    /// The place of its first byte that differs, and the offset of that in the output, if there is one.
+    place: Option<(Place, usize)>,
+    /// Whether only the fact that it is not known makes it the wrong one.
+    is_unknown: bool,
+    /// The difference in words.
+    words: String,
+}
 
-/// The step of the first byte of standard output that differs, the place of that byte and its offset in the output if
-/// there is one, and the difference in words.
+/// The first output that is wrong: the first byte of standard output that differs.
 ///
 /// What a call printed may be unknown, but its length is known as a rule. Then it counts as right, if a later call prints
 /// something that is wrong for certain. The same holds if the length is not known in the run that is right either.
@@ -234,7 +246,7 @@ fn first_wrong(outputs: &Outputs, expected: &[Symbol]) -> Option<FirstWrong> {
                 } else {
                     format!("byte {at} of standard output (line {line}), which step {} printed", step.0)
                 };
-                return Some((step, place, words));
+                return Some(FirstWrong { step, place, is_unknown: false, words });
             }
         } else {
             unknown.get_or_insert(step);
@@ -246,18 +258,17 @@ fn first_wrong(outputs: &Outputs, expected: &[Symbol]) -> Option<FirstWrong> {
         };
         if at > expected.len() {
             let line = line(expected.len());
-            return Some((
-                step,
-                None,
-                format!("the output after line {line}, where step {} printed more than expected", step.0),
-            ));
+            let words = format!("the output after line {line}, where step {} printed more than expected", step.0);
+            return Some(FirstWrong { step, place: None, is_unknown: false, words });
         }
     }
     if let Some(step) = unknown {
-        return Some((step, None, format!("what step {} printed, which is not known", step.0)));
+        let words = format!("what step {} printed, which is not known", step.0);
+        return Some(FirstWrong { step, place: None, is_unknown: true, words });
     }
     let last = outputs.last.filter(|_| at < expected.len())?;
-    Some((last, None, format!("the end of the output at byte {at} (line {}), where more is expected", line(at))))
+    let words = format!("the end of the output at byte {at} (line {}), where more is expected", line(at));
+    Some(FirstWrong { step: last, place: None, is_unknown: false, words })
 }
 
 /// Whether the output is wrong after a call because the call may have printed too little: it ended with text from
@@ -298,10 +309,10 @@ mod tests {
     fn the_first_wrong_output_is_where_the_texts_part() {
         let symbols = |text: &str| text.bytes().map(Symbol::from).collect::<Vec<_>>();
         let wrong = |texts: &[Option<&str>], expected: &str| first_wrong(&outputs(texts), &symbols(expected));
-        let step = |found: Option<FirstWrong>| found.map(|(step, ..)| step.0);
+        let step = |found: Option<FirstWrong>| found.map(|found| found.step.0);
         assert_eq!(step(wrong(&[Some("a\n"), Some("b\n")], "a\nc\n")), Some(20));
         assert_eq!(
-            wrong(&[Some("a\n"), Some("b\n")], "a\nc\n").unwrap().2,
+            wrong(&[Some("a\n"), Some("b\n")], "a\nc\n").unwrap().words,
             "byte 2 of standard output (line 2), which step 20 printed"
         );
         assert_eq!(step(wrong(&[Some("a\n"), Some("b\n")], "a\n")), Some(20), "more than expected");
@@ -318,7 +329,7 @@ mod tests {
         assert_eq!(step(first_wrong(&unknown, &symbols("a\nb\nx"))), Some(20), "all that is known is right");
         let marked = [symbols("a\n"), vec![ANY_TEXT], symbols("y")].concat();
         let found = first_wrong(&outputs(&[Some("a\n"), None, Some("x")]), &marked).unwrap();
-        assert_eq!((found.0, &*found.2), (Step(30), "what step 30 printed, after output that is not known"));
+        assert_eq!((found.step, &*found.words), (Step(30), "what step 30 printed, after output that is not known"));
         assert_eq!(step(wrong(&[], "a")), Some(99));
     }
 }

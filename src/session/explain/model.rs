@@ -159,7 +159,7 @@ pub(super) fn interrupted() -> Failure {
 }
 
 /// How a traced process ended.
-pub(super) fn ending_of(end: Option<u32>) -> Ending {
+pub(in crate::session) fn ending_of(end: Option<u32>) -> Ending {
     match end {
         Some(code @ 0..0x100) => Ending::Exit(code),
         // It did what it had to when another program took its place.

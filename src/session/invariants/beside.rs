@@ -1,7 +1,10 @@
 //! A passing run to compare with.
 
+use crate::explain;
 use crate::explain::align::Alignment;
+use crate::explain::failure::Wrong;
 use crate::session::explain::finding::rename;
+use crate::session::explain::model::ending_of;
 use crate::session::failure::Failure;
 use crate::session::invariants::told::MAX_DYNAMIC;
 use crate::session::recorded;
@@ -10,6 +13,7 @@ use crate::session::recorded::Which;
 use crate::session::recorded::failed;
 use crate::trace::native::play::Player;
 use crate::trace::run::Run;
+use crate::trace::step::Step;
 use crate::world::repo::locate::Location;
 
 /// The passing run.
@@ -20,6 +24,18 @@ pub struct Beside {
     pub player: Player,
     /// Which steps correspond.
     pub alignment: Alignment,
+    /// The first difference that can be seen from outside; `None` if there is none.
+    pub seen: Option<explain::failure::Failure>,
+}
+
+impl Beside {
+    /// What the passing run printed in the place of the first difference.
+    pub fn right(&self) -> Option<Step> {
+        match &self.seen.as_ref()?.wrong {
+            Wrong::Said(_, Some(other)) | Wrong::Skipped(other, _) | Wrong::Silent(other) => Some(other.step),
+            Wrong::Said(_, None) | Wrong::Ended => None,
+        }
+    }
 }
 
 /// Opens a passing run and aligns the failing one with it; or says why it is not compared.
@@ -29,7 +45,9 @@ pub struct Beside {
 /// Cost: three passes over each run.
 pub fn open(failing: &mut Recorded, name: &str, location: &Location) -> Result<Result<Beside, String>, Failure> {
     let which = Which { recording: Some(name.to_owned()), process: None };
-    let Recorded { name, mut player, .. } = recorded::open(&which, location)?;
+    let opened = recorded::open(&which, location)?;
+    let endings = (ending_of(failing.traced().end), ending_of(opened.traced().end));
+    let Recorded { name, mut player, .. } = opened;
     if name == failing.name {
         return Ok(Err(format!("Recording {name} is not compared with itself.")));
     }
@@ -45,5 +63,6 @@ pub fn open(failing: &mut Recorded, name: &str, location: &Location) -> Result<R
     let run = Run::read(&mut failing.player).map_err(|error| failed(&error))?;
     let reference = Run::read(&mut player).map_err(|error| failed(&error))?;
     let alignment = Alignment::new(&run, &reference);
-    Ok(Ok(Beside { name, player, alignment }))
+    let seen = explain::failure::Failure::find(&run, &reference, &alignment, endings);
+    Ok(Ok(Beside { name, player, alignment, seen }))
 }

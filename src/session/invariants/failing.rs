@@ -1,5 +1,6 @@
 //! The failure of a run, and the conditions with which it follows.
 
+use crate::explain::failure::Wrong;
 use crate::explain::invariant::Failing;
 use crate::explain::native::invariant::Native;
 use crate::logic::term::Terms;
@@ -9,6 +10,7 @@ use crate::session::chop::failure::Symbol;
 use crate::session::failure::Failure;
 use crate::session::invariants::InvariantsOrder;
 use crate::session::invariants::assertion;
+use crate::session::invariants::beside::Beside;
 use crate::session::recorded::failed;
 use crate::session::slice::Direction;
 use crate::session::slice::criterion::Criterion;
@@ -35,6 +37,8 @@ pub enum What {
     End,
     /// It printed a wrong byte: the place of that, its origin, and what is right there.
     Output(Place, Origin, Option<u64>),
+    /// It printed something else than the passing run, of which the text is not known.
+    Printed,
     /// A variable has its recorded value before it: its address and bytes.
     Variable(u64, u64),
     /// An expression of the user does not hold before it.
@@ -61,7 +65,7 @@ pub fn find(
     order: &InvariantsOrder,
     player: &mut Player,
     (ended, ending): (Option<u32>, &str),
-    expected: Option<&[Symbol]>,
+    (expected, beside): (Option<&[Symbol]>, Option<&Beside>),
     sources: &Sources,
 ) -> Result<Asked, Failure> {
     if let Some(asked) = &order.assertion {
@@ -73,6 +77,11 @@ pub fn find(
     match &order.at {
         None => {
             let found = failure::find(player, ended, ending, expected)?;
+            if let Some((step, words)) = beside.and_then(|beside| printed_otherwise(&found, beside)) {
+                if outputs(player)?.written.iter().any(|one| one.step == step && one.stream == Stream::Output) {
+                    return Ok(Asked { step, what: What::Printed, words, previous: step, text_before: None });
+                }
+            }
             let ((step, previous), text_before) = (found.steps(), found.text_before);
             let words = found.described(player)?;
             let what = if found.is_crash() {
@@ -110,6 +119,16 @@ pub fn find(
         }
         at => found(at.as_ref(), player, ended, sources),
     }
+}
+
+/// A step that printed something else than the passing run before the output is wrong for certain, because not all of the
+/// text is known; and that in words.
+fn printed_otherwise(found: &failure::Failed, beside: &Beside) -> Option<(Step, String)> {
+    let Some(Wrong::Said(said, other)) = beside.seen.as_ref().map(|seen| &seen.wrong) else { return None };
+    let is_unknown = said.text.is_none() || other.as_ref().is_some_and(|other| other.text.is_none());
+    let is_first = found.is_unknown || (!found.is_crash() && said.step < found.steps().0);
+    let words = || format!("what step {} printed, where the passing run printed something else", said.step.0);
+    (is_unknown && is_first).then(|| (said.step, words()))
 }
 
 /// The step of a criterion of a slice.
@@ -187,6 +206,7 @@ pub fn criterion(
     let found = match asked.what {
         What::Crash => native.crash(terms, step, depth),
         What::End => native.end(terms, step, depth),
+        What::Printed => native.otherwise(terms, step, depth),
         What::Output(place, origin, right) => {
             native.output(terms, (place.step, place.nth), origin, (right, asked.text_before), depth)
         }

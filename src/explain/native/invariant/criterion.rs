@@ -201,6 +201,13 @@ impl Native<'_> {
         Ok(failing)
     }
 
+    /// Output that the passing run has not, of which the text is not known.
+    pub fn otherwise(&mut self, terms: &mut Terms, step: Step, depth: u32) -> Result<Failing, TraceError> {
+        let moment = self.last_of(step)?;
+        let (conditions, effects) = self.printed(terms, step)?;
+        Ok(Failing { conditions, effects, time: time(moment), depth })
+    }
+
     /// That a step prints what it printed: its arguments that are numbers have their recorded values.
     fn printed(&mut self, terms: &mut Terms, step: Step) -> Result<(Vec<TermId>, Effects), TraceError> {
         let mut conditions = Vec::new();

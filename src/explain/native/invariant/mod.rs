@@ -79,6 +79,8 @@ pub struct Native<'n> {
     pub skipped: Vec<Step>,
     /// Statements that belong to the slice, whatever holds at them.
     because: HashMap<Moment, Because>,
+    /// What printed in the passing run in the place of the failure.
+    pub right: Option<Step>,
     /// A passing run to compare with.
     pub passing: Option<Passing<'n>>,
     /// Where the texts of the program's arguments are, once that was asked for; none if it is not known.
@@ -98,6 +100,7 @@ impl<'n> Native<'n> {
             failing: None,
             skipped: Vec::new(),
             because: HashMap::new(),
+            right: None,
             passing: None,
             texts: None,
         }
@@ -347,11 +350,6 @@ impl History for Native<'_> {
             self.because.extend(moment.map(|moment| (moment, Because::Supplies)));
         }
         if let Some(passing) = &mut self.passing {
-            for (omission, is_parting) in passing.omissions((&mut self.symbolic, terms), at)? {
-                let moment = self.symbolic.last_before(omission, at);
-                found.extend(moment);
-                self.because.extend(moment.filter(|_| is_parting).map(|moment| (moment, Because::Parts)));
-            }
             for parting in passing.parting((&mut self.symbolic, terms), (step, decider))? {
                 let moment = self.symbolic.last_before(parting, at);
                 found.extend(moment);
@@ -366,6 +364,27 @@ impl History for Native<'_> {
             decisions.push((self::time(moment), is_same));
         }
         Ok(decisions)
+    }
+
+    fn omissions(&mut self, terms: &mut Terms, time: Time) -> Result<Vec<Time>, TraceError> {
+        let at = moment(time);
+        let step = self.event(at)?.step;
+        let Some(passing) = &mut self.passing else { return Ok(Vec::new()) };
+        let mut omissions = passing.omissions((&mut self.symbolic, terms), at)?;
+        if self.failing == Some(step)
+            && let Some(right) = self.right
+        {
+            omissions.extend(passing.skipped((&mut self.symbolic, terms), right)?);
+        }
+        let mut found = Vec::new();
+        for (omission, is_parting) in omissions {
+            let Some(moment) = self.symbolic.last_before(omission, at) else { continue };
+            found.push(self::time(moment));
+            if is_parting {
+                self.because.insert(moment, Because::Parts);
+            }
+        }
+        Ok(found)
     }
 
     fn condition(&mut self, terms: &mut Terms, decision: Time) -> Result<(TermId, Effects), TraceError> {

@@ -273,21 +273,21 @@ impl<'p> Passing<'p> {
     }
 
     /// Why a step ran in the passing run only: the last decision of both before it; or, if that went the same way, the last
-    /// step of both in its function. `None` if the step ran in both.
-    fn skipped(
+    /// step of both in its function, and the one after it if that ran in the failing run only. Nothing if it ran in both.
+    pub fn skipped(
         &mut self,
         (symbolic, terms): (&mut Symbolic<'_>, &mut Terms),
         step: Step,
-    ) -> Result<Option<(Step, bool)>, TraceError> {
+    ) -> Result<Vec<(Step, bool)>, TraceError> {
         let mut decision = step;
         while decision != Step::START && self.alignment.failing(decision).is_none() {
             decision = self.symbolic.around(decision)?.map_or(Step::START, |(_, decider, _)| decider);
         }
-        let Some(ours) = self.alignment.failing(decision).filter(|_| decision != step) else { return Ok(None) };
+        let Some(ours) = self.alignment.failing(decision).filter(|_| decision != step) else { return Ok(Vec::new()) };
         let last = symbolic.tape.moments(ours).next_back();
         let way = last.map(|last| self.went_the_same_way((symbolic, terms), last)).transpose()?.flatten();
         if way == Some(false) {
-            return Ok(Some((ours, false)));
+            return Ok(vec![(ours, false)]);
         }
         let here = self.symbolic.around(step)?.map(|(frame, ..)| frame);
         let mut last = Step(step.0 - 1);
@@ -297,7 +297,10 @@ impl<'p> Passing<'p> {
             }
             last = Step(last.0 - 1);
         }
-        Ok(self.alignment.failing(last).map(|parting| (parting, true)))
+        let Some(parting) = self.alignment.failing(last) else { return Ok(Vec::new()) };
+        let next = Step(parting.0 + 1);
+        let is_new = !self.is_in_both(symbolic, next)?;
+        Ok([parting, next].into_iter().take(1 + usize::from(is_new)).map(|parting| (parting, true)).collect())
     }
 
     /// Decisions because of which the failing run is at another place of its input than the passing one, when a step of it
