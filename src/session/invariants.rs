@@ -8,6 +8,7 @@
 mod assertion;
 mod beside;
 mod failing;
+mod recursion;
 mod solver;
 mod told;
 

@@ -11,8 +11,11 @@ use crate::session::failure::Failure;
 use crate::session::invariants::InvariantsOrder;
 use crate::session::invariants::assertion;
 use crate::session::invariants::beside::Beside;
+use crate::session::invariants::recursion;
+use crate::session::invariants::recursion::Recursion;
 use crate::session::recorded::failed;
 use crate::session::slice::Direction;
+use crate::session::slice::criterion::BY_SIGNAL;
 use crate::session::slice::criterion::Criterion;
 use crate::session::slice::criterion::not_visible;
 use crate::session::sources::Sources;
@@ -81,6 +84,17 @@ pub fn find(
                 if outputs(player)?.written.iter().any(|one| one.step == step && one.stream == Stream::Output) {
                     return Ok(Asked { step, what: What::Printed, words, previous: step, text_before: None });
                 }
+            }
+            let is_killed =
+                found.is_crash() || ended.is_some_and(|ended| (1..BY_SIGNAL).contains(&ended.wrapping_sub(BY_SIGNAL)));
+            if is_killed && let Some(found) = recursion::find(player).map_err(|error| failed(&error))? {
+                let Recursion { step, function, depth } = found;
+                let words = format!(
+                    "the endless recursion of `{function}`, with {depth} activations at the end; step {} makes the call \
+                     after which it repeats itself",
+                    step.0
+                );
+                return Ok(Asked { step, what: What::End, words, previous: step, text_before: None });
             }
             let ((step, previous), text_before) = (found.steps(), found.text_before);
             let words = found.described(player)?;
