@@ -91,6 +91,9 @@ pub struct Statement {
     /// Whether the failing and the passing run do different things after it, although the same holds in both.
     #[serde(default)]
     pub is_parting: bool,
+    /// Whether it stores at another address than in the passing run.
+    #[serde(default)]
+    pub is_elsewhere: bool,
     /// Whether the change that breaks the test touches the line.
     pub is_changed: bool,
     /// Whether the failure does not follow without it, whatever the others do; `None` if that was not asked.
@@ -171,6 +174,7 @@ impl Statement {
         let notes = [
             (self.is_decision, "decides"),
             (self.is_parting, "the runs part here"),
+            (self.is_elsewhere, "stores elsewhere than in the passing run"),
             (self.is_unknown, "not modelled: the recorded value is taken"),
             (self.is_pinned, "no answer in the budget: recorded values are taken"),
         ];

@@ -383,6 +383,7 @@ pub fn invariants() -> Invariants {
         source: source.map(Untrusted::from),
         is_decision: false,
         is_parting: false,
+        is_elsewhere: false,
         is_changed: false,
         is_necessary: None,
         is_unknown: false,

@@ -107,6 +107,12 @@ def around(source, line, depth=1 << 30):
     return found
 
 
+def switch(source, line):
+    """The `switch` before a line, in a set."""
+    lines = source.split("\n")
+    return {max((number for number in range(1, line) if re.search(r"\bswitch\b", lines[number - 1])), default=line)}
+
+
 def rows(binary):
     """A row for each fault."""
     for path in options.histories:
@@ -129,6 +135,8 @@ def rows(binary):
                 test = next(test for test in program.tests if test.name in fault.fails)
                 missing = good.split("\n")[fault.line - 1]
                 lines = set(fault.lines()) or {fault.line, fault.line - 1} | around(bad, fault.line, indent(missing))
+                if re.match(r"\s*(case\b|default\b)", missing):
+                    lines |= switch(bad, fault.line)
                 source = bad.split("\n")
                 row = measured(binary, repo, program.build, [test.command()], is_in(source, fault.file, lines))
                 yield {"program": name, "fault": fault.id, "kind": fault.kind, "shape": fault.shape, "test": test.name, **row}
@@ -164,7 +172,7 @@ def users(source, first, n):
     lines, found = source.split("\n"), set()
     for number, text in enumerate(lines[first - 1 : first - 1 + n], first):
         if re.match(r"\s*(case\b|default\b)", text):
-            found.add(max((at for at in range(1, number) if re.search(r"\bswitch\b", lines[at - 1])), default=number))
+            found |= switch(source, number)
         declared = re.match(r"\s*#\s*define\s+(\w+)\s", text) or re.match(r"\s*(?:static\s+)?\w+\s+\**(\w+)(?:\[\w*\])?\s*;", text)
         if declared:
             found |= {number for number, line in enumerate(lines, 1) if re.search(rf"\b{declared[1]}\b", line)}

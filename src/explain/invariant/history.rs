@@ -53,6 +53,8 @@ pub struct Effects {
 pub enum Because {
     /// After it, the failing and the passing run do different things, although the same holds in both.
     Parts,
+    /// It stores at another address than in the passing run, which stored there what is read.
+    Elsewhere,
     /// It wrote something that is read, and that is not known.
     Supplies,
 }

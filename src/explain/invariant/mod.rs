@@ -69,6 +69,8 @@ pub enum Role {
     Decides,
     /// After it, the failing and the passing run do different things, although the same holds in both.
     Parts,
+    /// It stores at another address than in the passing run, where it stored what a statement of the slice reads.
+    Elsewhere,
     /// It wrote something that a statement of the slice reads, and that is not known.
     Supplies,
 }
@@ -338,6 +340,7 @@ impl<H: History> Engine<'_, H> {
         self.note(&new, level + 1);
         let role = match effects.because {
             Some(Because::Parts) => Role::Parts,
+            Some(Because::Elsewhere) => Role::Elsewhere,
             Some(Because::Supplies) => Role::Supplies,
             None if conditions.is_empty() && effects.is_same_way == Some(false) => Role::Parts,
             None => Role::Decides,

@@ -139,6 +139,7 @@ pub fn tell(
         if let Some(last) = statements.last_mut().filter(|last| last.step == event.step.0) {
             last.is_decision &= link.role == Role::Decides;
             last.is_parting |= link.role == Role::Parts;
+            last.is_elsewhere |= link.role == Role::Elsewhere;
             last.is_unknown |= link.is_unknown;
             last.is_pinned |= link.is_pinned;
             last.is_necessary = last.is_necessary.zip(is_necessary).map(|(one, other)| one || other);
@@ -147,6 +148,7 @@ pub fn tell(
         let mut statement = statement((native, terms), &event, (link.time, &link.before), sources)?;
         statement.is_decision = link.role == Role::Decides;
         statement.is_parting = link.role == Role::Parts;
+        statement.is_elsewhere = link.role == Role::Elsewhere;
         statement.is_unknown = link.is_unknown;
         statement.is_pinned = link.is_pinned;
         statement.is_necessary = is_necessary;
@@ -282,6 +284,7 @@ fn statement(
         source: source.as_deref().map(Into::into),
         is_decision: false,
         is_parting: false,
+        is_elsewhere: false,
         is_changed: false,
         is_necessary: None,
         is_unknown: false,
@@ -312,6 +315,7 @@ fn declarations(native: &Native<'_>, terms: &Terms, found: &Abstraction, sources
         function: format!("initial value of {name}").as_str().into(),
         is_decision: false,
         is_parting: false,
+        is_elsewhere: false,
         is_changed: false,
         is_necessary: None,
         is_unknown: false,

@@ -377,11 +377,11 @@ impl History for Native<'_> {
             omissions.extend(passing.skipped((&mut self.symbolic, terms), right)?);
         }
         let mut found = Vec::new();
-        for (omission, is_parting) in omissions {
+        for (omission, because) in omissions {
             let Some(moment) = self.symbolic.last_before(omission, at) else { continue };
             found.push(self::time(moment));
-            if is_parting {
-                self.because.insert(moment, Because::Parts);
+            if let Some(because) = because {
+                self.because.insert(moment, because);
             }
         }
         Ok(found)
@@ -390,8 +390,19 @@ impl History for Native<'_> {
     fn condition(&mut self, terms: &mut Terms, decision: Time) -> Result<(TermId, Effects), TraceError> {
         let moment = moment(decision);
         let event = self.event(moment)?;
-        if let Some(because) = self.because.get(&moment) {
-            return Ok((terms.truth(true), Effects { because: Some(*because), ..Effects::default() }));
+        if let Some(because) = self.because.get(&moment).copied() {
+            let because = Some(because);
+            if because != Some(Because::Elsewhere) {
+                return Ok((terms.truth(true), Effects { because, ..Effects::default() }));
+            }
+            let evaluated = self.evaluated(terms, moment)?;
+            let mut there = terms.truth(true);
+            for pointer in evaluated.stored.iter().filter_map(|stored| stored.pointer) {
+                let is_there = self.symbolic.as_recorded(terms, pointer);
+                there = terms.binary(Binary::And, there, is_there);
+            }
+            let effects = self.surroundings(terms, (moment, &evaluated), &[there])?;
+            return Ok((there, Effects { because, ..effects }));
         }
         if !Self::is_decision(&event) {
             // A call: what matters is what let it run.

@@ -8,6 +8,7 @@
 //! passing run is followed only from what it stored and the failing run did not, up to the decision that skipped it.
 
 use crate::explain::align::Alignment;
+use crate::explain::invariant::history::Because;
 use crate::explain::invariant::history::Version;
 use crate::explain::native::origin::is_input;
 use crate::logic::term::Node;
@@ -35,6 +36,10 @@ use std::rc::Rc;
 
 /// Input calls that only one run made, of which the decisions are followed.
 const MAX_CALLS: usize = 8;
+
+/// A statement of the failing run because of which something is not done as in the passing run: a decision, or what the
+/// reason is else.
+pub type Omission = (Step, Option<Because>);
 
 /// The versions of the passing run that correspond to those of the failing one.
 type Pairs = HashMap<Version, Version>;
@@ -206,14 +211,14 @@ impl<'p> Passing<'p> {
     }
 
     /// The statements of the failing run because of which it did not store what the passing run stored, and read in the
-    /// event that corresponds to this one. With each whether the runs parted there although no decision differs.
+    /// event that corresponds to this one.
     pub fn omissions(
         &mut self,
         (symbolic, terms): (&mut Symbolic<'_>, &mut Terms),
         moment: Moment,
-    ) -> Result<Vec<(Step, bool)>, TraceError> {
+    ) -> Result<Vec<Omission>, TraceError> {
         let pairs = self.pairs((&mut *symbolic, &mut *terms), moment)?;
-        let mut found: BTreeMap<Step, bool> = BTreeMap::new();
+        let mut found: BTreeMap<Step, Option<Because>> = BTreeMap::new();
         for (version, other) in &*pairs {
             let Some(assigned) = self.symbolic.versions.get(*other).assigned else { continue };
             let Some(event) = self.symbolic.tape.event(assigned)? else { continue };
@@ -223,8 +228,9 @@ impl<'p> Passing<'p> {
                 && !self.is_same_writer(symbolic, known.assigned, Some(assigned))?
                 && !writes(symbolic, ours, (address, length))?
             {
-                // The statement is another one here.
-                found.insert(ours, true);
+                // The statement is another one here, or it stores at another address.
+                let is_same = self.is_in_both(symbolic, ours)?;
+                found.insert(ours, Some(if is_same { Because::Elsewhere } else { Because::Parts }));
             }
         }
         if let Some(event) = symbolic.tape.event(moment)?
@@ -278,7 +284,7 @@ impl<'p> Passing<'p> {
         &mut self,
         (symbolic, terms): (&mut Symbolic<'_>, &mut Terms),
         step: Step,
-    ) -> Result<Vec<(Step, bool)>, TraceError> {
+    ) -> Result<Vec<Omission>, TraceError> {
         let mut decision = step;
         while decision != Step::START && self.alignment.failing(decision).is_none() {
             decision = self.symbolic.around(decision)?.map_or(Step::START, |(_, decider, _)| decider);
@@ -287,7 +293,7 @@ impl<'p> Passing<'p> {
         let last = symbolic.tape.moments(ours).next_back();
         let way = last.map(|last| self.went_the_same_way((symbolic, terms), last)).transpose()?.flatten();
         if way == Some(false) {
-            return Ok(vec![(ours, false)]);
+            return Ok(vec![(ours, None)]);
         }
         let here = self.symbolic.around(step)?.map(|(frame, ..)| frame);
         let mut last = Step(step.0 - 1);
@@ -300,7 +306,11 @@ impl<'p> Passing<'p> {
         let Some(parting) = self.alignment.failing(last) else { return Ok(Vec::new()) };
         let next = Step(parting.0 + 1);
         let is_new = !self.is_in_both(symbolic, next)?;
-        Ok([parting, next].into_iter().take(1 + usize::from(is_new)).map(|parting| (parting, true)).collect())
+        Ok([parting, next]
+            .into_iter()
+            .take(1 + usize::from(is_new))
+            .map(|parting| (parting, Some(Because::Parts)))
+            .collect())
     }
 
     /// Decisions because of which the failing run is at another place of its input than the passing one, when a step of it
@@ -309,7 +319,7 @@ impl<'p> Passing<'p> {
         &mut self,
         (ours, terms): (&mut Symbolic<'_>, &mut Terms),
         step: Step,
-    ) -> Result<Vec<(Step, bool)>, TraceError> {
+    ) -> Result<Vec<Omission>, TraceError> {
         let Some(other) = self.alignment.reference(step) else { return Ok(Vec::new()) };
         if self.inputs.is_none() {
             self.inputs = Some([inputs(ours.tape.player)?, inputs(self.symbolic.tape.player)?]);
@@ -341,7 +351,7 @@ impl<'p> Passing<'p> {
         let mut found = Vec::new();
         for step in only_here.into_iter().take(MAX_CALLS) {
             let decider = ours.around(step)?.map(|(_, decider, _)| decider);
-            found.extend(decider.filter(|decider| *decider != Step::START).map(|decider| (decider, false)));
+            found.extend(decider.filter(|decider| *decider != Step::START).map(|decider| (decider, None)));
         }
         for step in only_there {
             found.extend(self.skipped((ours, terms), step)?);
