@@ -101,6 +101,9 @@ impl Listing {
             self.put(&format!("dynamic slice:   {}", share(dynamic, found.run)));
         }
         self.put(&format!("abstract slice:  {}", share(found.slice, found.run)));
+        if let Some(compared) = &found.compared {
+            self.put(&format!("compared with:   recording {}, in which the test passed", safe(compared)));
+        }
         match found.has_change {
             Some(true) => self.put("change:          in the slice; `*` marks its lines"),
             Some(false) => self.put("change:          not in the slice"),
@@ -109,6 +112,8 @@ impl Listing {
         self.put("");
         self.put(if found.is_partial {
             "The slice is not complete: a limit was met. Before its first statement, this holds."
+        } else if found.compared.is_some() {
+            "The failure follows as long as the conditions between the statements hold. What holds in both runs is left out."
         } else {
             "The failure follows as long as the conditions between the statements hold."
         });
@@ -230,6 +235,21 @@ mod tests {
         assert!(whole.contains("    | n != 13\n") && whole.contains("          values: n = 5, "), "{whole}");
         assert_eq!(whole.matches("a.c:1 runs 1 time and keeps").count(), N_KEPT + 2);
         assert!(whole.contains("\n5 questions to the built-in solver, 1 without an answer.\n"), "{whole}");
+    }
+
+    #[test]
+    fn a_comparison_is_told_with_where_the_runs_part() {
+        let mut found = samples::invariants();
+        found.compared = Some("0001".into());
+        let last = found.statements.last_mut().unwrap();
+        (last.is_parting, last.is_elsewhere) = (true, true);
+        let text = text(&found, false);
+        assert!(text.contains("\ncompared with:   recording 0001, in which the test passed\n"), "{text}");
+        assert!(
+            text.contains("conditions between the statements hold. What holds in both runs is left out.\n"),
+            "{text}"
+        );
+        assert!(text.contains("[fails; the runs part here; stores elsewhere than in the passing run]\n"), "{text}");
     }
 
     #[test]

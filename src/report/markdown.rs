@@ -189,6 +189,9 @@ fn invariants(found: &Invariants, out: &mut dyn Write) -> io::Result<()> {
     if found.is_partial {
         writeln!(out, "The slice is not complete: a limit was met.\n")?;
     }
+    if found.compared.is_some() {
+        writeln!(out, "What holds in the passing run, too, is left out.\n")?;
+    }
     let statements: Vec<_> = found.shown().collect();
     let n_more = statements.len().saturating_sub(MAX_LINES);
     for (number, statement) in (1..).zip(&statements) {

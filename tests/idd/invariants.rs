@@ -208,3 +208,111 @@ fn a_solver_that_does_not_behave_is_an_error() {
         assert!(said.contains(expected), "{said}");
     }
 }
+
+/// A program that sums up numbers, of two versions.
+const PASSING: &str = "#include <stdio.h>
+#include <stdlib.h>
+struct account { int sum; int n; };
+static struct account book[4];
+static struct account *of(int owner)
+{
+    return &book[owner % 4];
+}
+static int tax(int amount)
+{
+    if (amount > 100)
+        return amount / 10;
+    return 0;
+}
+int main(int argc, char **argv)
+{
+    for (int i = 1; i + 1 < argc; i += 2) {
+        struct account *account = of(atoi(argv[i]));
+        int amount = atoi(argv[i + 1]);
+        account->sum += amount - tax(amount);
+        account->n++;
+    }
+    for (int i = 0; i < 4; i++)
+        if (book[i].n > 0)
+            printf(\"%d: %d\\n\", i, book[i].sum);
+    return 0;
+}
+";
+
+/// A repository with both versions of a program, of which the second one fails, and the recordings 0001 and 0002.
+fn compared(from: &str, to: &str) -> (tempfile::TempDir, u64) {
+    assert_eq!(PASSING.matches(from).count(), 1, "{from}");
+    let place = recording("book", PASSING, "./book 1 50 2 200 6 7");
+    fs::write(place.path().join("book.c"), PASSING.replace(from, to)).unwrap();
+    git(place.path(), &["commit", "--quiet", "-a", "-m", "Break"]);
+    let build = "$CC -o book book.c";
+    let (said, progress, code) =
+        idd(place.path(), &["record", "--once", "--build", build, "--", "./book 1 50 2 200 6 7"]);
+    assert_eq!(code, Some(0), "{said}{progress}");
+    let line = PASSING[..PASSING.find(from).unwrap()].lines().count() as u64;
+    (place, line)
+}
+
+#[test]
+fn what_holds_in_the_passing_run_too_is_left_out() {
+    let (place, line) = compared("return amount / 10;", "return amount / 20;");
+    let alone = invariants(place.path(), &["--passing", "1", "--alone", "--verify"]);
+    assert_eq!((&alone["compared"], &alone["depth"]), (&Value::Null, &2.into()));
+    let found = invariants(place.path(), &["--passing", "1", "--verify"]);
+    assert_eq!((&found["compared"], &found["depth"]), (&"0001".into(), &Value::Null));
+    assert_eq!(lines(&found), [line, 20, 20, 25], "{found:#}");
+    assert!(lines(&alone).len() > lines(&found).len());
+    assert_eq!((&found["verified"]["n_refuted"], &found["verified"]["n_unknown"]), (&0.into(), &0.into()), "{found:#}");
+    assert!(found["verified"]["n_proved"].as_u64().unwrap() >= 3);
+}
+
+#[test]
+fn a_decision_that_goes_another_way_is_where_the_runs_part() {
+    // The condition is another one; nothing that it uses differs.
+    let (place, line) = compared("if (amount > 100)", "if (amount > 300)");
+    let found = invariants(place.path(), &["--passing", "1"]);
+    let statements = found["statements"].as_array().unwrap();
+    let partings: Vec<&Value> = statements.iter().filter(|one| one["is_parting"] == true).collect();
+    assert_eq!(partings.iter().map(|one| one["line"].as_u64().unwrap()).collect::<Vec<_>>(), [line], "{found:#}");
+    // No condition says how it went: the values are those of the passing run.
+    assert_eq!(partings[0]["invariant"], serde_json::json!([]));
+}
+
+#[test]
+fn what_only_the_passing_run_stored_leads_to_the_place_of_the_missing_statement() {
+    let (place, line) = compared("        account->n++;\n", "");
+    let found = invariants(place.path(), &["--passing", "1"]);
+    let statements = found["statements"].as_array().unwrap();
+    let parting = statements.iter().find(|one| one["is_parting"] == true).unwrap();
+    assert_eq!(parting["line"], line, "the statement before it: {found:#}");
+}
+
+#[test]
+fn a_store_at_another_address_is_followed_by_its_pointer() {
+    let (place, line) = compared("owner % 4", "owner % 4 + (owner == 6)");
+    let found = invariants(place.path(), &["--passing", "1"]);
+    assert!(lines(&found).contains(&line), "{found:#}");
+    let statements = found["statements"].as_array().unwrap();
+    assert!(statements.iter().any(|one| one["is_elsewhere"] == true && one["line"] == 20), "{found:#}");
+}
+
+#[test]
+fn an_endless_recursion_is_explained_where_it_begins_to_repeat() {
+    let source = "static int down(int n)
+{
+    if (n == 0)
+        return 0;
+    return 1 + down(n - 2);
+}
+int main(int argc, char **argv)
+{
+    return down(argc == 1 ? 7 : 8);
+}
+";
+    let place = recording("deep", source, "ulimit -s 256; ./deep");
+    let found = invariants(place.path(), &[]);
+    let failure = found["failure"].as_str().unwrap();
+    assert!(failure.starts_with("the endless recursion of `down`, with "), "{failure}");
+    assert_eq!(lines(&found).last(), Some(&5));
+    assert!(found["slice"]["n_steps"].as_u64().unwrap() < 20, "{found:#}");
+}

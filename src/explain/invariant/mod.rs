@@ -228,7 +228,8 @@ impl<H: History> Engine<'_, H> {
         self.assume(&[], &required.hypotheses);
         let (different, same) = self.compared(&required.conditions, &failing.effects);
         // The failure itself is what is asked for.
-        let (conditions, same) = if different.is_empty() { (same, Vec::new()) } else { (different, same) };
+        let is_different = !different.is_empty();
+        let (conditions, same) = if is_different { (different, same) } else { (required.conditions, Vec::new()) };
         self.invariant = self.general(&conditions);
         self.note(&conditions, 0);
         self.decided_by(failing.time, 0)?;
@@ -475,16 +476,36 @@ impl<H: History> Engine<'_, H> {
         Required { conditions, hypotheses, facts, addresses }
     }
 
-    /// Conditions that do not hold in the passing run, or of which that is not known; and those that hold there, too.
-    fn compared(&self, conditions: &[TermId], effects: &Effects) -> (Vec<TermId>, Vec<TermId>) {
-        let is_same = |condition: &TermId| {
+    /// Conditions that do not hold in the passing run, or of which that is not known, without the versions that have the
+    /// same value there; and what holds there, too.
+    fn compared(&mut self, conditions: &[TermId], effects: &Effects) -> (Vec<TermId>, Vec<TermId>) {
+        let (mut different, mut same) = (Vec::new(), Vec::new());
+        for condition in conditions {
             let own = variables(self.terms, &[*condition]);
             let value = |version: Version| effects.passing.get(&version).copied().unwrap_or_default();
-            !own.is_empty()
-                && own.iter().all(|(version, _)| effects.passing.contains_key(version))
+            let is_known = |version: &Version| effects.passing.contains_key(version);
+            if !own.is_empty()
+                && own.iter().all(|(version, _)| is_known(version))
                 && holds(self.terms, *condition, &value)
-        };
-        conditions.iter().partition(|condition| !is_same(condition))
+            {
+                same.push(*condition);
+                continue;
+            }
+            let mut values: HashMap<Version, TermId> = HashMap::new();
+            for (version, width) in own {
+                let recorded = self.history.value(version);
+                if effects.passing.get(&version) == Some(&recorded) {
+                    let (variable, bits) = (self.terms.variable(version, width), self.terms.constant(recorded, width));
+                    same.push(self.terms.binary(Binary::Eq, variable, bits));
+                    values.insert(version, bits);
+                }
+            }
+            let condition = substitute(self.terms, *condition, &values);
+            split(self.terms, condition, &mut different);
+        }
+        same.sort_unstable();
+        same.dedup();
+        (different, same)
     }
 
     /// Conditions from which these follow, and which are simpler.
@@ -510,7 +531,12 @@ impl<H: History> Engine<'_, H> {
             }
             same.push(condition);
         }
-        if !self.compared(&same, effects).1.is_empty() {
+        let is_same = |condition: &&TermId| {
+            let own = variables(self.terms, &[**condition]);
+            own.iter().all(|(version, _)| effects.passing.contains_key(version))
+                && holds(self.terms, **condition, &|version| effects.passing[&version])
+        };
+        if same.iter().any(|condition| is_same(&condition)) {
             // What differs from the passing run arises here.
             return false;
         }

@@ -39,6 +39,9 @@ pub fn write(found: &Invariants, sources: &[Source], (patch, prefix): (&Patch, &
         page.words(&format!("Of {steps}, {} matter for it. ", found.slice.n_steps));
         page.words("Before each of these statements, its conditions hold; as long as they do, the failure follows, ");
         page.words("whatever the steps between do.");
+        if found.compared.is_some() {
+            page.words(" What holds in the passing run, too, is left out.");
+        }
         if let Some(verified) = &found.verified {
             page.words(" ");
             page.words(&verified.sentence(|text| Terminal.line(text)));
