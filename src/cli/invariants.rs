@@ -161,7 +161,7 @@ impl Listing {
         let (place, function) = (place(statement), safe(&statement.function));
         let (wide, wider) = self.widths;
         self.put(&format!("{mark} {step:<7} {place:<wide$}  {function:<wider$}  {source}{notes}"));
-        if self.is_verbose && !statement.values.is_empty() {
+        if (self.is_verbose || statement.is_parting) && !statement.values.is_empty() {
             let values: Vec<String> = statement.values.iter().map(safe).collect();
             self.put(&format!("          values: {}", values.join(", ")));
         }

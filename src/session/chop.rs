@@ -9,7 +9,7 @@
 //! ranks what is left. Beyond the paper, lines that passing runs with similar inputs ran come last.
 
 pub(in crate::session) mod failure;
-mod input;
+pub(in crate::session) mod input;
 mod lines;
 mod reduced;
 pub(in crate::session) mod subject;

@@ -31,6 +31,7 @@ use crate::session::order::ChopOrder;
 use crate::session::recorded;
 use crate::session::recorded::Which;
 use crate::session::recorded::failed;
+use crate::session::slice::criterion::BY_SIGNAL;
 use crate::session::slice::criterion::Criterion;
 use crate::session::sources::Sources;
 use crate::session::talk::Talk;
@@ -99,7 +100,10 @@ pub fn run(
         Subject::Recording(which, right) => {
             let expected = match right {
                 Some(Right::File(file)) => Some(chop::failure::expected(file)?),
-                Some(Right::Recording(name)) => Some(chop::failure::printed(name, location)?),
+                Some(Right::Recording(name)) => {
+                    beside::check(which, name, location)?;
+                    Some(chop::failure::printed(name, location)?)
+                }
                 None => None,
             };
             let passing = match right {
@@ -126,6 +130,17 @@ pub fn run(
         match beside::open(&mut recorded, &name, location)? {
             Ok(found) => beside = Some(found),
             Err(remark) => remarks.push(remark.as_str().into()),
+        }
+    }
+    if let (Subject::Test(test), Some(changed), true) = (&order.subject, &changed, beside.is_some()) {
+        let command = test.command.as_ref().unwrap_or(&test.record.command);
+        let files = chop::input::changed_files(&mut recorded.player, &sources, command, changed)?;
+        for file in files {
+            let remark = format!(
+                "The change touches {file}, which the program reads: both runs have other input. `--hold {file}` takes \
+                 that of the working tree for both."
+            );
+            remarks.push(remark.as_str().into());
         }
     }
     let depth = order.depth.unwrap_or(if beside.is_some() { u32::MAX } else { DEPTH });
@@ -156,6 +171,13 @@ pub fn run(
     }
     if found.failure.is_empty() {
         remarks.push("The failing statement uses no value whose origin is known: only decisions matter for it.".into());
+        if told.slice.n_statements <= 1 && ended.is_some_and(|ended| ended > BY_SIGNAL) {
+            remarks.push(
+                "The cause may be memory that was overwritten before, which is not followed. A build with \
+                 `-fsanitize=address` can say where."
+                    .into(),
+            );
+        }
     }
     let words = asked.words.clone();
     let verified = match &order.solver {

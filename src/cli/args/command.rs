@@ -195,11 +195,11 @@ pub struct InvariantsCommand {
     pub expected: Option<OsString>,
 
     /// Revision at which the test passes: its output is right, and what holds in its run, too, is left out.
-    #[arg(long, value_name = "REV", requires = "words")]
+    #[arg(long, value_name = "REV", requires = "words", conflicts_with = "recording")]
     pub good: Option<String>,
 
     /// Recording in which the test passed: its output is right, and what holds in it, too, is left out.
-    #[arg(long, value_name = "ID", conflicts_with_all = ["words", "hunt", "expected"])]
+    #[arg(long, value_name = "ID", conflicts_with_all = ["words", "hunt", "expected", "good"])]
     pub passing: Option<String>,
 
     /// Follow values only, not the decisions because of which a statement runs.

@@ -196,7 +196,7 @@ pub fn find(
         None => Ok(at_end(format!("step {}, the last recorded one: how the program ended is not recorded", last.0))),
         _ if expected.is_some() && ending == Ending::Exit(0).to_string() => {
             Err(Failure::new(Status::BadPasses, "the program prints what is expected, and ends without an error")
-                .with_hint("a chop needs a failure: an output that differs, a crash, or an exit code other than 0"))
+                .with_hint("a failure is an output that differs, a crash, or an exit code other than 0"))
         }
         _ if expected.is_some() => Ok(at_end(format!(
             "the end at step {}; the program prints what is expected, and ends without an error",

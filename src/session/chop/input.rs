@@ -2,6 +2,7 @@
 
 use crate::report::Status;
 use crate::session::context::Context;
+use crate::session::explain::change::Lines;
 use crate::session::failure::Failure;
 use crate::session::hold;
 use crate::session::order::TestCommand;
@@ -15,6 +16,7 @@ use crate::trace::native::play::Player;
 use crate::trace::step::Step;
 use crate::world::files;
 use crate::world::repo::locate::Location;
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
@@ -34,6 +36,26 @@ pub fn refuse_directories(names: &[String], context: &Context) -> Result<(), Fai
 pub fn named_files(names: &[String], context: &Context) -> Vec<OsString> {
     let is_file = |name: &&String| *name != STANDARD && context.directory.join(name).is_file();
     names.iter().filter(is_file).map(OsString::from).collect()
+}
+
+/// The files that a recorded run has read, or that its test gives to it, and that the change touches.
+///
+/// Cost: one pass over the trace.
+pub fn changed_files(
+    player: &mut Player,
+    sources: &Sources,
+    test: &TestCommand,
+    changed: &Lines,
+) -> Result<Vec<String>, Failure> {
+    let entries = entries(player, sources, None)?;
+    let opened = entries.iter().filter_map(|entry| match &entry.source {
+        Source::File(name) => Some(name.clone()),
+        _ => None,
+    });
+    let is_standard = entries.iter().any(|entry| entry.source == Source::Standard);
+    let redirected = is_standard.then(|| redirected(test, sources)).into_iter().flatten();
+    let paths: BTreeSet<String> = opened.chain(redirected).filter_map(|name| Some(sources.find(&name)?.0)).collect();
+    Ok(paths.into_iter().filter(|path| changed.contains_key(path)).collect())
 }
 
 /// The files of the working tree that a recorded run has read, or that its test gives to it, as absolute paths; none if

@@ -3,6 +3,8 @@
 use crate::explain;
 use crate::explain::align::Alignment;
 use crate::explain::failure::Wrong;
+use crate::outcome::Ending;
+use crate::report::Status;
 use crate::session::explain::finding::rename;
 use crate::session::explain::model::ending_of;
 use crate::session::failure::Failure;
@@ -15,6 +17,9 @@ use crate::trace::native::play::Player;
 use crate::trace::run::Run;
 use crate::trace::step::Step;
 use crate::world::repo::locate::Location;
+
+/// What helps if a recording cannot be compared with.
+const HINT: &str = "`--passing` takes the recording of a run that passed; `git idd trace list` shows all";
 
 /// The passing run.
 pub struct Beside {
@@ -38,6 +43,23 @@ impl Beside {
     }
 }
 
+/// Checks that the user named a recording of a run that passed.
+///
+/// Errors: it is the failing one, or its test failed.
+pub fn check(failing: &Which, name: &str, location: &Location) -> Result<(), Failure> {
+    let which = Which { recording: Some(name.to_owned()), process: None };
+    let (name, _, recording) = recorded::find(&which, location).map_err(|failure| failure.with_hint(HINT))?;
+    if recorded::find(failing, location)?.0 == name {
+        let message = format!("recording {name} is the one that is examined");
+        return Err(Failure::new(Status::Error, message).with_hint(HINT));
+    }
+    if recording.ending != Ending::Exit(0).to_string() {
+        let message = format!("recording {name} is no passing run: its test ended with {}", recording.ending);
+        return Err(Failure::new(Status::Error, message).with_hint(HINT));
+    }
+    Ok(())
+}
+
 /// Opens a passing run and aligns the failing one with it; or says why it is not compared.
 ///
 /// Errors: there is no such recording, or it cannot be read.
@@ -46,11 +68,14 @@ impl Beside {
 pub fn open(failing: &mut Recorded, name: &str, location: &Location) -> Result<Result<Beside, String>, Failure> {
     let which = Which { recording: Some(name.to_owned()), process: None };
     let opened = recorded::open(&which, location)?;
+    if opened.recording.ending != Ending::Exit(0).to_string() {
+        let (name, ending) = (&opened.name, &opened.recording.ending);
+        return Ok(Err(format!(
+            "The failing run is not compared with recording {name}: there the test ended with {ending}."
+        )));
+    }
     let endings = (ending_of(failing.traced().end), ending_of(opened.traced().end));
     let Recorded { name, mut player, .. } = opened;
-    if name == failing.name {
-        return Ok(Err(format!("Recording {name} is not compared with itself.")));
-    }
     for player in [&mut failing.player, &mut player] {
         player.seek(u64::MAX).map_err(|error| failed(&error))?;
         if player.machine.n_steps > MAX_DYNAMIC {

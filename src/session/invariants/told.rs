@@ -146,6 +146,9 @@ pub fn tell(
             continue;
         }
         let mut statement = statement((native, terms), &event, (link.time, &link.before), sources)?;
+        if link.role == Role::Parts {
+            statement.values = values((native, terms), link.time, link.condition.as_slice())?;
+        }
         statement.is_decision = link.role == Role::Decides;
         statement.is_parting = link.role == Role::Parts;
         statement.is_elsewhere = link.role == Role::Elsewhere;
@@ -178,6 +181,8 @@ pub fn tell(
         };
     }
     let has_change = changed.map(|_| statements.iter().any(|statement| statement.is_changed));
+    // Without a condition to begin with, that it is not there says nothing.
+    let has_change = has_change.filter(|has| *has || !found.failure.is_empty());
     let ran = || statements.iter().filter(|one| one.step > 0);
     let lines: BTreeSet<_> = ran().map(|one| (one.file.clone(), one.line)).collect();
     let slice = Size { n_statements: lines.len(), n_lines: lines.len(), n_steps: ran().count() as u64 };
@@ -259,22 +264,34 @@ fn untrusted(texts: &[String]) -> Vec<Untrusted> {
     texts.iter().map(|text| text.as_str().into()).collect()
 }
 
+/// The recorded values of the variables of some conditions: `x = 3`.
+fn values(
+    (native, terms): (&mut Native<'_>, &mut Terms),
+    time: Time,
+    conditions: &[TermId],
+) -> std::result::Result<Vec<Untrusted>, TraceError> {
+    let names = native.names(terms, moment(time), conditions)?;
+    let mut values: Vec<String> = Vec::new();
+    for (version, width) in variables(terms, conditions) {
+        let is_pinned = matches!(native.symbolic.versions.get(version).place, Place::Pinned(..));
+        if let Some((name, kind)) = names.get(&version).filter(|(name, _)| !is_pinned && !name.starts_with('&')) {
+            values.push(format!("{name} = {}", words::number(native.value(version), width, *kind)));
+        }
+    }
+    values.sort();
+    values.dedup();
+    Ok(untrusted(&values))
+}
+
 fn statement(
     (native, terms): (&mut Native<'_>, &mut Terms),
     event: &Event,
     (time, invariant): (Time, &[TermId]),
     sources: &mut Sources,
 ) -> std::result::Result<Statement, TraceError> {
+    let values = values((native, terms), time, invariant)?;
     let names = native.names(terms, moment(time), invariant)?;
     let place = event.shape.statements[event.statement as usize].place.clone();
-    let mut values: Vec<String> = Vec::new();
-    for (version, width) in variables(terms, invariant) {
-        if let Some((name, kind)) = names.get(&version).filter(|(name, _)| !name.starts_with('&')) {
-            values.push(format!("{name} = {}", words::number(native.value(version), width, *kind)));
-        }
-    }
-    values.sort();
-    values.dedup();
     let source = place.as_ref().and_then(|place| sources.line(&place.file, place.line));
     Ok(Statement {
         step: event.step.0,
@@ -290,7 +307,7 @@ fn statement(
         is_unknown: false,
         is_pinned: false,
         invariant: untrusted(&words::conditions(terms, invariant, &names)),
-        values: untrusted(&values),
+        values,
         skipped: Skipped::default(),
     })
 }

@@ -111,6 +111,20 @@ impl Machine {
         (1..limit).find(|n| writer(*n) != first).unwrap_or(limit)
     }
 
+    /// How many bytes a copy of a string writes whose length is not known: as many as the string may have, up to where
+    /// the bytes that it overwrites were written by someone else than the first one. Old bytes behind the first one would
+    /// otherwise count as the rest of the text.
+    fn unknown_text(&self, from: u64, to: u64) -> u64 {
+        let length = self.text_length(from, MAX_STRING).clamp(1, MAX_UNKNOWN);
+        let writer = |n: u64| {
+            let mut found = Step::START;
+            self.memory.writers(to.saturating_add(n), 1, |writer| found = writer);
+            found
+        };
+        let first = writer(0);
+        (1..length).find(|n| writer(*n) != first).unwrap_or(length)
+    }
+
     /// Whether the length of a string that has to be known is.
     fn is_known(&self, length: Length, called: &Called<'_>) -> bool {
         let argument = |index| called.argument(index);
@@ -250,10 +264,14 @@ impl Machine {
             }
             Effect::Copies(to, from, length) => {
                 let (to, from) = (called.argument(to), called.argument(from));
-                if !self.is_known(length, called) {
+                let is_known = self.is_known(length, called);
+                if !is_known {
                     self.doubt_in_window();
                 }
-                let length = self.length(length, from, called);
+                let length = match length {
+                    Length::StringOf(_) if !is_known => self.unknown_text(from, to),
+                    _ => self.length(length, from, called),
+                };
                 self.copy(step, to, from, length, watch);
             }
             Effect::Prints(to, format, limit) | Effect::PrintsList(to, format, limit) => {

@@ -13,6 +13,7 @@ use crate::trace::TraceError;
 use crate::trace::native::call::Call;
 use crate::trace::native::event::Back;
 use crate::trace::native::model::Effect;
+use crate::trace::native::model::Length;
 use crate::trace::native::model::ZERO;
 use crate::trace::native::symbolic::Evaluated;
 use crate::trace::native::symbolic::Source;
@@ -116,12 +117,20 @@ impl Symbolic<'_> {
             .filter_map(|(argument, _)| *argument)
             .collect();
         let mut conditions = self.pins(terms, &plain);
+        let is_text = |effect: &Effect| matches!(effect, Effect::Reads(_, Length::String | Length::StringAtMost(_)));
+        let reads_text = call.model.is_some_and(|model| model.effects.iter().any(is_text));
         let is_length = matches!(call.name.as_deref(), Some("strlen" | "strnlen"));
         let mut n_bytes = 0;
         for looked in &back.access.looked {
             let pointer = self.pointer_to(terms, arguments, looked.address);
             for (at, (byte, _)) in (looked.address..).zip(&looked.bytes) {
-                let Some(byte) = byte else { continue };
+                let Some(byte) = byte else {
+                    // Nobody knows where a text ends of which a byte is not known.
+                    if reads_text {
+                        break;
+                    }
+                    continue;
+                };
                 n_bytes += 1;
                 if n_bytes > MAX_BYTES {
                     break;
