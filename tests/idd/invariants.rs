@@ -316,3 +316,97 @@ int main(int argc, char **argv)
     assert_eq!(lines(&found).last(), Some(&5));
     assert!(found["slice"]["n_steps"].as_u64().unwrap() < 20, "{found:#}");
 }
+
+/// A repository with two versions of a program and the recordings 0001 and 0002; both pass as tests.
+fn versions(source: &str, from: &str, to: &str, test: &str) -> tempfile::TempDir {
+    assert_eq!(source.matches(from).count(), 1, "{from}");
+    let place = recording("both", source, test);
+    fs::write(place.path().join("both.c"), source.replace(from, to)).unwrap();
+    git(place.path(), &["commit", "--quiet", "-a", "-m", "Break"]);
+    let (said, progress, code) = idd(place.path(), &["record", "--once", "--build", "$CC -o both both.c", "--", test]);
+    assert_eq!(code, Some(0), "{said}{progress}");
+    place
+}
+
+#[test]
+fn reading_too_far_leads_to_the_call_that_only_one_run_made() {
+    let source = "#include <stdio.h>
+static int digit(void)
+{
+    return getchar() - '0';
+}
+static void skip(int n)
+{
+    for (int i = 0; i < n; i++)
+        getchar();
+}
+int main(void)
+{
+    int n = digit();
+    skip(n);
+    printf(\"%d\\n\", digit());
+    return 0;
+}
+";
+    let place = versions(source, "i < n", "i <= n", "echo 2abcd | ./both");
+    let found = invariants(place.path(), &["--passing", "1"]);
+    let statements = found["statements"].as_array().unwrap();
+    let loops = statements.iter().any(|one| one["line"] == 8 && one["is_parting"] == true);
+    assert!(loops, "one more byte was read: {found:#}");
+    // By itself, nothing says why this byte came.
+    let alone = invariants(place.path(), &["--passing", "1", "--alone"]);
+    assert!(!lines(&alone).contains(&8), "{alone:#}");
+}
+
+#[test]
+fn text_that_is_not_known_is_compared_by_the_steps_that_print_it() {
+    let source = "#include <stdio.h>
+#include <string.h>
+int main(void)
+{
+    char line[64], name[3][32] = {{0}};
+    int n = 0;
+    while (n < 3 && fgets(line, sizeof line, stdin) != NULL) {
+        strcpy(name[n], line);
+        n++;
+    }
+    for (int i = 0; i < n; i++) {
+        int order = strcmp(name[i], \"m\\n\");
+        if (order > 0)
+            printf(\"%d %s\", i + 1, name[i]);
+    }
+    return 0;
+}
+";
+    let place = versions(source, "order > 0", "order >= 0", "printf 'a\\nm\\nz\\n' | ./both");
+    let found = invariants(place.path(), &["--passing", "1"]);
+    let failure = found["failure"].as_str().unwrap();
+    assert!(failure.starts_with("what step ") || failure.starts_with("byte 0 "), "{failure}");
+    let statements = found["statements"].as_array().unwrap();
+    assert!(statements.iter().any(|one| one["line"] == 13 && one["is_parting"] == true), "{found:#}");
+    // Bytes that nobody knows are in no condition, in either mode.
+    let alone = invariants(place.path(), &["--passing", "1", "--alone", "--depth", "9"]);
+    for one in statements.iter().chain(alone["statements"].as_array().unwrap()) {
+        let text = one["invariant"].to_string();
+        assert!(!text.contains("name["), "{text}");
+    }
+}
+
+#[test]
+fn only_another_run_that_passed_is_compared() {
+    let place = recording("both", "int main(int argc, char **argv) { return argc - 1; }\n", "./both");
+    let (_, progress, code) =
+        idd(place.path(), &["record", "--once", "--build", "$CC -o both both.c", "--", "./both 1"]);
+    assert_eq!(code, Some(0), "{progress}");
+    let same = error(place.path(), &["--passing", "2"]);
+    assert!(same.0.contains("error: recording 0002 is the one that is examined\n"), "{}", same.0);
+    let failed = error(place.path(), &["--recording", "1", "--passing", "2"]);
+    assert!(
+        failed.0.contains("error: recording 0002 is no passing run: its test ended with exit code 1\n"),
+        "{}",
+        failed.0
+    );
+    let missing = error(place.path(), &["--passing", "9"]);
+    assert!(missing.0.contains("hint: `--passing` takes the recording of a run that passed"), "{}", missing.0);
+    assert_eq!([same.1, failed.1, missing.1], [Some(1); 3]);
+}

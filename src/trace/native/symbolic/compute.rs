@@ -275,3 +275,29 @@ pub fn constant_bits(text: &str, ty: &Type) -> Option<u64> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_of_the_compiler_compute_with_numbers() {
+        let of = |name: &str, operands: &[f64]| {
+            let bits: Vec<u64> = operands.iter().map(|number| number.to_bits()).collect();
+            intrinsic_bits(name, &Type::Double, &bits).map(f64::from_bits)
+        };
+        assert_eq!(of("llvm.fmuladd.f64", &[2.0, 3.0, 4.0]), Some(10.0));
+        assert_eq!(of("llvm.fabs.f64", &[-1.5]), Some(1.5));
+        assert_eq!(of("llvm.floor.f64", &[-1.5]), Some(-2.0));
+        assert_eq!(of("llvm.rint.f64", &[2.5]), Some(2.0));
+        assert_eq!(of("llvm.copysign.f64", &[3.0, -0.0]), Some(-3.0));
+        assert_eq!(of("llvm.sin.f64", &[1.0]), None);
+        assert_eq!(of("llvm.fmuladd.f64", &[2.0]), None, "too few operands");
+        let single = |number: f32| u64::from(number.to_bits());
+        // In single precision, the product is rounded before the sum.
+        let (factor, sum) = (1.000_000_1_f32, -1.000_000_2_f32);
+        let found = intrinsic_bits("llvm.fmuladd.f32", &Type::Float, &[single(factor), single(factor), single(sum)]);
+        assert_eq!(found, Some(single(factor * factor + sum)));
+        assert_eq!(intrinsic_bits("llvm.fabs.i32", &Type::Int(32), &[1]), None, "no number of this kind");
+    }
+}
