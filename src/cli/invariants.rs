@@ -113,7 +113,7 @@ impl Listing {
         self.put(if found.is_partial {
             "The slice is not complete: a limit was met. Before its first statement, this holds."
         } else if found.compared.is_some() {
-            "The failure follows as long as the conditions between the statements hold. What holds in both runs is left out."
+            "The failure follows as long as the conditions between the statements hold. What both runs have in common is left out."
         } else {
             "The failure follows as long as the conditions between the statements hold."
         });
@@ -246,7 +246,7 @@ mod tests {
         let text = text(&found, false);
         assert!(text.contains("\ncompared with:   recording 0001, in which the test passed\n"), "{text}");
         assert!(
-            text.contains("conditions between the statements hold. What holds in both runs is left out.\n"),
+            text.contains("conditions between the statements hold. What both runs have in common is left out.\n"),
             "{text}"
         );
         assert!(text.contains("[fails; the runs part here; stores elsewhere than in the passing run]\n"), "{text}");

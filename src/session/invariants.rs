@@ -35,6 +35,7 @@ use crate::session::slice::criterion::BY_SIGNAL;
 use crate::session::slice::criterion::Criterion;
 use crate::session::sources::Sources;
 use crate::session::talk::Talk;
+use crate::trace::native::play::Player;
 use crate::trace::native::symbolic::Symbolic;
 use crate::trace::native::tape::Tape;
 use crate::world::repo::locate::Location;
@@ -133,15 +134,7 @@ pub fn run(
         }
     }
     if let (Subject::Test(test), Some(changed), true) = (&order.subject, &changed, beside.is_some()) {
-        let command = test.command.as_ref().unwrap_or(&test.record.command);
-        let files = chop::input::changed_files(&mut recorded.player, &sources, command, changed)?;
-        for file in files {
-            let remark = format!(
-                "The change touches {file}, which the program reads: both runs have other input. `--hold {file}` takes \
-                 that of the working tree for both."
-            );
-            remarks.push(remark.as_str().into());
-        }
+        remarks.extend(other_input(test, changed, &mut recorded.player, &sources)?);
     }
     let depth = order.depth.unwrap_or(if beside.is_some() { u32::MAX } else { DEPTH });
     let asked =
@@ -201,6 +194,24 @@ pub fn run(
         explain::keep(hunt, version, || Explanation::Invariants(invariants.clone()), (location, talk));
     }
     Ok(invariants)
+}
+
+/// Remarks on files that the program reads and that the change touches.
+fn other_input(
+    test: &ChopOrder,
+    changed: &Lines,
+    player: &mut Player,
+    sources: &Sources,
+) -> Result<Vec<Untrusted>, Failure> {
+    let command = test.command.as_ref().unwrap_or(&test.record.command);
+    let files = chop::input::changed_files(player, sources, command, changed)?;
+    let remark = |file: String| {
+        format!(
+            "The change touches {file}, which the program reads: both runs have other input. `--hold {file}` takes that of \
+             the working tree for both."
+        )
+    };
+    Ok(files.into_iter().map(|file| remark(file).as_str().into()).collect())
 }
 
 /// Whether a line is one of the change.

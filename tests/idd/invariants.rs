@@ -315,6 +315,30 @@ int main(int argc, char **argv)
     assert!(failure.starts_with("the endless recursion of `down`, with "), "{failure}");
     assert_eq!(lines(&found).last(), Some(&5));
     assert!(found["slice"]["n_steps"].as_u64().unwrap() < 20, "{found:#}");
+    // One that ends, and a crash of another kind in it, is none.
+    let finite = source.replace("return 0;", "return *(int *)0;").replace("7 : 8", "4000 : 8");
+    let place = recording("deep", &finite, "./deep");
+    let found = invariants(place.path(), &[]);
+    assert!(found["failure"].as_str().unwrap().starts_with("the crash at step "), "{found:#}");
+}
+
+#[test]
+fn a_number_that_is_printed_beside_others_is_compared_as_it_was() {
+    let source = "#include <stdio.h>
+int main(void)
+{
+    int a = 3, b = 1, c = 8;
+    printf(\"%s%d\", \"x\", a);
+    printf(\"%d%o\\n\", b, c);
+    return 0;
+}
+";
+    let place = versions(source, "b = 1", "b = 2", "./both");
+    let found = invariants(place.path(), &["--passing", "1"]);
+    assert_eq!((lines(&found), before(&found, 6)), (vec![4, 6], vec!["b == 2".to_owned()]));
+    let place = versions(source, "a = 3", "a = 4", "./both");
+    let found = invariants(place.path(), &["--passing", "1"]);
+    assert_eq!((lines(&found), before(&found, 5)), (vec![4, 5], vec!["a == 4".to_owned()]));
 }
 
 /// A repository with two versions of a program and the recordings 0001 and 0002; both pass as tests.

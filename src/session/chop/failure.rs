@@ -128,6 +128,11 @@ pub fn expected(file: &OsStr) -> Result<Vec<Symbol>, Failure> {
 pub fn printed(name: &str, location: &Location) -> Result<Vec<Symbol>, Failure> {
     let mut recorded = recorded::open(&Which { recording: Some(name.to_owned()), process: None }, location)?;
     let outputs = output::outputs(&mut recorded.player).map_err(|error| failed(&error))?;
+    Ok(symbols(&outputs))
+}
+
+/// Standard output, with marks for what is not known.
+pub fn symbols(outputs: &Outputs) -> Vec<Symbol> {
     let mut symbols = Vec::new();
     for written in outputs.written.iter().filter(|written| written.stream == Stream::Output) {
         match (&written.bytes, length(written)) {
@@ -136,7 +141,7 @@ pub fn printed(name: &str, location: &Location) -> Result<Vec<Symbol>, Failure> 
             (None, None) => symbols.push(ANY_TEXT),
         }
     }
-    Ok(symbols)
+    symbols
 }
 
 /// The number of bytes that a call printed, if it is known.

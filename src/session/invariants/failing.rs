@@ -29,6 +29,7 @@ use crate::trace::native::output::Stream;
 use crate::trace::native::play::Player;
 use crate::trace::native::visit::before_step;
 use crate::trace::step::Step;
+use signal_hook::consts::SIGSEGV;
 use std::sync::Arc;
 
 /// What fails.
@@ -80,14 +81,15 @@ pub fn find(
     match &order.at {
         None => {
             let found = failure::find(player, ended, ending, expected)?;
-            if let Some((step, words)) = beside.and_then(|beside| printed_otherwise(&found, beside)) {
-                if outputs(player)?.written.iter().any(|one| one.step == step && one.stream == Stream::Output) {
-                    return Ok(Asked { step, what: What::Printed, words, previous: step, text_before: None });
-                }
+            if let Some((step, words)) = beside.and_then(|beside| printed_otherwise(&found, beside))
+                && outputs(player)?.written.iter().any(|one| one.step == step && one.stream == Stream::Output)
+            {
+                return Ok(Asked { step, what: What::Printed, words, previous: step, text_before: None });
             }
-            let is_killed =
-                found.is_crash() || ended.is_some_and(|ended| (1..BY_SIGNAL).contains(&ended.wrapping_sub(BY_SIGNAL)));
-            if is_killed && let Some(found) = recursion::find(player).map_err(|error| failed(&error))? {
+            // A stack that is exhausted ends the program by this signal, and no instrumented statement uses a bad address.
+            let is_exhausted = !found.is_crash() && ended == Some(BY_SIGNAL + SIGSEGV.unsigned_abs());
+            let is_shared = |step: Step| beside.is_some_and(|beside| beside.alignment.reference(step).is_some());
+            if is_exhausted && let Some(found) = recursion::find(player, &is_shared).map_err(|error| failed(&error))? {
                 let Recursion { step, function, depth } = found;
                 let words = format!(
                     "the endless recursion of `{function}`, with {depth} activations at the end; step {} makes the call \
@@ -102,7 +104,7 @@ pub fn find(
                 What::Crash
             } else if let Some((place, at)) = found.wrong {
                 let origin = output::origin(player, place).map_err(|error| failed(&error))?;
-                let right = right(&outputs(player)?, place, (at, expected.unwrap_or_default()), origin);
+                let right = right(&outputs(player)?, (place, origin), (at, expected.unwrap_or_default()), player)?;
                 What::Output(place, origin, right)
             } else {
                 What::End
@@ -177,36 +179,50 @@ fn variable_at(player: &mut Player, step: Step, variable: &str) -> Result<(u64, 
     found.filter(|(_, size)| (1..=8).contains(size)).ok_or_else(|| not_visible(&names, variable, step))
 }
 
-/// What is right in the place of a wrong byte: the byte, or the number of which the byte is a digit.
-fn right(outputs: &Outputs, place: Place, (at, expected): (usize, &[Symbol]), origin: Origin) -> Option<u64> {
-    let byte = |at: usize| expected.get(at).and_then(|symbol| u8::try_from(*symbol).ok());
-    match origin {
-        Origin::Byte(_) => byte(at).map(u64::from),
-        Origin::Unknown => None,
-        Origin::Argument(_) => {
-            let written = outputs.written.iter().filter(|written| written.step == place.step).nth(place.nth)?;
-            let text = written.bytes.as_ref()?;
-            let offset = usize::try_from(place.offset).ok()?;
-            if text.len() == 1 {
-                return byte(at).map(u64::from);
-            }
-            // The number of which the byte is a digit, with its sign.
-            let is_number = |byte: u8| byte.is_ascii_digit() || byte == b'-';
-            let n_before = text[..offset].iter().rev().take_while(|byte| is_number(**byte)).count();
-            let begin = at.checked_sub(n_before)?;
-            // A number with a point is not the number that was passed.
-            let has_point = |symbol: Option<u8>| symbol == Some(b'.');
-            if begin.checked_sub(1).is_some_and(|before| has_point(byte(before))) {
-                return None;
-            }
-            let token: Vec<u8> = (begin..).map_while(byte).take_while(|byte| is_number(*byte)).take(20).collect();
-            if has_point(byte(begin + token.len())) {
-                return None;
-            }
-            let number: i64 = std::str::from_utf8(&token).ok()?.parse().ok()?;
-            Some(number.cast_unsigned())
-        }
+/// What is right in the place of a wrong byte: the byte, or the number of which the byte is a digit. `None` if that is
+/// not certain: because the number is printed in another way than in plain digits, or beside others.
+fn right(
+    outputs: &Outputs,
+    (place, origin): (Place, Origin),
+    (at, expected): (usize, &[Symbol]),
+    player: &mut Player,
+) -> Result<Option<u64>, Failure> {
+    let byte = |symbols: &[Symbol], at: usize| symbols.get(at).and_then(|symbol| u8::try_from(*symbol).ok());
+    let Origin::Argument(index) = origin else {
+        return Ok(byte(expected, at).filter(|_| matches!(origin, Origin::Byte(_))).map(u64::from));
+    };
+    let passed = output::passed(player, place, index).map_err(|error| failed(&error))?;
+    let recorded = failure::symbols(outputs);
+    // A number is read from both texts in the same way; that of the run has to be the one that was passed.
+    if let (Some(passed), Some(number)) = (passed, number(&recorded, at))
+        && is_low(passed, number.cast_unsigned())
+    {
+        return Ok(self::number(expected, at).map(i64::cast_unsigned));
     }
+    let is_character =
+        byte(&recorded, at).is_some_and(|byte| passed.is_some_and(|passed| passed & 0xff == u64::from(byte)));
+    Ok(byte(expected, at).filter(|_| is_character).map(u64::from))
+}
+
+/// Whether an argument is a number, of which it may be only the lower half.
+fn is_low(passed: u64, number: u64) -> bool {
+    passed == number || passed & 0xffff_ffff == number & 0xffff_ffff
+}
+
+/// The number in plain digits of which a byte of an output is a part; `None` if there is none, or if it may be a part of
+/// something longer.
+fn number(symbols: &[Symbol], at: usize) -> Option<i64> {
+    let byte = |at: usize| symbols.get(at).and_then(|symbol| u8::try_from(*symbol).ok());
+    let is_part = |byte: u8| byte.is_ascii_digit() || byte == b'-';
+    let n_before = (0..at).rev().take_while(|before| byte(*before).is_some_and(is_part)).count();
+    let begin = at - n_before;
+    let token: Vec<u8> = (begin..).map_while(byte).take_while(|byte| is_part(*byte)).take(20).collect();
+    let is_other = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'.' || byte == b'_';
+    let around = [begin.checked_sub(1).and_then(byte), byte(begin + token.len())];
+    if around.into_iter().flatten().any(is_other) {
+        return None;
+    }
+    std::str::from_utf8(&token).ok()?.parse().ok()
 }
 
 /// The conditions of the failure.
@@ -243,4 +259,20 @@ pub fn criterion(
         }
     };
     found.map_err(|error| failed(&error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_is_read_if_it_stands_alone() {
+        let of = |text: &str, at| number(&text.bytes().map(Symbol::from).collect::<Vec<_>>(), at);
+        assert_eq!(of("n = 7845\n", 6), Some(7845));
+        assert_eq!(of("n = -12\n", 5), Some(-12));
+        assert_eq!(of("7", 0), Some(7));
+        assert_eq!([of("x1 2", 1), of("68fee9", 1), of("0.25", 2), of("1.5", 0), of("a", 0), of("", 0)], [None; 6]);
+        assert_eq!(of("5-3", 0), None, "two numbers");
+        assert!(is_low(u64::MAX, 0xffff_ffff) && is_low(5, 5) && !is_low(5, 6));
+    }
 }

@@ -30,14 +30,17 @@ pub struct Recursion {
 
 /// The recursion in which a run ends, if it ends in one.
 ///
+/// - `is_shared`: whether a passing run makes the same call. Then one that it does not make is explained.
+///
 /// Cost: one pass over the trace, unless the player is at its end.
-pub fn find(player: &mut Player) -> Result<Option<Recursion>, TraceError> {
+pub fn find(player: &mut Player, is_shared: &dyn Fn(Step) -> bool) -> Result<Option<Recursion>, TraceError> {
     player.seek(u64::MAX)?;
     let frames = &player.machine.frames;
     // An activation as a number: its function, and the statement that it is at.
     let sites: Vec<(u32, u32)> = frames.iter().map(|frame| (frame.shape.index, frame.statement)).collect();
     let Some(begin) = repeats_from(&sites) else { return Ok(None) };
-    let Some(frame) = frames.get(begin) else { return Ok(None) };
+    let mut after = frames.iter().skip(begin);
+    let Some(frame) = after.find(|frame| !is_shared(frame.step)) else { return Ok(None) };
     Ok(Some(Recursion { step: frame.step, function: frame.shape.name(), depth: frames.len() }))
 }
 

@@ -163,6 +163,16 @@ impl Globals {
         self.all[..behind].iter().rev().take(4).find(|global| address - global.address < global.size)
     }
 
+    /// The text of the program that begins at an address: of what has no name in the source.
+    pub fn literal(&self, address: u64) -> Option<&[u8]> {
+        let global = self.find(address).filter(|global| !global.is_named)?;
+        self.contents.iter().find_map(|(begin, bytes)| {
+            let offset = usize::try_from(address.checked_sub(*begin)?).ok()?;
+            let length = usize::try_from(global.address + global.size - address).ok()?;
+            bytes.get(offset..offset.checked_add(length)?)
+        })
+    }
+
     /// The functions that no unit defines, by address, as far as their addresses are used as values.
     pub fn functions(&self) -> &Arc<HashMap<u64, Arc<str>>> {
         &self.functions

@@ -121,8 +121,7 @@ pub fn outputs(player: &mut Player) -> Result<Outputs, TraceError> {
 ///
 /// Cost: plays from the checkpoint before the step to the end of the call.
 pub fn part(player: &mut Player, place: Place) -> Result<Option<Part>, TraceError> {
-    let mut seeker =
-        Seeker { place, n_before: 0, uses: Vec::new(), found: None, origin: Origin::Unknown, is_done: false };
+    let mut seeker = Seeker::new(place);
     player.rewind(place.step);
     player.play(&mut seeker)?;
     Ok(seeker.found)
@@ -143,11 +142,20 @@ pub enum Origin {
 ///
 /// Cost: plays from the checkpoint before the step to the end of the call.
 pub fn origin(player: &mut Player, place: Place) -> Result<Origin, TraceError> {
-    let mut seeker =
-        Seeker { place, n_before: 0, uses: Vec::new(), found: None, origin: Origin::Unknown, is_done: false };
+    let mut seeker = Seeker::new(place);
     player.rewind(place.step);
     player.play(&mut seeker)?;
     Ok(seeker.origin)
+}
+
+/// An argument of the call that printed a byte, as it was passed; `None` if that is not known.
+///
+/// Cost: plays from the checkpoint before the step to the end of the call.
+pub fn passed(player: &mut Player, place: Place, index: usize) -> Result<Option<u64>, TraceError> {
+    let mut seeker = Seeker::new(place);
+    player.rewind(place.step);
+    player.play(&mut seeker)?;
+    Ok(seeker.arguments.get(index).copied().flatten())
 }
 
 /// What of a call makes a byte of what it prints what it is: the byte of a text; or a number, if with another number the
@@ -166,10 +174,10 @@ fn printed_from(machine: &Machine, function: &str, arguments: &[Option<u64>], of
     let text = |numbers: &[u64]| machine.printed_parts(arguments[format]?, numbers);
     let (whole, strings) = text(&numbers)?;
     let offset = usize::try_from(offset).ok()?;
-    // After the last byte of a text comes what would be the next one if the text were longer.
-    let is_there = |string: &&printed::Part| (string.at..=string.at + string.length).contains(&offset);
-    if let Some(string) = strings.iter().find(is_there) {
-        return Some(Origin::Byte(string.address + (offset - string.at) as u64));
+    let byte = |string: &printed::Part| Origin::Byte(string.address + (offset - string.at) as u64);
+    let is_in = |string: &&printed::Part| (string.at..string.at + string.length).contains(&offset);
+    if let Some(string) = strings.iter().find(is_in) {
+        return Some(byte(string));
     }
     let is_string = |number: u64| strings.iter().any(|string| string.address == number);
     let other = |index: usize, number: u64| {
@@ -189,8 +197,12 @@ fn printed_from(machine: &Machine, function: &str, arguments: &[Option<u64>], of
             (before..whole.len() - after).contains(&offset)
         })
     };
-    let index = (0..numbers.len()).filter(|index| !is_string(numbers[*index])).find(|index| is_made_by(*index))?;
-    Some(Origin::Argument(format + 1 + index))
+    let index = (0..numbers.len()).filter(|index| !is_string(numbers[*index])).find(|index| is_made_by(*index));
+    if let Some(index) = index {
+        return Some(Origin::Argument(format + 1 + index));
+    }
+    // Behind the last byte of a text comes what would be the next one if the text were longer.
+    strings.iter().find(|string| string.at + string.length == offset).map(byte)
 }
 
 /// Looks for the byte in memory that a call prints.
@@ -201,7 +213,23 @@ struct Seeker {
     uses: Vec<(Step, What)>,
     found: Option<Part>,
     origin: Origin,
+    /// The arguments of the call.
+    arguments: Vec<Option<u64>>,
     is_done: bool,
+}
+
+impl Seeker {
+    fn new(place: Place) -> Self {
+        Self {
+            place,
+            n_before: 0,
+            uses: Vec::new(),
+            found: None,
+            origin: Origin::Unknown,
+            arguments: Vec::new(),
+            is_done: false,
+        }
+    }
 }
 
 impl Watch for Seeker {
@@ -222,6 +250,7 @@ impl Watch for Seeker {
             return;
         }
         self.is_done = true;
+        self.arguments = arguments.to_vec();
         let Some(name) = &call.name else { return };
         let from = || printed_from(machine, name, arguments, self.place.offset);
         let copied = copied(machine, name, arguments, self.place.offset);

@@ -183,7 +183,11 @@ impl Native<'_> {
             });
             // An expectation that the run meets is none.
             let right = right.filter(|right| self.symbolic.versions.value(terms, *right) == 1);
-            conditions.push(right.unwrap_or(recorded));
+            let condition = right.unwrap_or(recorded);
+            // Text that nothing can change is there because the pointer leads to it.
+            let is_constant = variables(terms, &[condition]).into_iter().all(|(version, _)| self.is_literal(version));
+            let there = pointer.filter(|_| is_constant).map(|pointer| self.symbolic.as_recorded(terms, pointer));
+            conditions.push(there.unwrap_or(condition));
         }
         if let (Some(term), Some(pointer)) = (term, pointer) {
             let versions: Vec<u32> = variables(terms, &[term]).into_iter().map(|(version, _)| version).collect();
@@ -197,6 +201,7 @@ impl Native<'_> {
             failing.conditions.extend(conditions);
             failing.effects.pinned.extend(effects.pinned);
             failing.effects.addresses.extend(effects.addresses);
+            failing.effects.passing.extend(effects.passing);
         }
         Ok(failing)
     }

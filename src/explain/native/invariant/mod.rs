@@ -22,6 +22,7 @@ use crate::explain::invariant::history::History;
 use crate::explain::invariant::history::Time;
 use crate::explain::invariant::history::Version;
 use crate::explain::native::invariant::passing::Passing;
+use crate::instrument::instruction::Instruction;
 use crate::instrument::instruction::Op;
 use crate::logic::substitute::variables;
 use crate::logic::term::Binary;
@@ -159,7 +160,7 @@ impl<'n> Native<'n> {
     }
 
     /// Whether a version is text of the program, or the address of it: what nothing can change.
-    fn is_literal(&self, version: Version) -> bool {
+    pub(super) fn is_literal(&self, version: Version) -> bool {
         let known = self.symbolic.versions.get(version);
         let address = match (known.place, known.assigned) {
             (Place::Memory(address, _), None) => address,
@@ -260,6 +261,18 @@ impl<'n> Native<'n> {
     fn is_decision(event: &Event) -> bool {
         let last = event.last().map(|last| &last.op);
         matches!(last, Some(Op::Branch(..) | Op::Switch(..) | Op::IndirectJump(_)))
+    }
+
+    /// A call: what matters is what let it run, and the function that a pointer leads to.
+    fn called(&mut self, terms: &mut Terms, moment: Moment) -> Result<(TermId, Effects), TraceError> {
+        let evaluated = self.evaluated(terms, moment)?;
+        let pointer = self.event(moment)?.last().and_then(Instruction::pointer);
+        let Some(pointer) = pointer.and_then(|id| evaluated.values.get(&id).copied().flatten()) else {
+            return Ok((terms.truth(true), Effects::default()));
+        };
+        let is_this = self.symbolic.as_recorded(terms, pointer);
+        let effects = self.surroundings(terms, (moment, &evaluated), &[is_this])?;
+        Ok((is_this, effects))
     }
 
     /// The version of the same place that an event reads.
@@ -392,8 +405,13 @@ impl History for Native<'_> {
         let event = self.event(moment)?;
         if let Some(because) = self.because.get(&moment).copied() {
             let because = Some(because);
-            if because != Some(Because::Elsewhere) {
+            let is_by_pointer = event.last().and_then(Instruction::pointer).is_some();
+            if because != Some(Because::Elsewhere) && !(because == Some(Because::Parts) && is_by_pointer) {
                 return Ok((terms.truth(true), Effects { because, ..Effects::default() }));
+            }
+            if because == Some(Because::Parts) {
+                let (condition, effects) = self.called(terms, moment)?;
+                return Ok((condition, Effects { because, ..effects }));
             }
             let evaluated = self.evaluated(terms, moment)?;
             let mut there = terms.truth(true);
@@ -405,8 +423,7 @@ impl History for Native<'_> {
             return Ok((there, Effects { because, ..effects }));
         }
         if !Self::is_decision(&event) {
-            // A call: what matters is what let it run.
-            return Ok((terms.truth(true), Effects::default()));
+            return self.called(terms, moment);
         }
         let evaluated = self.evaluated(terms, moment)?;
         let is_unknown = evaluated.condition.is_none() || evaluated.is_incomplete;
@@ -422,6 +439,6 @@ impl History for Native<'_> {
             },
             None => None,
         };
-        Ok((condition, Effects { is_unknown, is_same_way, ..effects }))
+        Ok((condition, Effects { is_same_way, is_unknown, ..effects }))
     }
 }

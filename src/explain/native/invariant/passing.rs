@@ -41,6 +41,9 @@ const MAX_CALLS: usize = 8;
 /// reason is else.
 pub type Omission = (Step, Option<Because>);
 
+/// Two corresponding events as terms, the failing one first; and the event of the passing run.
+type Both = (Rc<Evaluated>, Rc<Evaluated>, Rc<Event>);
+
 /// The versions of the passing run that correspond to those of the failing one.
 type Pairs = HashMap<Version, Version>;
 
@@ -82,7 +85,7 @@ impl<'p> Passing<'p> {
         &mut self,
         (symbolic, terms): (&mut Symbolic<'_>, &mut Terms),
         moment: Moment,
-    ) -> Result<Option<(Rc<Evaluated>, Rc<Evaluated>, Rc<Event>)>, TraceError> {
+    ) -> Result<Option<Both>, TraceError> {
         let Some(event) = self.counterpart(symbolic, moment)? else { return Ok(None) };
         let ours = symbolic.evaluated(terms, moment)?;
         let theirs = self.symbolic.evaluated(&mut self.terms, event.moment)?;
@@ -128,8 +131,27 @@ impl<'p> Passing<'p> {
         Ok(pairs)
     }
 
-    /// What a version that an event reads held in the passing run; `None` if nothing corresponds to it there.
+    /// What a version that an event reads held in the passing run; `None` if nothing corresponds to it there. The address
+    /// of a text is the same if the text is.
     pub fn value(
+        &mut self,
+        (symbolic, terms): (&mut Symbolic<'_>, &mut Terms),
+        moment: Moment,
+        version: Version,
+    ) -> Result<Option<u64>, TraceError> {
+        let Some(theirs) = self.held((symbolic, terms), moment, version)? else { return Ok(None) };
+        let ours = symbolic.versions.get(version);
+        if ours.width < 64 {
+            return Ok(Some(theirs));
+        }
+        let text = symbolic.tape.player.globals.literal(ours.value);
+        Ok(match (text, self.symbolic.tape.player.globals.literal(theirs)) {
+            (None, _) => Some(theirs),
+            (Some(text), other) => Some(ours.value).filter(|_| other == Some(text)),
+        })
+    }
+
+    fn held(
         &mut self,
         (symbolic, terms): (&mut Symbolic<'_>, &mut Terms),
         moment: Moment,
@@ -342,18 +364,18 @@ impl<'p> Passing<'p> {
                 break;
             }
         }
-        let only_here: Vec<Step> = one[begin..end]
+        let added: Vec<Step> = one[begin..end]
             .iter()
             .map(|(step, _)| *step)
             .filter(|step| self.alignment.reference(*step).is_none())
             .collect();
-        let only_there: Vec<Step> = two[other_begin.min(other_end)..other_end].iter().map(|(step, _)| *step).collect();
+        let missing: Vec<Step> = two[other_begin.min(other_end)..other_end].iter().map(|(step, _)| *step).collect();
         let mut found = Vec::new();
-        for step in only_here.into_iter().take(MAX_CALLS) {
+        for step in added.into_iter().take(MAX_CALLS) {
             let decider = ours.around(step)?.map(|(_, decider, _)| decider);
             found.extend(decider.filter(|decider| *decider != Step::START).map(|decider| (decider, None)));
         }
-        for step in only_there {
+        for step in missing {
             found.extend(self.skipped((ours, terms), step)?);
             if found.len() >= MAX_CALLS {
                 break;
