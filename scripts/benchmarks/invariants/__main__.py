@@ -1,7 +1,7 @@
 """Error invariants of failing runs.
 
 For each fault of the programs of `bench chain` and its first failing test, `git idd chop --no-shrink` records the run and
-gives the chop; `git idd invariants` then finds the abstract slice of the same recording. *Inside*: a faulty line is a
+gives the chop, against the passing version (`--good`); `git idd invariants --passing` then finds the abstract slice of the same recording. *Inside*: a faulty line is a
 statement of the slice; for an omission, the line where something is missing, or a decision of the slice around it. Sizes are
 executed statements, times are those of `git idd invariants` alone. `--verify` lets z3 check all invariants. Raw rows go to
 target/bench/invariants.jsonl.

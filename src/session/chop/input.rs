@@ -38,6 +38,20 @@ pub fn named_files(names: &[String], context: &Context) -> Vec<OsString> {
     names.iter().filter(is_file).map(OsString::from).collect()
 }
 
+/// The names of the files that a recorded run has opened, or that its test gives to it.
+///
+/// Cost: one pass over the trace.
+fn opened(player: &mut Player, sources: &Sources, test: &TestCommand) -> Result<Vec<String>, Failure> {
+    let entries = entries(player, sources, None)?;
+    let opened = entries.iter().filter_map(|entry| match &entry.source {
+        Source::File(name) => Some(name.clone()),
+        _ => None,
+    });
+    let is_standard = entries.iter().any(|entry| entry.source == Source::Standard);
+    let redirected = is_standard.then(|| redirected(test, sources)).into_iter().flatten();
+    Ok(opened.chain(redirected).collect())
+}
+
 /// The files that a recorded run has read, or that its test gives to it, and that the change touches.
 ///
 /// Cost: one pass over the trace.
@@ -47,14 +61,8 @@ pub fn changed_files(
     test: &TestCommand,
     changed: &Lines,
 ) -> Result<Vec<String>, Failure> {
-    let entries = entries(player, sources, None)?;
-    let opened = entries.iter().filter_map(|entry| match &entry.source {
-        Source::File(name) => Some(name.clone()),
-        _ => None,
-    });
-    let is_standard = entries.iter().any(|entry| entry.source == Source::Standard);
-    let redirected = is_standard.then(|| redirected(test, sources)).into_iter().flatten();
-    let paths: BTreeSet<String> = opened.chain(redirected).filter_map(|name| Some(sources.find(&name)?.0)).collect();
+    let names = opened(player, sources, test)?;
+    let paths: BTreeSet<String> = names.into_iter().filter_map(|name| Some(sources.find(&name)?.0)).collect();
     Ok(paths.into_iter().filter(|path| changed.contains_key(path)).collect())
 }
 
@@ -67,15 +75,9 @@ pub fn read_files(
     location: &Location,
 ) -> Result<Vec<OsString>, Failure> {
     let Some(top) = &location.top else { return Ok(Vec::new()) };
-    let entries = entries(player, sources, None)?;
-    let opened = entries.iter().filter_map(|entry| match &entry.source {
-        Source::File(name) => Some(name.clone()),
-        _ => None,
-    });
-    let is_standard = entries.iter().any(|entry| entry.source == Source::Standard);
-    let redirected = is_standard.then(|| redirected(test, sources)).into_iter().flatten();
+    let names = opened(player, sources, test)?;
     let mut paths: Vec<String> = Vec::new();
-    for name in opened.chain(redirected) {
+    for name in names {
         let found = sources.find(&name).filter(|(path, _)| !paths.contains(path));
         let is_alike = |path: &str| name.ends_with(path) || path.ends_with(name.trim_start_matches("./"));
         let Some((path, content)) = found.filter(|(path, _)| is_alike(path)) else { continue };

@@ -102,6 +102,11 @@ impl Machine {
         if let Some(zero) = (0..limit).find(is_zero) {
             return zero + 1;
         }
+        self.written_together(address, limit)
+    }
+
+    /// How many bytes from an address on the step wrote that wrote the first one.
+    fn written_together(&self, address: u64, limit: u64) -> u64 {
         let writer = |n: u64| {
             let mut found = Step::START;
             self.memory.writers(address.saturating_add(n), 1, |writer| found = writer);
@@ -116,13 +121,7 @@ impl Machine {
     /// otherwise count as the rest of the text.
     fn unknown_text(&self, from: u64, to: u64) -> u64 {
         let length = self.text_length(from, MAX_STRING).clamp(1, MAX_UNKNOWN);
-        let writer = |n: u64| {
-            let mut found = Step::START;
-            self.memory.writers(to.saturating_add(n), 1, |writer| found = writer);
-            found
-        };
-        let first = writer(0);
-        (1..length).find(|n| writer(*n) != first).unwrap_or(length)
+        self.written_together(to, length)
     }
 
     /// Whether the length of a string that has to be known is.

@@ -37,6 +37,9 @@ use std::rc::Rc;
 /// Input calls that only one run made, of which the decisions are followed.
 const MAX_CALLS: usize = 8;
 
+/// Steps among which the last one of both runs is looked for; else it is the decision before them.
+const MAX_STEPS: usize = 20_000;
+
 /// A statement of the failing run because of which something is not done as in the passing run: a decision, or what the
 /// reason is else.
 pub type Omission = (Step, Option<Because>);
@@ -151,6 +154,7 @@ impl<'p> Passing<'p> {
         })
     }
 
+    /// The value of a version, as a number.
     fn held(
         &mut self,
         (symbolic, terms): (&mut Symbolic<'_>, &mut Terms),
@@ -284,9 +288,12 @@ impl<'p> Passing<'p> {
         {
             return Ok(Vec::new());
         }
-        let mut last = Step(step.0 - 1);
-        while last > decider && (self.alignment.reference(last).is_none() || !self.is_in_both(symbolic, last)?) {
-            last = Step(last.0 - 1);
+        let mut last = decider;
+        for before in (decider.0..step.0).rev().take(MAX_STEPS).map(Step) {
+            if self.alignment.reference(before).is_some() && self.is_in_both(symbolic, before)? {
+                last = before;
+                break;
+            }
         }
         // A call before it was the last step of both.
         let here = symbolic.around(step)?.map(|(frame, ..)| frame);
@@ -318,12 +325,14 @@ impl<'p> Passing<'p> {
             return Ok(vec![(ours, None)]);
         }
         let here = self.symbolic.around(step)?.map(|(frame, ..)| frame);
-        let mut last = Step(step.0 - 1);
-        while last > decision {
-            if self.alignment.failing(last).is_some() && self.symbolic.around(last)?.map(|(frame, ..)| frame) == here {
+        let mut last = decision;
+        for before in (decision.0..step.0).rev().take(MAX_STEPS).map(Step) {
+            if self.alignment.failing(before).is_some()
+                && self.symbolic.around(before)?.map(|(frame, ..)| frame) == here
+            {
+                last = before;
                 break;
             }
-            last = Step(last.0 - 1);
         }
         let Some(parting) = self.alignment.failing(last) else { return Ok(Vec::new()) };
         let next = Step(parting.0 + 1);
