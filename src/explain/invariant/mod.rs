@@ -115,6 +115,8 @@ pub struct Kept {
     pub facts: Vec<TermId>,
     /// As in [`Link`].
     pub addresses: Vec<TermId>,
+    /// As in [`Link`].
+    pub same: Vec<TermId>,
 }
 
 /// What has to hold before a statement, and what is known there.
@@ -287,7 +289,7 @@ impl<H: History> Engine<'_, H> {
         self.assume(versions, &hypotheses);
         if self.keeps(&touched, &others, &conditions, &effects) {
             self.omitted(time, level)?;
-            self.kept.push(Kept { time, assigned, hypotheses, facts, addresses });
+            self.kept.push(Kept { time, assigned, hypotheses, facts, addresses, same: Vec::new() });
             return Ok(());
         }
         let after = std::mem::take(&mut self.invariant);
@@ -298,7 +300,7 @@ impl<H: History> Engine<'_, H> {
         self.invariant = before;
         if self.is_kept_forward(&after, &effects) {
             self.omitted(time, level)?;
-            self.kept.push(Kept { time, assigned, hypotheses, facts, addresses });
+            self.kept.push(Kept { time, assigned, hypotheses, facts, addresses, same });
             return Ok(());
         }
         self.decided_by(time, level)?;

@@ -36,8 +36,8 @@ impl Formula {
             failing.extend(condition);
             failing.extend(condition.iter().flat_map(|_| addresses));
         }
-        for Kept { assigned, hypotheses, facts, addresses, .. } in kept {
-            always.extend(hypotheses);
+        for Kept { assigned, hypotheses, facts, addresses, same, .. } in kept {
+            always.extend(hypotheses.iter().chain(same));
             statements.push((None, [facts, &equations(terms, assigned, addresses)[..]].concat()));
         }
         let mut fails = terms.truth(true);
