@@ -99,17 +99,13 @@ pub fn run(
 ) -> Result<Invariants, Failure> {
     let (which, expected, passing, changed, kept) = match &order.subject {
         Subject::Recording(which, right) => {
-            let expected = match right {
-                Some(Right::File(file)) => Some(chop::failure::expected(file)?),
+            let (expected, passing) = match right {
+                Some(Right::File(file)) => (Some(chop::failure::expected(file)?), None),
                 Some(Right::Recording(name)) => {
                     beside::check(which, name, location)?;
-                    Some(chop::failure::printed(name, location)?)
+                    (Some(chop::failure::printed(name, location)?), Some(name.clone()))
                 }
-                None => None,
-            };
-            let passing = match right {
-                Some(Right::Recording(name)) => Some(name.clone()),
-                _ => None,
+                None => (None, None),
             };
             (which.clone(), expected, passing, None, None)
         }

@@ -211,7 +211,7 @@ pub struct InvariantsCommand {
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..), conflicts_with = "data")]
     pub depth: Option<u32>,
 
-    /// Do not compare with the passing run: do not leave out what holds there, too.
+    /// Examine the failing run alone: keep what holds in the passing run, too.
     #[arg(long)]
     pub alone: bool,
 

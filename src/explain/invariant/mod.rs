@@ -67,12 +67,8 @@ pub enum Role {
     Locates,
     /// It decided that a statement of the slice runs.
     Decides,
-    /// After it, the failing and the passing run do different things, although the same holds in both.
-    Parts,
-    /// It stores at another address than in the passing run, where it stored what a statement of the slice reads.
-    Elsewhere,
-    /// It wrote something that a statement of the slice reads, and that is not known.
-    Supplies,
+    /// No condition asks for it; why it belongs to the slice nevertheless.
+    Because(Because),
 }
 
 /// A statement of the slice.
@@ -342,10 +338,8 @@ impl<H: History> Engine<'_, H> {
         self.decided_by(decision, if is_call { level } else { level + 1 })?;
         self.note(&new, level + 1);
         let role = match effects.because {
-            Some(Because::Parts) => Role::Parts,
-            Some(Because::Elsewhere) => Role::Elsewhere,
-            Some(Because::Supplies) => Role::Supplies,
-            None if conditions.is_empty() && effects.is_same_way == Some(false) => Role::Parts,
+            Some(because) => Role::Because(because),
+            None if conditions.is_empty() && effects.is_same_way == Some(false) => Role::Because(Because::Parts),
             None => Role::Decides,
         };
         if new.is_empty() && !effects.is_unknown && role == Role::Decides {
@@ -478,18 +472,20 @@ impl<H: History> Engine<'_, H> {
         Required { conditions, hypotheses, facts, addresses }
     }
 
+    /// Whether a condition holds in the passing run, too, and says something of values that are known there.
+    fn holds_in_both(&self, condition: TermId, effects: &Effects) -> bool {
+        let own = variables(self.terms, &[condition]);
+        let is_known = own.iter().all(|(version, _)| effects.passing.contains_key(version));
+        !own.is_empty() && is_known && holds(self.terms, condition, &|version| effects.passing[&version])
+    }
+
     /// Conditions that do not hold in the passing run, or of which that is not known, without the versions that have the
     /// same value there; and what holds there, too.
     fn compared(&mut self, conditions: &[TermId], effects: &Effects) -> (Vec<TermId>, Vec<TermId>) {
         let (mut different, mut same) = (Vec::new(), Vec::new());
         for condition in conditions {
             let own = variables(self.terms, &[*condition]);
-            let value = |version: Version| effects.passing.get(&version).copied().unwrap_or_default();
-            let is_known = |version: &Version| effects.passing.contains_key(version);
-            if !own.is_empty()
-                && own.iter().all(|(version, _)| is_known(version))
-                && holds(self.terms, *condition, &value)
-            {
+            if self.holds_in_both(*condition, effects) {
                 same.push(*condition);
                 continue;
             }
@@ -533,12 +529,7 @@ impl<H: History> Engine<'_, H> {
             }
             same.push(condition);
         }
-        let is_same = |condition: &&TermId| {
-            let own = variables(self.terms, &[**condition]);
-            own.iter().all(|(version, _)| effects.passing.contains_key(version))
-                && holds(self.terms, **condition, &|version| effects.passing[&version])
-        };
-        if same.iter().any(|condition| is_same(&condition)) {
+        if same.iter().any(|condition| self.holds_in_both(*condition, effects)) {
             // What differs from the passing run arises here.
             return false;
         }

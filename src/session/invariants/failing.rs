@@ -204,9 +204,9 @@ fn right(
     Ok(byte(expected, at).filter(|_| is_character).map(u64::from))
 }
 
-/// Whether an argument is a number, of which it may be only the lower half.
+/// Whether an argument is a number, as far as their lower 32 bits say that: the upper ones of an `int` are anything.
 fn is_low(passed: u64, number: u64) -> bool {
-    passed == number || passed & 0xffff_ffff == number & 0xffff_ffff
+    passed & 0xffff_ffff == number & 0xffff_ffff
 }
 
 /// The number in plain digits of which a byte of an output is a part; `None` if there is none, or if it may be a part of

@@ -4,6 +4,7 @@ use crate::explain::invariant::Abstraction;
 use crate::explain::invariant::Failing;
 use crate::explain::invariant::Link;
 use crate::explain::invariant::Role;
+use crate::explain::invariant::history::Because;
 use crate::explain::invariant::history::History as _;
 use crate::explain::invariant::history::Time;
 use crate::explain::invariant::minimal::minimal;
@@ -138,20 +139,20 @@ pub fn tell(
         let is_necessary = necessary.as_ref().map(|necessary| necessary[index]);
         if let Some(last) = statements.last_mut().filter(|last| last.step == event.step.0) {
             last.is_decision &= link.role == Role::Decides;
-            last.is_parting |= link.role == Role::Parts;
-            last.is_elsewhere |= link.role == Role::Elsewhere;
+            last.is_parting |= link.role == Role::Because(Because::Parts);
+            last.is_elsewhere |= link.role == Role::Because(Because::Elsewhere);
             last.is_unknown |= link.is_unknown;
             last.is_pinned |= link.is_pinned;
             last.is_necessary = last.is_necessary.zip(is_necessary).map(|(one, other)| one || other);
             continue;
         }
         let mut statement = statement((native, terms), &event, (link.time, &link.before), sources)?;
-        if link.role == Role::Parts {
+        if link.role == Role::Because(Because::Parts) {
             statement.values = values((native, terms), link.time, link.condition.as_slice())?;
         }
         statement.is_decision = link.role == Role::Decides;
-        statement.is_parting = link.role == Role::Parts;
-        statement.is_elsewhere = link.role == Role::Elsewhere;
+        statement.is_parting = link.role == Role::Because(Because::Parts);
+        statement.is_elsewhere = link.role == Role::Because(Because::Elsewhere);
         statement.is_unknown = link.is_unknown;
         statement.is_pinned = link.is_pinned;
         statement.is_necessary = is_necessary;

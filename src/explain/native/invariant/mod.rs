@@ -275,6 +275,18 @@ impl<'n> Native<'n> {
         Ok((is_this, effects))
     }
 
+    /// That an event stores at the addresses at which it did.
+    fn stored_there(&mut self, terms: &mut Terms, moment: Moment) -> Result<(TermId, Effects), TraceError> {
+        let evaluated = self.evaluated(terms, moment)?;
+        let mut there = terms.truth(true);
+        for pointer in evaluated.stored.iter().filter_map(|stored| stored.pointer) {
+            let is_there = self.symbolic.as_recorded(terms, pointer);
+            there = terms.binary(Binary::And, there, is_there);
+        }
+        let effects = self.surroundings(terms, (moment, &evaluated), &[there])?;
+        Ok((there, effects))
+    }
+
     /// The version of the same place that an event reads.
     fn before(&mut self, terms: &mut Terms, evaluated: &Evaluated, version: Version) -> Option<Version> {
         let known = self.symbolic.versions.get(version).clone();
@@ -404,23 +416,12 @@ impl History for Native<'_> {
         let moment = moment(decision);
         let event = self.event(moment)?;
         if let Some(because) = self.because.get(&moment).copied() {
-            let because = Some(because);
-            let is_by_pointer = event.last().and_then(Instruction::pointer).is_some();
-            if because != Some(Because::Elsewhere) && !(because == Some(Because::Parts) && is_by_pointer) {
-                return Ok((terms.truth(true), Effects { because, ..Effects::default() }));
-            }
-            if because == Some(Because::Parts) {
-                let (condition, effects) = self.called(terms, moment)?;
-                return Ok((condition, Effects { because, ..effects }));
-            }
-            let evaluated = self.evaluated(terms, moment)?;
-            let mut there = terms.truth(true);
-            for pointer in evaluated.stored.iter().filter_map(|stored| stored.pointer) {
-                let is_there = self.symbolic.as_recorded(terms, pointer);
-                there = terms.binary(Binary::And, there, is_there);
-            }
-            let effects = self.surroundings(terms, (moment, &evaluated), &[there])?;
-            return Ok((there, Effects { because, ..effects }));
+            let (condition, effects) = match because {
+                Because::Parts => self.called(terms, moment)?,
+                Because::Supplies => (terms.truth(true), Effects::default()),
+                Because::Elsewhere => self.stored_there(terms, moment)?,
+            };
+            return Ok((condition, Effects { because: Some(because), ..effects }));
         }
         if !Self::is_decision(&event) {
             return self.called(terms, moment);
