@@ -342,7 +342,7 @@ impl<H: History> Engine<'_, H> {
             None if conditions.is_empty() && effects.is_same_way == Some(false) => Role::Because(Because::Parts),
             None => Role::Decides,
         };
-        if new.is_empty() && !effects.is_unknown && role == Role::Decides {
+        if new.is_empty() && !effects.is_unknown && role == Role::Decides && effects.is_same_way != Some(false) {
             return Ok(());
         }
         let n_unknown = self.prover.n_unknown;

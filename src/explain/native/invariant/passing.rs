@@ -314,8 +314,9 @@ impl<'p> Passing<'p> {
         (symbolic, terms): (&mut Symbolic<'_>, &mut Terms),
         step: Step,
     ) -> Result<Vec<Omission>, TraceError> {
-        let mut decision = step;
+        let (mut outer, mut decision) = (step, step);
         while decision != Step::START && self.alignment.failing(decision).is_none() {
+            outer = decision;
             decision = self.symbolic.around(decision)?.map_or(Step::START, |(_, decider, _)| decider);
         }
         let Some(ours) = self.alignment.failing(decision).filter(|_| decision != step) else { return Ok(Vec::new()) };
@@ -324,9 +325,10 @@ impl<'p> Passing<'p> {
         if way == Some(false) {
             return Ok(vec![(ours, None)]);
         }
-        let here = self.symbolic.around(step)?.map(|(frame, ..)| frame);
+        // In the function of the outermost call that only the passing run made.
+        let here = self.symbolic.around(outer)?.map(|(frame, ..)| frame);
         let mut last = decision;
-        for before in (decision.0..step.0).rev().take(MAX_STEPS).map(Step) {
+        for before in (decision.0..outer.0).rev().take(MAX_STEPS).map(Step) {
             if self.alignment.failing(before).is_some()
                 && self.symbolic.around(before)?.map(|(frame, ..)| frame) == here
             {
