@@ -194,11 +194,11 @@ pub struct InvariantsCommand {
     #[arg(long, value_name = "FILE", conflicts_with = "good")]
     pub expected: Option<OsString>,
 
-    /// Revision at which the test passes: its output is right, and what holds in its run, too, is left out.
+    /// Revision at which the test passes: its output is right; conditions that also hold in its run are left out.
     #[arg(long, value_name = "REV", requires = "words", conflicts_with = "recording")]
     pub good: Option<String>,
 
-    /// Recording in which the test passed: its output is right, and what holds in it, too, is left out.
+    /// Recording in which the test passed: its output is right; conditions that also hold there are left out.
     #[arg(long, value_name = "ID", conflicts_with_all = ["words", "hunt", "expected", "good"])]
     pub passing: Option<String>,
 
@@ -211,7 +211,7 @@ pub struct InvariantsCommand {
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..), conflicts_with = "data")]
     pub depth: Option<u32>,
 
-    /// Examine the failing run alone: keep what holds in the passing run, too.
+    /// Examine the failing run alone: keep conditions that also hold in the passing run.
     #[arg(long)]
     pub alone: bool,
 

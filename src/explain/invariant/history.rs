@@ -37,8 +37,8 @@ pub struct Effects {
     pub pinned: HashMap<Version, Vec<TermId>>,
     /// By a version that the statement reads: what has to hold so that it is this one that is read.
     pub addresses: HashMap<Version, Vec<TermId>>,
-    /// What versions that the statement reads held in a passing run, at the same place. What holds there, too, does not
-    /// tell both apart, and is not followed.
+    /// The values that the versions which the statement reads have in a passing run. Conditions that also hold there are
+    /// not followed.
     pub passing: HashMap<Version, u64>,
     /// Why the statement belongs to the slice, whatever its condition is.
     pub because: Option<Because>,

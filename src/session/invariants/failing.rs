@@ -92,8 +92,7 @@ pub fn find(
             if is_exhausted && let Some(found) = recursion::find(player, &is_shared).map_err(|error| failed(&error))? {
                 let Recursion { step, function, depth } = found;
                 let words = format!(
-                    "the endless recursion of `{function}`, with {depth} activations at the end; step {} makes the call \
-                     after which it repeats itself",
+                    "the endless recursion of `{function}` ({depth} activations at the end), from the call of step {} on",
                     step.0
                 );
                 return Ok(Asked { step, what: What::End, words, previous: step, text_before: None });

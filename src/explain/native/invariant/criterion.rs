@@ -206,7 +206,7 @@ impl Native<'_> {
         Ok(failing)
     }
 
-    /// Output that the passing run has not, of which the text is not known.
+    /// Output that differs from that of the passing run, and whose text is not known.
     pub fn otherwise(&mut self, terms: &mut Terms, step: Step, depth: u32) -> Result<Failing, TraceError> {
         let moment = self.last_of(step)?;
         let (conditions, effects) = self.printed(terms, step)?;
