@@ -62,12 +62,17 @@ pub enum Kind {
     End,
     /// A fault of a thread.
     Fault,
+    /// The class files of a Java program.
+    Classes,
+    /// The objects of a Java program.
+    Objects,
 }
 
 impl Kind {
     /// The kind with this number.
     pub fn from_number(number: u32) -> Option<Self> {
-        [Self::Process, Self::Records, Self::Globals, Self::End, Self::Fault].get(number as usize).copied()
+        let all = [Self::Process, Self::Records, Self::Globals, Self::End, Self::Fault, Self::Classes, Self::Objects];
+        all.get(number as usize).copied()
     }
 }
 
