@@ -14,6 +14,7 @@ pub mod flow;
 pub mod function;
 pub mod instruction;
 pub mod invoke;
+pub mod java;
 pub mod layout;
 pub mod lex;
 pub mod map;

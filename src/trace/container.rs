@@ -13,9 +13,6 @@
 //!   one; `kind` 2: addresses (8 bytes each) of the global variables of the unit `thread`, in the order of
 //!   [`Module::globals`](crate::instrument::module::Module::globals); `kind` 3: the process ended, `thread` is its exit code, or 256
 //!   and the number of a signal, or [`REPLACED`]; `kind` 4: a fault of a thread, see [`fault`](crate::trace::native::fault).
-//! - A trace with a chunk of kind 6 is that of a Java virtual machine. `kind` 6: rewritten classes, whole ones only; for each 4 bytes first site, 4 number of sites,
-//!   4 length, and the class file as it was. `kind` 7: descriptions of objects, whole ones only; for each 4 bytes id, 1 kind, 1 zero, 2 length, the class's name, 2 length,
-//!   text, 4 number.
 //! - Of a process that was killed the last records of a thread come from its buffer; behind the last one are zeros, which is the number of no segment.
 //! - Chunks stand in the order in which they came. A file without a trailer (the recorder was killed) is read from the front.
 //! - Where a trace would have become too long, its first records were given up: their chunks are not in the index, and a hole is in their place. The offset
@@ -65,18 +62,17 @@ pub enum Kind {
     End,
     /// A fault of a thread.
     Fault,
-    /// Classes of a Java virtual machine.
-    Classes = 6,
-    /// Objects of a Java virtual machine.
-    Objects = 7,
+    /// The class files of a Java program.
+    Classes,
+    /// The objects of a Java program.
+    Objects,
 }
 
 impl Kind {
     /// The kind with this number.
     pub fn from_number(number: u32) -> Option<Self> {
-        let kinds =
-            [Self::Process, Self::Records, Self::Globals, Self::End, Self::Fault, Self::Classes, Self::Objects];
-        kinds.into_iter().find(|kind| *kind as u32 == number)
+        let all = [Self::Process, Self::Records, Self::Globals, Self::End, Self::Fault, Self::Classes, Self::Objects];
+        all.get(number as usize).copied()
     }
 }
 

@@ -13,6 +13,7 @@ pub mod container;
 pub mod dependence;
 pub mod flow;
 pub mod index;
+pub mod java;
 pub mod native;
 pub mod place;
 pub mod reach;

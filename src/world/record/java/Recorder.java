@@ -73,6 +73,14 @@ public final class Recorder {
     private static Class<?> lastClass;
     private static byte[] lastName;
 
+    /** What the methods of buffers need where an exception goes through them. */
+    private static final String[] LATE = {
+        "jdk.internal.misc.ScopedMemoryAccess$Scope",
+        "jdk.internal.misc.ScopedMemoryAccess$ScopedAccessError",
+        "jdk.internal.foreign.MemorySessionImpl",
+        "java.nio.channels.ClosedByInterruptException",
+    };
+
     private Recorder() {}
 
     /** Runs through all that is needed later: deep in a stack, classes cannot be loaded. */
@@ -87,6 +95,13 @@ public final class Recorder {
         }
         NOWHERE.order(ByteOrder.LITTLE_ENDIAN);
         STREAMS.get();
+        for (int i = 0; i < LATE.length; i++) {
+            try {
+                Class.forName(LATE[i]);
+            } catch (Throwable error) {
+                // Of another version.
+            }
+        }
     }
 
     /** Begins to record. */
@@ -368,7 +383,7 @@ public final class Recorder {
     }
 
     /** Maps a piece of a file, whoever is on the stack. */
-    private static final class Mapping implements PrivilegedAction<MappedByteBuffer> {
+    static final class Mapping implements PrivilegedAction<MappedByteBuffer> {
         private final File file;
         private final long at;
         private final int size;
@@ -419,7 +434,7 @@ public final class Recorder {
     }
 
     /** The records of a thread. */
-    private static final class Stream {
+    static final class Stream {
         final Thread thread;
         MappedByteBuffer buffer = NOWHERE;
         /** Where the next record begins in the buffer. */

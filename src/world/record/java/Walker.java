@@ -13,7 +13,7 @@ final class Walker extends Depth {
         return counter.count;
     }
 
-    private static final class Counter implements Consumer<StackWalker.StackFrame> {
+    static final class Counter implements Consumer<StackWalker.StackFrame> {
         int count;
 
         @Override

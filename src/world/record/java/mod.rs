@@ -37,8 +37,9 @@ use crate::world::record::RecordError;
 /// The variable with options for all virtual machines.
 pub const VARIABLE: &str = "JAVA_TOOL_OPTIONS";
 
-/// What a virtual machine prints to stderr before the value of the variable.
-const PICKED_UP: &str = "Picked up JAVA_TOOL_OPTIONS: ";
+/// How lines begin that a virtual machine prints to stderr because of the agent: with the value of the variable, and where
+/// a class is loaded and the stack has no room for an agent.
+const NOTES: [&str; 2] = ["Picked up JAVA_TOOL_OPTIONS: ", "*** java.lang.instrument ASSERTION FAILED ***: "];
 
 /// The sources. Whatever compiles them, the first two run in every virtual machine from Java 8 on; the last one needs
 /// Java 9.
@@ -178,15 +179,16 @@ fn quoted(word: &[u8]) -> Vec<u8> {
     text
 }
 
-/// An output without what virtual machines print of the variable.
+/// An output without what virtual machines print because of the agent.
 pub fn without_notes(output: &str) -> String {
-    let mut text = String::new();
-    let mut rest = output;
-    while let Some((before, behind)) = rest.split_once(PICKED_UP) {
-        text.push_str(before);
-        rest = behind.split_once('\n').map_or("", |(_, rest)| rest);
+    let mut text = output.to_owned();
+    for note in NOTES {
+        let mut parts = text.split(note);
+        let mut rest = parts.next().unwrap_or_default().to_owned();
+        rest.extend(parts.map(|part| part.split_once('\n').map_or("", |(_, behind)| behind)));
+        text = rest;
     }
-    text + rest
+    text
 }
 
 #[cfg(test)]

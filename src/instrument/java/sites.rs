@@ -1,0 +1,205 @@
+//! What a method records, and where.
+//!
+//! Recorded is what cannot be derived from the bytecode: that a method was entered, and with what; which way a decision
+//! went; that an exception was caught; what was read from fields and arrays, and what a call gave. A reader that
+//! interprets the code in between knows everything else. Each place where something is recorded is a *site* with a
+//! number: it writes that number and then its payload, so a stream describes itself. If another site follows than the
+//! code makes one expect, an exception was thrown in between, or a method was entered by code that is not recorded.
+
+use crate::instrument::Unsupported;
+use crate::instrument::java::class_file::Class;
+use crate::instrument::java::class_file::Method;
+use crate::instrument::java::code::Code;
+use crate::instrument::java::descriptor::Kind;
+use crate::instrument::java::descriptor::Signature;
+use crate::instrument::java::layout;
+use crate::instrument::java::operation::Operation;
+use crate::instrument::java::pool::Constant;
+use crate::instrument::java::pool::Member;
+use crate::instrument::java::stack::Constructed;
+use crate::instrument::java::stack::constant_kind;
+use crate::instrument::java::stack::constructed;
+
+/// What a site records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Probe {
+    /// The method was entered.
+    Enter,
+    /// What was given for a parameter, or `this`, which is in this local.
+    Parameter(Kind, u16),
+    /// A decision led to the instruction behind it.
+    Block,
+    /// The exception handler behind it was entered: the exception, and the number of activations on the stack.
+    Handler,
+    /// The result of the instruction before it; a call that returns nothing has `None`.
+    Value(Option<Kind>),
+    /// `this`, after the constructor of the class that is extended.
+    This,
+    /// The instruction before it entered a monitor.
+    Monitor,
+}
+
+impl Probe {
+    /// Bytes of the payload.
+    pub fn size(self) -> u8 {
+        let of_kind = |kind: Kind| if kind.n_slots() == 2 { 8 } else { 4 };
+        match self {
+            Self::Parameter(kind, _) | Self::Value(Some(kind)) => of_kind(kind),
+            Self::Handler => 8,
+            Self::This => 4,
+            Self::Enter | Self::Block | Self::Value(None) | Self::Monitor => 0,
+        }
+    }
+
+    /// Whether it is before its instruction.
+    pub fn is_before(self) -> bool {
+        matches!(self, Self::Enter | Self::Parameter(..) | Self::Block | Self::Handler)
+    }
+}
+
+/// A place where something is recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Site {
+    /// Its instruction.
+    pub instruction: u32,
+    /// What it records.
+    pub probe: Probe,
+}
+
+/// The number of the first site of the first class. Smaller numbers are marks of the stream.
+pub const FIRST_SITE: u32 = 16;
+
+/// The mark before a value of the common counter of all threads.
+pub const CLOCK: u32 = 1;
+
+/// The mark where the limit of a recording was reached.
+pub const CUT: u32 = 2;
+
+/// The constants that the rewritten class needs beside one number for each site.
+pub const N_OWN_CONSTANTS: usize = 32;
+
+/// The sites of a method in the order of the code, or why it is left as it is; `None` for one without code.
+pub type MethodSites<'b> = Option<Result<(Code<'b>, Vec<Site>), Unsupported>>;
+
+/// The sites of all methods of a class, in order. A site has the number of those before it, plus a first number that the
+/// class was given.
+///
+/// Methods that cannot be rewritten have none: they use `jsr`, would be longer than 64 KiB, or their class would have
+/// too many constants.
+pub fn of_class<'b>(class: &Class<'b>) -> Vec<MethodSites<'b>> {
+    let mut n_constants = class.pool.len() + N_OWN_CONSTANTS;
+    let mut all = Vec::with_capacity(class.methods.len());
+    for method in &class.methods {
+        let sites = of_method(class, method).transpose().map(|found| {
+            let (code, sites) = found?;
+            // A number that `sipush` cannot have is a constant.
+            if n_constants + sites.len() > usize::from(u16::MAX) {
+                return Err(Unsupported::new("too many constants"));
+            }
+            layout::Layout::of(&code, &sites)?;
+            n_constants += sites.len();
+            Ok((code, sites))
+        });
+        all.push(sites);
+    }
+    all
+}
+
+/// Bytes of the payload of each site of a class, by its number.
+pub fn sizes(bytes: &[u8]) -> Result<Vec<u8>, Unsupported> {
+    let class = Class::read(bytes)?;
+    let sites = of_class(&class).into_iter().flatten().flatten();
+    Ok(sites.flat_map(|(_, sites)| sites.into_iter().map(|site| site.probe.size())).collect())
+}
+
+fn of_method<'b>(class: &Class<'b>, method: &Method) -> Result<Option<(Code<'b>, Vec<Site>)>, Unsupported> {
+    let Some(code) = Code::of(class, method)? else { return Ok(None) };
+    let constructed = constructed(&code, method, &class.pool)?;
+    let mut is_chosen = vec![false; code.instructions.len()];
+    for (number, instruction) in code.instructions.iter().enumerate() {
+        if instruction.operation.is_decision() {
+            for way in instruction.operation.ways() {
+                is_chosen[way as usize] = true;
+            }
+            if let Some(next) = is_chosen.get_mut(number + 1).filter(|_| instruction.operation.goes_on()) {
+                *next = true;
+            }
+        }
+    }
+    let mut is_handler = vec![false; code.instructions.len()];
+    for handler in &code.handlers {
+        is_handler[handler.begin as usize] = true;
+    }
+    let mut sites = entry(method)?;
+    for (number, instruction) in (0_u32..).zip(&code.instructions) {
+        let mut add = |probe| sites.push(Site { instruction: number, probe });
+        if is_handler[number as usize] {
+            add(Probe::Handler);
+        } else if is_chosen[number as usize] {
+            add(Probe::Block);
+        }
+        let constructed = constructed.get(&number).copied();
+        if let Some(probe) = result(class, &instruction.operation, constructed)? {
+            add(probe);
+        }
+    }
+    Ok(Some((code, sites)))
+}
+
+/// The sites at the beginning of a method.
+fn entry(method: &Method) -> Result<Vec<Site>, Unsupported> {
+    let mut sites = vec![Site { instruction: 0, probe: Probe::Enter }];
+    let mut local = 0;
+    let mut add = |kind: Kind, is_given: bool| {
+        if is_given {
+            sites.push(Site { instruction: 0, probe: Probe::Parameter(kind, local) });
+        }
+        local += kind.n_slots();
+    };
+    if !method.is_static() {
+        // The verifier lets nobody have the object of a constructor so early.
+        add(Kind::Reference, !method.is_constructor());
+    }
+    for kind in Signature::of(&method.descriptor)?.kinds()? {
+        add(kind, true);
+    }
+    Ok(sites)
+}
+
+/// What is recorded after an instruction.
+fn result(
+    class: &Class<'_>,
+    operation: &Operation,
+    constructed: Option<Constructed>,
+) -> Result<Option<Probe>, Unsupported> {
+    let pool = &class.pool;
+    let kind = |member: Member| Kind::of(&member.descriptor);
+    Ok(match operation {
+        Operation::Constant(number) => {
+            let is_known = matches!(
+                pool.get(*number)?,
+                Constant::Int(_) | Constant::Float(_) | Constant::Long(_) | Constant::Double(_)
+            );
+            if is_known { None } else { Some(Probe::Value(Some(constant_kind(pool, *number)?))) }
+        }
+        Operation::LoadElement(element) => Some(Probe::Value(Some(element.kind()))),
+        Operation::LoadStatic(number) | Operation::LoadField(number) => {
+            Some(Probe::Value(kind(pool.member(*number)?)?))
+        }
+        Operation::Invoke(_, number) => match constructed {
+            Some(Constructed::Top) => Some(Probe::Value(Some(Kind::Reference))),
+            Some(Constructed::This) => Some(Probe::This),
+            Some(Constructed::Unknown) => Some(Probe::Value(None)),
+            None => {
+                let member = pool.member(*number)?;
+                Some(Probe::Value(Signature::of(&member.descriptor)?.result_kind()?))
+            }
+        },
+        Operation::NewBasicArray(_) | Operation::NewArray(_) | Operation::NewArrays(..) => {
+            Some(Probe::Value(Some(Kind::Reference)))
+        }
+        Operation::InstanceOf(_) => Some(Probe::Value(Some(Kind::Int))),
+        Operation::Enter => Some(Probe::Monitor),
+        _ => None,
+    })
+}
