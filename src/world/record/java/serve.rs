@@ -114,3 +114,30 @@ fn machine() -> Process {
         words: files::bytes(&place.join("cmdline")).unwrap_or_default(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_class_stays_as_it_is_and_files_are_made_on_request() {
+        let place = tempfile::tempdir().unwrap();
+        let input = [&3_u32.to_le_bytes()[..], b"xyz", &FILE.to_le_bytes(), &5_u32.to_le_bytes(), &[9, 0]].concat();
+        let mut output = Vec::new();
+        serve(place.path(), 1 << 20, (&mut &*input, &mut output)).unwrap();
+        assert_eq!(output, [0; 12]);
+        for name in ["objects", "thread-5"] {
+            assert_eq!(fs::metadata(place.path().join(name)).unwrap().len(), (1 << 20) + SLACK);
+        }
+        assert!(fs::read(place.path().join("classes")).unwrap().is_empty());
+        let process = Process::from_bytes(&fs::read(place.path().join("process")).unwrap()).unwrap();
+        assert_eq!(Some(process.pid.cast_signed()), rustix::process::getppid().map(|pid| pid.as_raw_pid()));
+    }
+
+    #[test]
+    fn who_sends_no_length_is_no_agent() {
+        let place = tempfile::tempdir().unwrap();
+        let input = (MAX_CLASS + 1).to_le_bytes();
+        assert!(serve(place.path(), 0, (&mut &input[..], &mut Vec::new())).is_err());
+    }
+}
