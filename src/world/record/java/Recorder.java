@@ -28,6 +28,7 @@ public final class Recorder {
 
     private static final int FIRST_PIECE = 64 << 10;
     private static final int PIECE = 4 << 20;
+    private static final int SMALLEST_PIECE = 4 << 10;
 
     /** More threads are not recorded. */
     private static final int MAX_THREADS = 4096;
@@ -77,6 +78,9 @@ public final class Recorder {
     private static final String[] LATE = {
         "jdk.internal.misc.ScopedMemoryAccess$Scope",
         "jdk.internal.misc.ScopedMemoryAccess$ScopedAccessError",
+        "jdk.internal.misc.ScopedMemoryAccess$Scope$ScopedAccessError",
+        "java.lang.invoke.WrongMethodTypeException",
+        "java.lang.reflect.InvocationTargetException",
         "jdk.internal.foreign.MemorySessionImpl",
         "java.nio.channels.ClosedByInterruptException",
     };
@@ -313,7 +317,7 @@ public final class Recorder {
         if (objects == null || objectsPosition + total > objects.capacity() - SPARE) {
             long base = objectsBase + objectsPosition;
             int size = Math.max(objects == null ? FIRST_PIECE : PIECE, total + SPARE);
-            MappedByteBuffer next = piece("objects", base, size);
+            MappedByteBuffer next = piece("objects", base, size, total + SPARE);
             if (next == null) {
                 return;
             }
@@ -370,16 +374,18 @@ public final class Recorder {
         }
     }
 
-    /** Maps the next piece of a file; null if there is no room. */
-    static MappedByteBuffer piece(String name, long at, int size) {
+    /** Maps the next piece of a file, the last one of all with what is left; null if there is no room. */
+    static MappedByteBuffer piece(String name, long at, int size, int least) {
+        int taken;
         synchronized (ROOM) {
-            if (left < size) {
+            if (left < least) {
                 left = 0;
                 return null;
             }
-            left -= size;
+            taken = (int) Math.min(left, size);
+            left -= taken;
         }
-        return AccessController.doPrivileged(new Mapping(new File(directory, name), at, size));
+        return AccessController.doPrivileged(new Mapping(new File(directory, name), at, taken));
     }
 
     /** Maps a piece of a file, whoever is on the stack. */
@@ -469,7 +475,7 @@ public final class Recorder {
                     return false;
                 }
                 maker.accept(number);
-                MappedByteBuffer first = piece("thread-" + number, 0, FIRST_PIECE);
+                MappedByteBuffer first = piece("thread-" + number, 0, FIRST_PIECE, SMALLEST_PIECE);
                 if (first == null) {
                     isOver = true;
                     return false;
@@ -513,7 +519,8 @@ public final class Recorder {
             buffer = NOWHERE;
             end = -1;
             try {
-                next = piece("thread-" + number, base + behind, (int) Math.min(PIECE, 2L * (capacity + SPARE)));
+                int size = (int) Math.min(PIECE, 2L * (capacity + SPARE));
+                next = piece("thread-" + number, base + behind, size, SMALLEST_PIECE);
                 if (next == null) {
                     whole.putInt(behind, CUT);
                     isOver = true;

@@ -185,11 +185,7 @@ struct Ended {
 }
 
 /// Reads the file of a thread, and gives its records in chunks of whole ones, with the number of bytes before.
-fn records(
-    input: &mut dyn Read,
-    sizes: &[u8],
-    add: &mut dyn FnMut(u64, &[u8]) -> io::Result<()>,
-) -> io::Result<Ended> {
+fn records(input: &mut dyn Read, sizes: &[u8], add: &mut dyn FnMut(u64, &[u8]) -> io::Result<()>) -> io::Result<Ended> {
     let mut ended = Ended { n_bytes: 0, last: 0, is_known: true };
     let mut head = Vec::new();
     input.take(14).read_to_end(&mut head)?;

@@ -46,11 +46,7 @@ const SLACK: u64 = 8 << 20;
 /// - `max_bytes`: what it may record.
 ///
 /// Errors: it sends no messages, or nothing can be written. It goes on without rewritten classes then.
-pub fn serve(
-    directory: &Path,
-    max_bytes: u64,
-    (input, output): (&mut dyn Read, &mut dyn Write),
-) -> io::Result<()> {
+pub fn serve(directory: &Path, max_bytes: u64, (input, output): (&mut dyn Read, &mut dyn Write)) -> io::Result<()> {
     let limit = rustix::process::getrlimit(Resource::Fsize);
     let lifted = Rlimit { current: limit.maximum, maximum: limit.maximum };
     // Without it, large files cannot be made, and recording ends early.
