@@ -486,6 +486,8 @@ fn take(
             }
             Kind::Fault => fault::offset(&content).ok_or(io::ErrorKind::InvalidData)?,
             Kind::Process | Kind::Globals => 0,
+            // Only a trace of a Java program has these, and nothing sends one.
+            Kind::Classes | Kind::Objects => return Err(io::ErrorKind::InvalidData.into()),
         };
         taking.add((kind, thread), offset, &content, length)?;
     }
