@@ -95,12 +95,11 @@ pub fn run(order: &SliceOrder, location: &Location) -> Result<(Slice, Sources), 
     let mut remarks: Vec<String> = Vec::new();
     let relevant =
         if order.kinds.potential { run.relevant_dependences().map_err(|error| failed(&error))? } else { None };
-    let graph = match relevant {
-        Some(graph) => graph,
-        None => {
-            remarks.extend(order.kinds.potential.then(remark::no_potential));
-            run.dependences(Step(u32::MAX)).map_err(|error| failed(&error))?
-        }
+    let graph = if let Some(graph) = relevant {
+        graph
+    } else {
+        remarks.extend(order.kinds.potential.then(remark::no_potential));
+        run.dependences(Step(u32::MAX)).map_err(|error| failed(&error))?
     };
     let members = match order.direction {
         Direction::Backward => match &part {

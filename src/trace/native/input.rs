@@ -79,6 +79,9 @@ impl Watch for Readers<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trace::input::Contents;
+    use crate::trace::input::Source;
+    use crate::trace::input::name;
     use crate::trace::native::detail::detail;
     use crate::trace::native::stored::player;
     use crate::trace::native::stored::step;

@@ -283,6 +283,7 @@ mod tests {
     use super::*;
     use crate::trace::native::stored::lines;
     use crate::trace::native::stored::player;
+    use crate::trace::output::NoByte;
 
     #[test]
     fn a_byte_of_the_output_has_the_step_that_wrote_it() {
