@@ -157,6 +157,7 @@ impl Machine {
                 Ok(())
             }
             Probe::Handler => self.catch(&method, site.instruction, record.payload, watch),
+            Probe::Leave => self.leave(&method, watch),
             Probe::Block | Probe::Monitor | Probe::This | Probe::Value(_) => {
                 self.reach(&method, index, record.payload, watch)
             }
@@ -190,8 +191,7 @@ impl Machine {
         let (mut caller, mut base, mut is_direct) = (Step::START, Index::root(self.thread), false);
         while let Some(mut frame) = self.pop() {
             let stop = frame.stop();
-            let is_return = stop != NONE && matches!(frame.method.operations[stop as usize], Operation::Return(_));
-            if is_return && !(is_initialiser && initialises(&frame, stop)) {
+            if frame.returns() && !(is_initialiser && frame.may_initialise()) {
                 self.go(&mut frame, stop, watch);
                 self.returns(frame, watch);
                 continue;
@@ -295,32 +295,48 @@ impl Machine {
         Err(TraceError::Damaged("a record that no activation can have written"))
     }
 
+    /// Ends the activations above the last one of a method, because of an exception.
+    ///
+    /// Errors: there is none of it.
+    fn unwind<W: Watch>(&mut self, method: &Method, watch: &mut W) -> Result<Frame, TraceError> {
+        if !self.frames().iter().any(|frame| frame.method.number == method.number) {
+            return Err(TraceError::Damaged("an exception in no activation"));
+        }
+        loop {
+            let mut frame = self.pop().ok_or(TraceError::Damaged("an exception in no activation"))?;
+            let is_here = frame.method.number == method.number;
+            // A return is not recorded.
+            if frame.returns() && (!is_here || !frame.may_throw()) && !frame.is_unguarded() {
+                let stop = frame.stop();
+                self.go(&mut frame, stop, watch);
+                self.returns(frame, watch);
+                continue;
+            }
+            self.fail(&mut frame, watch);
+            if is_here {
+                return Ok(frame);
+            }
+            // A constructor cannot record what leaves it before the one of the class that is extended has run.
+            self.leave_by_exception(frame, watch);
+        }
+    }
+
+    /// An exception leaves the last activation of a method.
+    fn leave<W: Watch>(&mut self, method: &Method, watch: &mut W) -> Result<(), TraceError> {
+        let frame = self.unwind(method, watch)?;
+        self.leave_by_exception(frame, watch);
+        Ok(())
+    }
+
     /// An exception handler was entered.
     fn catch<W: Watch>(
         &mut self,
         method: &Arc<Method>,
         begin: u32,
-        payload: u64,
+        exception: u64,
         watch: &mut W,
     ) -> Result<(), TraceError> {
-        let (exception, depth) = (payload & u64::from(u32::MAX), usize::try_from(payload >> 32).unwrap_or(0));
-        let frames = self.frames();
-        let is_there = |depth: usize| {
-            depth
-                .checked_sub(1)
-                .and_then(|index| frames.get(index))
-                .is_some_and(|frame| frame.method.number == method.number)
-        };
-        let depth = if is_there(depth) { Some(depth) } else { (1..=frames.len()).rev().find(|depth| is_there(*depth)) };
-        let depth = depth.ok_or(TraceError::Damaged("a handler of no activation"))?;
-        while self.frames().len() > depth
-            && let Some(mut frame) = self.pop()
-        {
-            self.fail(&mut frame, watch);
-            self.leave_by_exception(frame, watch);
-        }
-        let Some(mut frame) = self.pop() else { return Ok(()) };
-        self.fail(&mut frame, watch);
+        let mut frame = self.unwind(method, watch)?;
         let threw = self.threads.get_mut(&self.thread).and_then(|thread| thread.threw.take()).unwrap_or(frame.step);
         frame.stack.clear();
         let value = Value::of(exception, threw);
@@ -500,6 +516,10 @@ impl Machine {
             Some(given) => given,
             None => self.given(frame, callee, watch),
         };
+        if let Some(thread) = self.threads.get_mut(&self.thread) {
+            // What was thrown in code that is not recorded was caught there.
+            thread.threw = None;
+        }
         let is_recorded = match frame.returned.take() {
             Some((step, is_direct)) => {
                 watch.uses(frame.step, step, What::Returned);
@@ -846,20 +866,6 @@ impl Machine {
             }
             _ => false,
         }
-    }
-}
-
-/// Whether an instruction before a stop can make the machine initialise a class.
-fn initialises(frame: &Frame, stop: u32) -> bool {
-    let mut at = frame.at;
-    loop {
-        if matches!(frame.method.operations[at as usize], Operation::New(_) | Operation::StoreStatic(_)) {
-            return true;
-        }
-        if at == stop || frame.method.next[at as usize] == NONE {
-            return false;
-        }
-        at = frame.method.next[at as usize];
     }
 }
 
