@@ -8,6 +8,7 @@ use crate::trace::TraceError;
 use crate::trace::container::Kind;
 use crate::trace::container::Trace;
 use crate::trace::execution::Execution;
+use crate::trace::java;
 use crate::trace::native::play::Player;
 use crate::trace::spool::Spool;
 use crate::world::record::store;
@@ -136,10 +137,10 @@ pub fn is_java(trace: &Trace) -> bool {
 }
 
 /// The run of a Java program.
-///
-/// Its reader, `trace::java::open`, belongs here. Until then these traces are those of another version.
-fn java(_trace: Trace, _spool: Spool) -> Result<Run, TraceError> {
-    Err(TraceError::Version)
+fn java(trace: Trace, spool: Spool) -> Result<Run, TraceError> {
+    let mut player = java::player::Player::new(trace)?;
+    player.spool = Some(spool);
+    Ok(Run::Java(Box::new(player)))
 }
 
 /// As [`run`], for a command that reads only recordings of C programs.

@@ -119,7 +119,9 @@ impl Frame {
     /// Whether an instruction up to the stop, which records nothing, can throw an exception.
     pub fn may_throw(&self) -> bool {
         self.until_stop().any(|operation| match operation {
-            Operation::StoreField(_) | Operation::StoreElement(_) | Operation::StoreStatic(_) | Operation::Length => true,
+            Operation::StoreField(_) | Operation::StoreElement(_) | Operation::StoreStatic(_) | Operation::Length => {
+                true
+            }
             Operation::Cast(_) | Operation::Exit | Operation::Throw | Operation::New(_) => true,
             Operation::Arithmetic(operator, kind) => {
                 matches!(operator, Arithmetic::Divide | Arithmetic::Remainder) && matches!(kind, Kind::Int | Kind::Long)

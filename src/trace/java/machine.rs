@@ -98,8 +98,9 @@ pub struct Thread {
 }
 
 /// A process.
-#[derive(Debug, Clone)]
 pub struct Machine {
+    /// The classes.
+    pub program: Program,
     /// The threads, by their numbers.
     pub threads: BTreeMap<u32, Thread>,
     /// The thread of the last record.
@@ -116,6 +117,12 @@ pub struct Machine {
     pub n_records: u64,
     /// The activations that an exception ended.
     pub n_unwound: u64,
+    /// The values that were read from objects.
+    pub n_reads: u64,
+    /// Those of them that the recorded code had not written there last.
+    pub n_other: u64,
+    /// Those of these in objects that a call of the library had got since.
+    pub n_reached: u64,
     /// The new objects whose constructors have not returned, so far.
     n_new: u64,
 }
@@ -128,8 +135,9 @@ const NEW: u64 = 1 << 63;
 
 impl Machine {
     /// A process before its first record.
-    pub fn new(objects: Arc<Objects>) -> Self {
+    pub fn new(program: Program, objects: Arc<Objects>) -> Self {
         Self {
+            program,
             threads: BTreeMap::new(),
             thread: 0,
             memory: Memory::default(),
@@ -138,17 +146,28 @@ impl Machine {
             n_frames: 0,
             n_records: 0,
             n_unwound: 0,
+            n_reads: 0,
+            n_other: 0,
+            n_reached: 0,
             n_new: 0,
         }
+    }
+
+    /// Goes back to before the first record.
+    pub fn rewind(&mut self) {
+        self.threads.clear();
+        self.memory = Memory::default();
+        (self.thread, self.n_steps, self.n_frames, self.n_records, self.n_unwound, self.n_new) = (0, 0, 0, 0, 0, 0);
+        (self.n_reads, self.n_other, self.n_reached) = (0, 0, 0);
     }
 
     /// Takes a record.
     ///
     /// Errors: no activation can have written it.
-    pub fn take<W: Watch>(&mut self, program: &mut Program, record: Record, watch: &mut W) -> Result<(), TraceError> {
+    pub fn take<W: Watch>(&mut self, record: Record, watch: &mut W) -> Result<(), TraceError> {
         self.thread = record.thread;
         self.n_records += 1;
-        let (method, index) = program.site(record.site)?;
+        let (method, index) = self.program.site(record.site)?;
         let site = method.sites[index];
         match site.probe {
             Probe::Enter => self.enter(method, watch),
@@ -496,6 +515,15 @@ impl Machine {
 
     /// A value was read from an object.
     fn loads<W: Watch>(&mut self, frame: &mut Frame, location: Location, (kind, bits): (Kind, u64), watch: &mut W) {
+        self.n_reads += 1;
+        if self.memory.get(location).is_some_and(|value| value.is_known && value.bits != bits) {
+            self.n_other += 1;
+            let object = match location {
+                Location::Field(object, _) | Location::Element(object, _) => Some(object),
+                _ => None,
+            };
+            self.n_reached += u64::from(object.is_some_and(|object| self.memory.giver(object).is_some()));
+        }
         let maker = self.memory.read(location, bits);
         if maker != Step::START {
             watch.uses(frame.step, maker, What::Place(location));
@@ -585,6 +613,7 @@ impl Machine {
             if object.kind != ObjectKind::Array {
                 if let Some(maker) = self.memory.state(id).or_else(|| self.memory.birth(id)) {
                     watch.uses(frame.step, maker, What::Place(Location::State(id)));
+                    watch.reads(self, frame, Location::State(id), Value::of(u64::from(id), maker));
                 }
             }
             let is_changed = object.kind == ObjectKind::Array || is_object || !callee.has_object;
