@@ -33,6 +33,8 @@ pub fn length(probe: Probe) -> usize {
             }
         }
         Probe::Handler | Probe::Value(Some(_)) | Probe::This => 1,
+        // It throws the exception again.
+        Probe::Leave => 2,
     };
     copy + NUMBER + CALL
 }
@@ -80,6 +82,7 @@ impl Layout {
             }
         }
         layout.targets.push(narrow(at)?);
+        at += sites.map(|site| length(site.probe)).sum::<usize>();
         layout.length = narrow(at)?;
         for (number, instruction) in code.instructions.iter().enumerate() {
             // `goto_w` and switches have 32 bits.

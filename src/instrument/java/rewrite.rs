@@ -2,15 +2,23 @@
 //!
 //! The inserted code copies a value on the stack, adds the number of the site, and calls a static method of
 //! [`RECORDER`]. Only places move: those of jumps, handlers, lines, variables and frames.
+//!
+//! One handler is added behind the last instruction of a method. It takes the exceptions that leave the method, and
+//! throws them again. Its frame has no locals, so it fits to every instruction.
 
 use crate::instrument::Unsupported;
 use crate::instrument::java::class_file::Class;
+use crate::instrument::java::class_file::FRAMES;
 use crate::instrument::java::code::Code;
+use crate::instrument::java::code::Handler;
 use crate::instrument::java::code::Instruction;
 use crate::instrument::java::code::Offsets;
 use crate::instrument::java::cursor::Cursor;
 use crate::instrument::java::descriptor::Kind;
 use crate::instrument::java::frames;
+use crate::instrument::java::frames::Frame;
+use crate::instrument::java::frames::Shape;
+use crate::instrument::java::frames::Slot;
 use crate::instrument::java::layout::Layout;
 use crate::instrument::java::layout::is_of_entry;
 use crate::instrument::java::operation::Operation;
@@ -22,6 +30,9 @@ use std::collections::HashMap;
 
 /// The class that records, as class files name it.
 pub const RECORDER: &str = "idd/Recorder";
+
+/// The class of all exceptions.
+const EXCEPTION: &str = "java/lang/Throwable";
 
 /// Slots of the stack that a site needs: a value and a number.
 const SITE_STACK: u16 = 3;
@@ -57,7 +68,7 @@ pub fn rewrite(bytes: &[u8], first_site: u32) -> Result<Rewritten, Unsupported> 
                 let first =
                     first_site.checked_add(rewritten.n_sites).ok_or_else(|| Unsupported::new("too many sites"))?;
                 let Some(range) = &method.code else { continue };
-                let attribute = code_attribute((&code, &sites), first, &mut constants)?;
+                let attribute = code_attribute(class.version, (&code, &sites), first, &mut constants)?;
                 out.extend(&class.bytes[method.range.start..range.start]);
                 out.extend(&class.bytes[range.start..range.start + 2]);
                 out.extend(u32::try_from(attribute.len()).unwrap_or(u32::MAX).to_be_bytes());
@@ -115,20 +126,23 @@ impl Constants {
         Ok(number)
     }
 
+    fn class(&mut self, name: &'static str) -> Result<u16, Unsupported> {
+        // No method has this type.
+        if let Some(number) = self.methods.get(&(name, "")) {
+            return Ok(*number);
+        }
+        let text = self.text(name)?;
+        let number = self.add(7, &text.to_be_bytes())?;
+        self.methods.insert((name, ""), number);
+        Ok(number)
+    }
+
     /// A method of the recorder.
     fn method(&mut self, name: &'static str, descriptor: &'static str) -> Result<u16, Unsupported> {
         if let Some(number) = self.methods.get(&(name, descriptor)) {
             return Ok(*number);
         }
-        let recorder = match self.methods.get(&("", "")) {
-            Some(number) => *number,
-            None => {
-                let text = self.text(RECORDER)?;
-                let number = self.add(7, &text.to_be_bytes())?;
-                self.methods.insert(("", ""), number);
-                number
-            }
-        };
+        let recorder = self.class(RECORDER)?;
         let (name_text, descriptor_text) = (self.text(name)?, self.text(descriptor)?);
         let both = self.add(12, &[name_text.to_be_bytes(), descriptor_text.to_be_bytes()].concat())?;
         let number = self.add(10, &[recorder.to_be_bytes(), both.to_be_bytes()].concat())?;
@@ -139,6 +153,7 @@ impl Constants {
 
 /// The content of the `Code` attribute of a method with its sites.
 fn code_attribute(
+    version: u16,
     (code, sites): (&Code<'_>, &[Site]),
     first: u32,
     constants: &mut Constants,
@@ -149,19 +164,29 @@ fn code_attribute(
     out.extend(code.max_locals.to_be_bytes());
     out.extend(u32::from(layout.length).to_be_bytes());
     out.extend(body);
-    let count = |n: usize| u16::try_from(n).expect("as many as were read").to_be_bytes();
+    let count = |n: usize| u16::try_from(n).map(u16::to_be_bytes).map_err(|_| Unsupported::new("too many handlers"));
     let target = |instruction: u32| layout.targets[instruction as usize];
-    out.extend(count(code.handlers.len()));
-    for handler in &code.handlers {
+    let mut handlers = code.handlers.clone();
+    let mut frames = frames_of(code)?;
+    if let Some(guarded) = sites::guarded(code, sites) {
+        handlers.push(Handler { guarded, begin: code.end(), class: 0 });
+        let exception = Slot::Object(constants.class(EXCEPTION)?);
+        frames.push(Frame { at: code.end(), shape: Shape::Full(Vec::new(), vec![exception]) });
+    }
+    out.extend(count(handlers.len())?);
+    for handler in &handlers {
         let places = [handler.guarded.start, handler.guarded.end, handler.begin].map(target);
         out.extend(places.iter().flat_map(|place| place.to_be_bytes()));
         out.extend(handler.class.to_be_bytes());
     }
     let offsets = code.offsets();
     let mut attributes: Vec<(u16, Vec<u8>)> = Vec::new();
+    if version >= FRAMES && !frames.is_empty() {
+        let own = |at: u32| layout.own[at as usize];
+        attributes.push((constants.text("StackMapTable")?, frames::write(&frames, target, own)));
+    }
     for (name, number, content) in &code.attributes {
         let moved = match &**name {
-            "StackMapTable" => frames::write(&frames_of(code)?, target, |at| layout.own[at as usize]),
             "LineNumberTable" => lines(content, &offsets, &layout)?,
             "LocalVariableTable" | "LocalVariableTypeTable" => variables(content, &offsets, &layout)?,
             // Annotations of types within the code, which nothing reads while it runs.
@@ -169,7 +194,7 @@ fn code_attribute(
         };
         attributes.push((*number, moved));
     }
-    out.extend(count(attributes.len()));
+    out.extend(count(attributes.len())?);
     for (number, content) in attributes {
         out.extend(number.to_be_bytes());
         out.extend(u32::try_from(content.len()).unwrap_or(u32::MAX).to_be_bytes());
@@ -234,6 +259,9 @@ fn body(
             put_site(&mut out, probe, site, constants)?;
         }
     }
+    for (site, Site { probe, .. }) in rest {
+        put_site(&mut out, *probe, site, constants)?;
+    }
     Ok(out)
 }
 
@@ -245,6 +273,7 @@ const ALOAD_0: u8 = 42;
 const DUP: u8 = 89;
 const DUP2: u8 = 92;
 const INVOKESTATIC: u8 = 184;
+const ATHROW: u8 = 191;
 const WIDE: u8 = 196;
 
 /// The instruction that reads a local of a kind; the others of the five are between these.
@@ -290,9 +319,9 @@ fn put_site(out: &mut Vec<u8>, probe: Probe, site: u32, constants: &mut Constant
             out.push(ALOAD_0);
             constants.method("of", taker(Kind::Reference))?
         }
-        Probe::Handler => {
+        Probe::Handler | Probe::Leave => {
             out.push(DUP);
-            constants.method("caught", "(Ljava/lang/Throwable;I)V")?
+            constants.method("of", taker(Kind::Reference))?
         }
     };
     if site <= MAX_SHORT {
@@ -304,6 +333,9 @@ fn put_site(out: &mut Vec<u8>, probe: Probe, site: u32, constants: &mut Constant
     }
     out.push(INVOKESTATIC);
     out.extend(method.to_be_bytes());
+    if probe == Probe::Leave {
+        out.push(ATHROW);
+    }
     Ok(())
 }
 

@@ -19,6 +19,7 @@ use crate::instrument::java::pool::Member;
 use crate::instrument::java::stack::Constructed;
 use crate::instrument::java::stack::constant_kind;
 use crate::instrument::java::stack::constructed;
+use std::ops::Range;
 
 /// What a site records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,8 +30,10 @@ pub enum Probe {
     Parameter(Kind, u16),
     /// A decision led to the instruction behind it.
     Block,
-    /// The exception handler behind it was entered: the exception, and the number of activations on the stack.
+    /// The exception handler behind it was entered: the exception.
     Handler,
+    /// An exception leaves the method: the exception. The site is behind the last instruction, in a handler of its own.
+    Leave,
     /// The result of the instruction before it; a call that returns nothing has `None`.
     Value(Option<Kind>),
     /// `this`, after the constructor of the class that is extended.
@@ -45,8 +48,7 @@ impl Probe {
         let of_kind = |kind: Kind| if kind.n_slots() == 2 { 8 } else { 4 };
         match self {
             Self::Parameter(kind, _) | Self::Value(Some(kind)) => of_kind(kind),
-            Self::Handler => 8,
-            Self::This => 4,
+            Self::Handler | Self::Leave | Self::This => 4,
             Self::Enter | Self::Block | Self::Value(None) | Self::Monitor => 0,
         }
     }
@@ -143,7 +145,24 @@ fn of_method<'b>(class: &Class<'b>, method: &Method) -> Result<Option<(Code<'b>,
             add(probe);
         }
     }
+    if guarded(&code, &sites).is_some() {
+        sites.push(Site { instruction: code.end(), probe: Probe::Leave });
+    }
     Ok(Some((code, sites)))
+}
+
+/// The instructions whose exceptions are recorded when they leave the method; `None` if there are none.
+///
+/// In a constructor, these are the ones after the call of the constructor of the class that is extended: before that, no
+/// handler may have the object, and a frame would have to say so. What is thrown there is seen by what follows.
+pub fn guarded(code: &Code<'_>, sites: &[Site]) -> Option<Range<u32>> {
+    let mut begins = sites.iter().filter(|site| site.probe == Probe::This).map(|site| site.instruction + 1);
+    let begin = match (begins.next(), begins.next()) {
+        (None, _) => 0,
+        (Some(begin), None) => begin,
+        (Some(_), Some(_)) => return None,
+    };
+    (begin < code.end()).then_some(begin..code.end())
 }
 
 /// The sites at the beginning of a method.

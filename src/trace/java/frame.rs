@@ -1,5 +1,9 @@
 //! An activation of a method.
 
+use crate::instrument::java::descriptor::Kind;
+use crate::instrument::java::operation::Arithmetic;
+use crate::instrument::java::operation::Operation;
+use crate::instrument::java::sites::Probe;
 use crate::instrument::java::sites::Site;
 use crate::trace::flow::BlockId;
 use crate::trace::index::Index;
@@ -96,9 +100,53 @@ impl Frame {
         self.method.stops[self.at as usize]
     }
 
+    /// The instructions from the present one on up to the stop.
+    fn until_stop(&self) -> impl Iterator<Item = &Operation> {
+        let stop = self.stop();
+        let first = (stop != NONE).then_some(self.at);
+        let way = std::iter::successors(first, move |at| {
+            (*at != stop).then(|| self.method.next[*at as usize]).filter(|next| *next != NONE)
+        });
+        way.map(|at| &self.method.operations[at as usize])
+    }
+
+    /// Whether it returns without another record, unless an exception is thrown.
+    pub fn returns(&self) -> bool {
+        let stop = self.stop();
+        self.pending.is_none() && stop != NONE && matches!(self.method.operations[stop as usize], Operation::Return(_))
+    }
+
+    /// Whether an instruction up to the stop, which records nothing, can throw an exception.
+    pub fn may_throw(&self) -> bool {
+        self.until_stop().any(|operation| match operation {
+            Operation::StoreField(_) | Operation::StoreElement(_) | Operation::StoreStatic(_) | Operation::Length => {
+                true
+            }
+            Operation::Cast(_) | Operation::Exit | Operation::Throw | Operation::New(_) => true,
+            Operation::Arithmetic(operator, kind) => {
+                matches!(operator, Arithmetic::Divide | Arithmetic::Remainder) && matches!(kind, Kind::Int | Kind::Long)
+            }
+            _ => false,
+        })
+    }
+
+    /// Whether an instruction up to the stop can make the machine initialise a class.
+    pub fn may_initialise(&self) -> bool {
+        self.until_stop().any(|operation| matches!(operation, Operation::New(_) | Operation::StoreStatic(_)))
+    }
+
+    /// Whether an exception leaves it without a record now: it is a constructor before the one of the class that is
+    /// extended.
+    pub fn is_unguarded(&self) -> bool {
+        let is_this = |site: &&Site| site.probe == Probe::This;
+        match self.method.sites.iter().find(is_this) {
+            Some(site) => self.at <= site.instruction,
+            None => !self.method.sites.iter().any(|site| site.probe == Probe::Leave),
+        }
+    }
+
     /// How a site of a method fits.
     pub fn fits(&self, method: u32, site: &Site) -> Fit {
-        use crate::instrument::java::operation::Operation;
         let own = &*self.method;
         let is_own = own.number == method;
         if is_own && !self.is_begun && site.instruction == 0 && site.probe.is_before() {
@@ -113,7 +161,7 @@ impl Frame {
             let is_next = is_own && site.instruction == stop && !site.probe.is_before();
             return if is_next { Fit::Next } else { Fit::Not };
         }
-        if matches!(operation, Operation::Return(_)) {
+        if self.returns() {
             return Fit::Returns;
         }
         if !is_own || !site.probe.is_before() {

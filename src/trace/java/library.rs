@@ -1,7 +1,10 @@
 //! What calls of the library do to the objects that they get.
 
+use crate::trace::java::machine::Machine;
+use crate::trace::java::method::Callee;
 use crate::trace::java::objects::Kind;
 use crate::trace::java::objects::Object;
+use crate::trace::java::value::Value;
 
 /// Beginnings of the names of classes whose objects never change.
 const CONSTANT: [&str; 16] = [
@@ -86,4 +89,14 @@ pub fn is_mutable(object: &Object) -> bool {
 /// Deviation: it is judged by its name; there is no analysis of the code of the library.
 pub fn only_reads(method: &str) -> bool {
     READS.iter().any(|name| method.starts_with(name)) && !WRITES.contains(&method)
+}
+
+/// Whether the effect of a call is known: it is one of a method that only reads, or only the object on which it is called
+/// can change.
+pub fn is_known(machine: &Machine, callee: &Callee, given: &[Value]) -> bool {
+    let others = given.iter().skip(usize::from(callee.has_object));
+    only_reads(&callee.member.name)
+        || !others
+            .filter_map(|value| machine.objects.get(value.object()?))
+            .any(|object| object.kind == Kind::Other && is_mutable(object))
 }

@@ -98,8 +98,9 @@ pub struct Thread {
 }
 
 /// A process.
-#[derive(Debug, Clone)]
 pub struct Machine {
+    /// The classes.
+    pub program: Program,
     /// The threads, by their numbers.
     pub threads: BTreeMap<u32, Thread>,
     /// The thread of the last record.
@@ -116,6 +117,12 @@ pub struct Machine {
     pub n_records: u64,
     /// The activations that an exception ended.
     pub n_unwound: u64,
+    /// The values that were read from objects.
+    pub n_reads: u64,
+    /// Those of them that the recorded code had not written there last.
+    pub n_other: u64,
+    /// Those of these in objects that a call of the library had got since.
+    pub n_reached: u64,
     /// The new objects whose constructors have not returned, so far.
     n_new: u64,
 }
@@ -128,8 +135,9 @@ const NEW: u64 = 1 << 63;
 
 impl Machine {
     /// A process before its first record.
-    pub fn new(objects: Arc<Objects>) -> Self {
+    pub fn new(program: Program, objects: Arc<Objects>) -> Self {
         Self {
+            program,
             threads: BTreeMap::new(),
             thread: 0,
             memory: Memory::default(),
@@ -138,17 +146,28 @@ impl Machine {
             n_frames: 0,
             n_records: 0,
             n_unwound: 0,
+            n_reads: 0,
+            n_other: 0,
+            n_reached: 0,
             n_new: 0,
         }
+    }
+
+    /// Goes back to before the first record.
+    pub fn rewind(&mut self) {
+        self.threads.clear();
+        self.memory = Memory::default();
+        (self.thread, self.n_steps, self.n_frames, self.n_records, self.n_unwound, self.n_new) = (0, 0, 0, 0, 0, 0);
+        (self.n_reads, self.n_other, self.n_reached) = (0, 0, 0);
     }
 
     /// Takes a record.
     ///
     /// Errors: no activation can have written it.
-    pub fn take<W: Watch>(&mut self, program: &mut Program, record: Record, watch: &mut W) -> Result<(), TraceError> {
+    pub fn take<W: Watch>(&mut self, record: Record, watch: &mut W) -> Result<(), TraceError> {
         self.thread = record.thread;
         self.n_records += 1;
-        let (method, index) = program.site(record.site)?;
+        let (method, index) = self.program.site(record.site)?;
         let site = method.sites[index];
         match site.probe {
             Probe::Enter => self.enter(method, watch),
@@ -157,6 +176,7 @@ impl Machine {
                 Ok(())
             }
             Probe::Handler => self.catch(&method, site.instruction, record.payload, watch),
+            Probe::Leave => self.leave(&method, watch),
             Probe::Block | Probe::Monitor | Probe::This | Probe::Value(_) => {
                 self.reach(&method, index, record.payload, watch)
             }
@@ -190,8 +210,7 @@ impl Machine {
         let (mut caller, mut base, mut is_direct) = (Step::START, Index::root(self.thread), false);
         while let Some(mut frame) = self.pop() {
             let stop = frame.stop();
-            let is_return = stop != NONE && matches!(frame.method.operations[stop as usize], Operation::Return(_));
-            if is_return && !(is_initialiser && initialises(&frame, stop)) {
+            if frame.returns() && !(is_initialiser && frame.may_initialise()) {
                 self.go(&mut frame, stop, watch);
                 self.returns(frame, watch);
                 continue;
@@ -295,32 +314,48 @@ impl Machine {
         Err(TraceError::Damaged("a record that no activation can have written"))
     }
 
+    /// Ends the activations above the last one of a method, because of an exception.
+    ///
+    /// Errors: there is none of it.
+    fn unwind<W: Watch>(&mut self, method: &Method, watch: &mut W) -> Result<Frame, TraceError> {
+        if !self.frames().iter().any(|frame| frame.method.number == method.number) {
+            return Err(TraceError::Damaged("an exception in no activation"));
+        }
+        loop {
+            let mut frame = self.pop().ok_or(TraceError::Damaged("an exception in no activation"))?;
+            let is_here = frame.method.number == method.number;
+            // A return is not recorded.
+            if frame.returns() && (!is_here || !frame.may_throw()) && !frame.is_unguarded() {
+                let stop = frame.stop();
+                self.go(&mut frame, stop, watch);
+                self.returns(frame, watch);
+                continue;
+            }
+            self.fail(&mut frame, watch);
+            if is_here {
+                return Ok(frame);
+            }
+            // A constructor cannot record what leaves it before the one of the class that is extended has run.
+            self.leave_by_exception(frame, watch);
+        }
+    }
+
+    /// An exception leaves the last activation of a method.
+    fn leave<W: Watch>(&mut self, method: &Method, watch: &mut W) -> Result<(), TraceError> {
+        let frame = self.unwind(method, watch)?;
+        self.leave_by_exception(frame, watch);
+        Ok(())
+    }
+
     /// An exception handler was entered.
     fn catch<W: Watch>(
         &mut self,
         method: &Arc<Method>,
         begin: u32,
-        payload: u64,
+        exception: u64,
         watch: &mut W,
     ) -> Result<(), TraceError> {
-        let (exception, depth) = (payload & u64::from(u32::MAX), usize::try_from(payload >> 32).unwrap_or(0));
-        let frames = self.frames();
-        let is_there = |depth: usize| {
-            depth
-                .checked_sub(1)
-                .and_then(|index| frames.get(index))
-                .is_some_and(|frame| frame.method.number == method.number)
-        };
-        let depth = if is_there(depth) { Some(depth) } else { (1..=frames.len()).rev().find(|depth| is_there(*depth)) };
-        let depth = depth.ok_or(TraceError::Damaged("a handler of no activation"))?;
-        while self.frames().len() > depth
-            && let Some(mut frame) = self.pop()
-        {
-            self.fail(&mut frame, watch);
-            self.leave_by_exception(frame, watch);
-        }
-        let Some(mut frame) = self.pop() else { return Ok(()) };
-        self.fail(&mut frame, watch);
+        let mut frame = self.unwind(method, watch)?;
         let threw = self.threads.get_mut(&self.thread).and_then(|thread| thread.threw.take()).unwrap_or(frame.step);
         frame.stack.clear();
         let value = Value::of(exception, threw);
@@ -480,6 +515,15 @@ impl Machine {
 
     /// A value was read from an object.
     fn loads<W: Watch>(&mut self, frame: &mut Frame, location: Location, (kind, bits): (Kind, u64), watch: &mut W) {
+        self.n_reads += 1;
+        if self.memory.get(location).is_some_and(|value| value.is_known && value.bits != bits) {
+            self.n_other += 1;
+            let object = match location {
+                Location::Field(object, _) | Location::Element(object, _) => Some(object),
+                _ => None,
+            };
+            self.n_reached += u64::from(object.is_some_and(|object| self.memory.giver(object).is_some()));
+        }
         let maker = self.memory.read(location, bits);
         if maker != Step::START {
             watch.uses(frame.step, maker, What::Place(location));
@@ -500,6 +544,10 @@ impl Machine {
             Some(given) => given,
             None => self.given(frame, callee, watch),
         };
+        if let Some(thread) = self.threads.get_mut(&self.thread) {
+            // What was thrown in code that is not recorded was caught there.
+            thread.threw = None;
+        }
         let is_recorded = match frame.returned.take() {
             Some((step, is_direct)) => {
                 watch.uses(frame.step, step, What::Returned);
@@ -565,6 +613,7 @@ impl Machine {
             if object.kind != ObjectKind::Array {
                 if let Some(maker) = self.memory.state(id).or_else(|| self.memory.birth(id)) {
                     watch.uses(frame.step, maker, What::Place(Location::State(id)));
+                    watch.reads(self, frame, Location::State(id), Value::of(u64::from(id), maker));
                 }
             }
             let is_changed = object.kind == ObjectKind::Array || is_object || !callee.has_object;
@@ -846,20 +895,6 @@ impl Machine {
             }
             _ => false,
         }
-    }
-}
-
-/// Whether an instruction before a stop can make the machine initialise a class.
-fn initialises(frame: &Frame, stop: u32) -> bool {
-    let mut at = frame.at;
-    loop {
-        if matches!(frame.method.operations[at as usize], Operation::New(_) | Operation::StoreStatic(_)) {
-            return true;
-        }
-        if at == stop || frame.method.next[at as usize] == NONE {
-            return false;
-        }
-        at = frame.method.next[at as usize];
     }
 }
 

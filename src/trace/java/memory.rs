@@ -1,6 +1,7 @@
 //! Fields, elements and static fields: what they hold and which step wrote it.
 
 use crate::trace::java::method::FieldId;
+use crate::trace::java::program::Program;
 use crate::trace::java::value::Value;
 use crate::trace::step::Step;
 use std::collections::HashMap;
@@ -76,6 +77,12 @@ impl Memory {
             Location::Static(field) => self.statics.get(&field.0).copied(),
             Location::Element(array, index) => self.elements.get(&key(array, index)).copied(),
         }
+    }
+
+    /// The field of an object with this name, if it was read or written.
+    pub fn field_named(&self, object: u32, name: &str, program: &Program) -> Option<Location> {
+        let is_there = |field: &FieldId| self.fields.contains_key(&key(object, field.0));
+        program.fields_named(name).find(is_there).map(|field| Location::Field(object, field))
     }
 
     /// Writes to a place.

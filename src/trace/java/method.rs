@@ -133,7 +133,10 @@ impl Method {
         let mut is_announced = vec![false; n];
         for site in &sites {
             let of = if site.probe.is_before() { &mut is_announced } else { &mut is_recorded };
-            of[site.instruction as usize] = true;
+            // The one for exceptions is behind the last instruction.
+            if let Some(is_there) = of.get_mut(site.instruction as usize) {
+                *is_there = true;
+            }
         }
         let next: Vec<u32> = (0..code.end())
             .map(|number| match &operations[number as usize] {

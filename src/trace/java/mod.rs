@@ -14,13 +14,21 @@
 //! name and type in an object, one of which hides the other, are taken for one.
 
 pub mod arithmetic;
+pub mod detail;
+pub mod execution;
 pub mod frame;
 pub mod library;
 pub mod machine;
 pub mod memory;
 pub mod method;
 pub mod objects;
+pub mod output;
 pub mod player;
 pub mod program;
+pub mod stat;
+pub mod statements;
 pub mod streams;
+pub mod text;
+pub mod tree;
+pub mod uses;
 pub mod value;

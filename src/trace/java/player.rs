@@ -15,8 +15,6 @@ use std::sync::Arc;
 pub struct Player {
     trace: Trace,
     streams: Streams,
-    /// The classes.
-    pub program: Program,
     /// The process, as it is after the records played so far.
     pub machine: Machine,
     /// Where graphs of the run go that are too large for memory.
@@ -27,9 +25,9 @@ impl Player {
     /// Opens a trace.
     pub fn new(mut trace: Trace) -> Result<Self, TraceError> {
         let program = Program::read(&mut trace)?;
-        let machine = Machine::new(Arc::new(Objects::read(&mut trace)?));
+        let machine = Machine::new(program, Arc::new(Objects::read(&mut trace)?));
         let streams = Streams::new(&trace);
-        Ok(Self { trace, streams, program, machine, spool: None })
+        Ok(Self { trace, streams, machine, spool: None })
     }
 
     /// The trace.
@@ -39,16 +37,16 @@ impl Player {
 
     /// Goes back to the beginning.
     pub fn rewind(&mut self) {
-        self.machine = Machine::new(Arc::clone(&self.machine.objects));
+        self.machine.rewind();
         self.streams = Streams::new(&self.trace);
     }
 
     /// Plays on to the end, or until the watcher is done.
     pub fn play<W: Watch>(&mut self, watch: &mut W) -> Result<(), TraceError> {
         while !watch.is_done()
-            && let Some(record) = self.streams.next(&mut self.trace, &self.program)?
+            && let Some(record) = self.streams.next(&mut self.trace, &self.machine.program)?
         {
-            self.machine.take(&mut self.program, record, watch)?;
+            self.machine.take(record, watch)?;
         }
         Ok(())
     }

@@ -108,6 +108,11 @@ impl Program {
         &self.fields[field.0 as usize]
     }
 
+    /// The fields of a name.
+    pub fn fields_named(&self, name: &str) -> impl Iterator<Item = FieldId> {
+        (0..).map(FieldId).zip(&self.fields).filter(move |(_, field)| &*field.name == name).map(|(id, _)| id)
+    }
+
     /// The method of a site, and the number of the site in it.
     pub fn site(&mut self, site: u32) -> Result<(Arc<Method>, usize), TraceError> {
         let unknown = TraceError::Damaged("a record of a site that does not exist");
