@@ -11,7 +11,6 @@ import java.nio.channels.FileChannel;
 import java.nio.charset.Charset;
 import java.security.AccessController;
 import java.security.PrivilegedAction;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.IntConsumer;
 
 /**
@@ -54,13 +53,10 @@ public final class Recorder {
 
     private static String directory;
     private static IntConsumer maker;
-    private static Depth depth;
 
     private static final Object ROOM = new Object();
     private static long left;
     private static int nThreads;
-
-    private static final ConcurrentHashMap<String, Boolean> REWRITTEN = new ConcurrentHashMap<String, Boolean>();
 
     /** Which objects are described, a bit for each; bits are set under a lock, and read without. */
     private static final long[][] SEEN = new long[1 << 13][];
@@ -89,14 +85,6 @@ public final class Recorder {
 
     /** Runs through all that is needed later: deep in a stack, classes cannot be loaded. */
     static void load() {
-        REWRITTEN.put("", Boolean.TRUE);
-        try {
-            depth = (Depth) Class.forName("idd.Walker", true, null).getDeclaredConstructor().newInstance();
-            depth.count();
-        } catch (Throwable error) {
-            depth = new Depth();
-            depth.count();
-        }
         NOWHERE.order(ByteOrder.LITTLE_ENDIAN);
         STREAMS.get();
         for (int i = 0; i < LATE.length; i++) {
@@ -119,15 +107,6 @@ public final class Recorder {
         id(new RuntimeException(""));
         id(new int[0][0]);
         id(Recorder.class);
-    }
-
-    /** Takes note of a rewritten class. */
-    public static void rewrites(String name) {
-        REWRITTEN.put(name, Boolean.TRUE);
-    }
-
-    static boolean isRewritten(String name) {
-        return REWRITTEN.containsKey(name);
     }
 
     /** A site without a value. */
@@ -189,31 +168,6 @@ public final class Recorder {
     /** A value. */
     public static void of(Object value, int site) {
         of(value == null ? 0 : id(value), site);
-    }
-
-    /** An exception, at its handler. */
-    public static void caught(Throwable thrown, int site) {
-        int count;
-        try {
-            count = depth.count();
-        } catch (Throwable error) {
-            // There is no room for it on the stack.
-            count = 0;
-        }
-        int id = thrown == null ? 0 : id(thrown);
-        Stream stream = last;
-        if (stream.thread != Thread.currentThread()) {
-            stream = turn();
-        }
-        int position = stream.position;
-        if (position > stream.end) {
-            position = stream.next();
-        }
-        MappedByteBuffer buffer = stream.buffer;
-        buffer.putInt(position + 4, id);
-        buffer.putInt(position + 8, count);
-        buffer.putInt(position, site);
-        stream.position = position + 12;
     }
 
     /** The records of this thread, which has the turn from now on. */
@@ -542,19 +496,5 @@ public final class Recorder {
             position = 0;
             return 0;
         }
-    }
-}
-
-/** Counts activations of rewritten methods on the stack. */
-class Depth {
-    int count() {
-        StackTraceElement[] frames = new Throwable().getStackTrace();
-        int count = 0;
-        for (int i = 0; i < frames.length; i++) {
-            if (Recorder.isRewritten(frames[i].getClassName())) {
-                count++;
-            }
-        }
-        return count;
     }
 }
