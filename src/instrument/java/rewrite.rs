@@ -12,6 +12,7 @@ use crate::instrument::java::cursor::Cursor;
 use crate::instrument::java::descriptor::Kind;
 use crate::instrument::java::frames;
 use crate::instrument::java::layout::Layout;
+use crate::instrument::java::layout::SITE_STACK;
 use crate::instrument::java::layout::is_of_entry;
 use crate::instrument::java::operation::Operation;
 use crate::instrument::java::sites;
@@ -22,9 +23,6 @@ use std::collections::HashMap;
 
 /// The class that records, as class files name it.
 pub const RECORDER: &str = "idd/Recorder";
-
-/// Slots of the stack that a site needs: a value and a number.
-const SITE_STACK: u16 = 3;
 
 /// The largest number that an instruction can have in itself.
 const MAX_SHORT: u32 = i16::MAX as u32;
@@ -54,8 +52,7 @@ pub fn rewrite(bytes: &[u8], first_site: u32) -> Result<Rewritten, Unsupported> 
     for (method, sites) in class.methods.iter().zip(methods) {
         match sites {
             Some(Ok((code, sites))) => {
-                let first =
-                    first_site.checked_add(rewritten.n_sites).ok_or_else(|| Unsupported::new("too many sites"))?;
+                let first = first_site.checked_add(rewritten.n_sites).ok_or_else(too_many_sites)?;
                 let Some(range) = &method.code else { continue };
                 let attribute = code_attribute((&code, &sites), first, &mut constants)?;
                 out.extend(&class.bytes[method.range.start..range.start]);
@@ -64,6 +61,8 @@ pub fn rewrite(bytes: &[u8], first_site: u32) -> Result<Rewritten, Unsupported> 
                 out.extend(attribute);
                 out.extend(&class.bytes[range.end..method.range.end]);
                 rewritten.n_sites += u32::try_from(sites.len()).expect("as many as fit into a class");
+                // The last of them is a number too.
+                first_site.checked_add(rewritten.n_sites).ok_or_else(too_many_sites)?;
             }
             left => {
                 rewritten.n_skipped += u32::from(left.is_some());
@@ -80,6 +79,10 @@ pub fn rewrite(bytes: &[u8], first_site: u32) -> Result<Rewritten, Unsupported> 
     file.extend(&class.bytes[class.after_methods..]);
     rewritten.bytes = file;
     Ok(rewritten)
+}
+
+fn too_many_sites() -> Unsupported {
+    Unsupported::new("too many sites")
 }
 
 /// The constants that are added to a class.
@@ -145,15 +148,24 @@ fn code_attribute(
 ) -> Result<Vec<u8>, Unsupported> {
     let layout = Layout::of(code, sites)?;
     let body = body(code, (&layout, sites), first, constants)?;
-    let mut out = code.max_stack.saturating_add(SITE_STACK).to_be_bytes().to_vec();
+    let max_stack = code.max_stack.checked_add(SITE_STACK).expect("the sites were found to fit");
+    let mut out = max_stack.to_be_bytes().to_vec();
     out.extend(code.max_locals.to_be_bytes());
     out.extend(u32::from(layout.length).to_be_bytes());
     out.extend(body);
     let count = |n: usize| u16::try_from(n).expect("as many as were read").to_be_bytes();
     let target = |instruction: u32| layout.targets[instruction as usize];
     out.extend(count(code.handlers.len()));
+    // A monitor is guarded from the moment it is entered: else the machine takes it for one that is never left if the
+    // site throws, and never compiles the method.
+    let guarded = |start: u32| match start.checked_sub(1) {
+        Some(before) if matches!(code.instructions[before as usize].operation, Operation::Enter) => {
+            layout.own[before as usize] + 1
+        }
+        _ => target(start),
+    };
     for handler in &code.handlers {
-        let places = [handler.guarded.start, handler.guarded.end, handler.begin].map(target);
+        let places = [guarded(handler.guarded.start), target(handler.guarded.end), target(handler.begin)];
         out.extend(places.iter().flat_map(|place| place.to_be_bytes()));
         out.extend(handler.class.to_be_bytes());
     }

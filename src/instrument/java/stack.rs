@@ -103,8 +103,12 @@ pub fn constant_kind(pool: &Pool, number: u16) -> Result<Kind, Unsupported> {
 
 /// The frames of a method; none if its class is too old to have them.
 pub fn frames_of(code: &Code<'_>) -> Result<Vec<Frame>, Unsupported> {
-    let table = code.attributes.iter().find(|(name, ..)| &**name == "StackMapTable");
-    table.map_or(Ok(Vec::new()), |(_, _, content)| frames::read(content, &code.offsets()))
+    let mut tables = code.attributes.iter().filter(|(name, ..)| &**name == "StackMapTable");
+    let Some((_, _, content)) = tables.next() else { return Ok(Vec::new()) };
+    if tables.next().is_some() {
+        return Err(Unsupported::new("two tables of frames"));
+    }
+    frames::read(content, &code.offsets())
 }
 
 /// For each call of a constructor, by its instruction: the object.
@@ -132,8 +136,8 @@ pub fn constructed(code: &Code<'_>, method: &Method, pool: &Pool) -> Result<Hash
             for slot in frame.stack() {
                 stack.push(match slot {
                     frames::Slot::New(at) => Slot::New(*at),
-                    frames::Slot::This => Slot::This,
-                    frames::Slot::Basic(_) | frames::Slot::Object(_) => Slot::Other,
+                    frames::Slot::This if is_this_kept => Slot::This,
+                    frames::Slot::Basic(_) | frames::Slot::Object(_) | frames::Slot::This => Slot::Other,
                 });
                 if slot.is_long() {
                     stack.push(Slot::Other);
