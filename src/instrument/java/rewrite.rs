@@ -52,7 +52,9 @@ pub fn rewrite(bytes: &[u8], first_site: u32) -> Result<Rewritten, Unsupported> 
     for (method, sites) in class.methods.iter().zip(methods) {
         match sites {
             Some(Ok((code, sites))) => {
-                let first = first_site.checked_add(rewritten.n_sites).ok_or_else(too_many_sites)?;
+                let n_sites = u32::try_from(sites.len()).expect("as many as fit into a class");
+                let first = first_site + rewritten.n_sites;
+                first.checked_add(n_sites).ok_or_else(|| Unsupported::new("too many sites"))?;
                 let Some(range) = &method.code else { continue };
                 let attribute = code_attribute((&code, &sites), first, &mut constants)?;
                 out.extend(&class.bytes[method.range.start..range.start]);
@@ -60,9 +62,7 @@ pub fn rewrite(bytes: &[u8], first_site: u32) -> Result<Rewritten, Unsupported> 
                 out.extend(u32::try_from(attribute.len()).unwrap_or(u32::MAX).to_be_bytes());
                 out.extend(attribute);
                 out.extend(&class.bytes[range.end..method.range.end]);
-                rewritten.n_sites += u32::try_from(sites.len()).expect("as many as fit into a class");
-                // The last of them is a number too.
-                first_site.checked_add(rewritten.n_sites).ok_or_else(too_many_sites)?;
+                rewritten.n_sites += n_sites;
             }
             left => {
                 rewritten.n_skipped += u32::from(left.is_some());
@@ -81,12 +81,8 @@ pub fn rewrite(bytes: &[u8], first_site: u32) -> Result<Rewritten, Unsupported> 
     Ok(rewritten)
 }
 
-fn too_many_sites() -> Unsupported {
-    Unsupported::new("too many sites")
-}
-
 /// The constants that are added to a class.
-struct Constants {
+pub(super) struct Constants {
     /// The number of all constants, which is that of the next one.
     n: u16,
     bytes: Vec<u8>,
@@ -95,7 +91,7 @@ struct Constants {
 }
 
 impl Constants {
-    fn new(n: usize) -> Self {
+    pub(super) fn new(n: usize) -> Self {
         let n = u16::try_from(n).expect("a pool has at most 64 Ki constants");
         Self { n, bytes: Vec::new(), texts: HashMap::new(), methods: HashMap::new() }
     }
@@ -141,7 +137,7 @@ impl Constants {
 }
 
 /// The content of the `Code` attribute of a method with its sites.
-fn code_attribute(
+pub(super) fn code_attribute(
     (code, sites): (&Code<'_>, &[Site]),
     first: u32,
     constants: &mut Constants,
