@@ -29,7 +29,7 @@ pub fn length(probe: Probe) -> usize {
     let copy = match probe {
         Probe::Enter | Probe::Block | Probe::Value(None) | Probe::Monitor => 0,
         Probe::Parameter(_, local) => {
-            if local <= u16::from(u8::MAX) {
+            if u8::try_from(local).is_ok() {
                 2
             } else {
                 4

@@ -119,14 +119,13 @@ impl Constants {
         if let Some(number) = self.methods.get(&(name, descriptor)) {
             return Ok(*number);
         }
-        let recorder = match self.methods.get(&("", "")) {
-            Some(number) => *number,
-            None => {
-                let text = self.text(RECORDER)?;
-                let number = self.add(7, &text.to_be_bytes())?;
-                self.methods.insert(("", ""), number);
-                number
-            }
+        let recorder = if let Some(number) = self.methods.get(&("", "")) {
+            *number
+        } else {
+            let text = self.text(RECORDER)?;
+            let number = self.add(7, &text.to_be_bytes())?;
+            self.methods.insert(("", ""), number);
+            number
         };
         let (name_text, descriptor_text) = (self.text(name)?, self.text(descriptor)?);
         let both = self.add(12, &[name_text.to_be_bytes(), descriptor_text.to_be_bytes()].concat())?;
@@ -281,12 +280,11 @@ fn put_site(out: &mut Vec<u8>, probe: Probe, site: u32, constants: &mut Constant
     let method = match probe {
         Probe::Enter | Probe::Block | Probe::Value(None) | Probe::Monitor => constants.method("at", "(I)V")?,
         Probe::Parameter(kind, local) => {
-            match u8::try_from(local) {
-                Ok(local) => out.extend([load(kind), local]),
-                Err(_) => {
-                    out.extend([WIDE, load(kind)]);
-                    out.extend(local.to_be_bytes());
-                }
+            if let Ok(local) = u8::try_from(local) {
+                out.extend([load(kind), local]);
+            } else {
+                out.extend([WIDE, load(kind)]);
+                out.extend(local.to_be_bytes());
             }
             constants.method("of", taker(kind))?
         }
