@@ -2,6 +2,9 @@
 //!
 //! The fuzz targets call them with what the fuzzer makes, and the tests with the seeds.
 
+use git_idd::instrument::java::class_file::Class;
+use git_idd::instrument::java::rewrite::rewrite;
+use git_idd::instrument::java::sites;
 use git_idd::instrument::map;
 use git_idd::instrument::map::Map;
 use git_idd::instrument::segment::Grain;
@@ -159,6 +162,17 @@ fn trace_of(input: &mut Input<'_>) -> Option<Vec<u8>> {
         writer.add(kind, thread, offset, input.string()?).ok()?;
     }
     writer.finish().ok()
+}
+
+/// A class file, rewritten: the result is a class file, and a reader of a recording finds the same sites.
+pub fn class_file(bytes: &[u8]) {
+    match (rewrite(bytes, sites::FIRST_SITE), sites::sizes(bytes)) {
+        (Ok(rewritten), Ok(sizes)) => {
+            assert_eq!(sizes.len(), rewritten.n_sites as usize);
+            assert!(Class::read(&rewritten.bytes).is_ok());
+        }
+        (rewritten, sizes) => assert_eq!(rewritten.err(), sizes.err()),
+    }
 }
 
 /// A loose object as it lies on disk, and the content of one.

@@ -12,9 +12,10 @@ mod readers;
 type Reader = fn(&[u8]);
 
 /// The readers, by the names of their targets.
-const READERS: [(&str, Reader); 9] = [
+const READERS: [(&str, Reader); 10] = [
     ("attributes", readers::attributes),
     ("certificate", readers::certificate),
+    ("class_file", readers::class_file),
     ("compile_database", readers::compile_database),
     ("journal", readers::journal),
     ("objects", readers::objects),

@@ -75,10 +75,18 @@ pub struct Offsets(Vec<u32>);
 const NONE: u32 = u32::MAX;
 
 impl Offsets {
-    /// The number of the instruction at an offset.
+    /// The number of the instruction at an offset, which may be the end of the code.
     pub fn number(&self, offset: u32) -> Result<u32, Unsupported> {
         let number = self.0.get(offset as usize).copied().filter(|number| *number != NONE);
         number.ok_or_else(|| Unsupported::new("a place inside an instruction"))
+    }
+
+    /// The same, but not the end.
+    pub fn instruction(&self, offset: u32) -> Result<u32, Unsupported> {
+        if offset as usize + 1 == self.0.len() {
+            return Err(Unsupported::new("a way to the end of the code"));
+        }
+        self.number(offset)
     }
 }
 
@@ -103,21 +111,14 @@ impl<'b> Code<'b> {
         let (mut instructions, offsets) = instructions(bytes)?;
         for instruction in &mut instructions {
             for way in instruction.operation.ways_mut() {
-                *way = offsets.number(*way)?;
+                *way = offsets.instruction(*way)?;
             }
-        }
-        let n_instructions = u32::try_from(instructions.len()).unwrap_or(NONE);
-        if instructions.iter().any(|instruction| instruction.operation.ways().contains(&n_instructions)) {
-            return Err(Unsupported::new("a jump behind the end"));
         }
         let at = |cursor: &mut Cursor<'_>| offsets.number(u32::from(cursor.u2()?));
         let mut handlers = Vec::new();
         for _ in 0..cursor.u2()? {
             let guarded = at(&mut cursor)?..at(&mut cursor)?;
-            let (begin, class) = (at(&mut cursor)?, cursor.u2()?);
-            if begin == n_instructions {
-                return Err(Unsupported::new("a handler behind the end"));
-            }
+            let (begin, class) = (offsets.instruction(u32::from(cursor.u2()?))?, cursor.u2()?);
             handlers.push(Handler { guarded, begin, class });
         }
         let (mut lines, mut variables, mut attributes) = (Vec::new(), Vec::new(), Vec::new());

@@ -38,6 +38,9 @@ impl Kind {
     }
 }
 
+/// The largest number of parameters, and of dimensions of an array.
+const MOST: usize = 255;
+
 fn unknown() -> Unsupported {
     Unsupported::new("a type that is not known")
 }
@@ -57,6 +60,9 @@ impl<'d> Signature<'d> {
         let mut rest = descriptor.strip_prefix('(').ok_or_else(unknown)?;
         let mut parameters = Vec::new();
         while !rest.starts_with(')') {
+            if parameters.len() == MOST {
+                return Err(Unsupported::new("a method of too many parameters"));
+            }
             let length = length(rest)?;
             let (parameter, after) = rest.split_at_checked(length).ok_or_else(unknown)?;
             parameters.push(parameter);
@@ -79,7 +85,7 @@ impl<'d> Signature<'d> {
 
 /// The bytes of the first type of a descriptor.
 fn length(descriptor: &str) -> Result<usize, Unsupported> {
-    let n_dimensions = descriptor.bytes().take_while(|byte| *byte == b'[').count();
+    let n_dimensions = descriptor.bytes().take(MOST).take_while(|byte| *byte == b'[').count();
     let length = match descriptor.as_bytes().get(n_dimensions) {
         Some(b'L') => descriptor[n_dimensions..].find(';').ok_or_else(unknown)? + 1,
         Some(b'B' | b'C' | b'D' | b'F' | b'I' | b'J' | b'S' | b'Z') => 1,

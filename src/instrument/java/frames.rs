@@ -87,7 +87,7 @@ pub fn read(content: &[u8], offsets: &Offsets) -> Result<Vec<Frame>, Unsupported
             128..=246 => return Err(Unsupported::new("an unknown frame")),
         };
         let offset = next + u32::from(delta);
-        frames.push(Frame { at: offsets.number(offset)?, shape });
+        frames.push(Frame { at: offsets.instruction(offset)?, shape });
         next = offset + 1;
     }
     Ok(frames)
@@ -101,7 +101,7 @@ fn slot(cursor: &mut Cursor<'_>, offsets: &Offsets) -> Result<Slot, Unsupported>
     Ok(match cursor.u1()? {
         6 => Slot::This,
         7 => Slot::Object(cursor.u2()?),
-        8 => Slot::New(offsets.number(u32::from(cursor.u2()?))?),
+        8 => Slot::New(offsets.instruction(u32::from(cursor.u2()?))?),
         number @ 0..=5 => Slot::Basic(number),
         _ => return Err(Unsupported::new("an unknown type in a frame")),
     })

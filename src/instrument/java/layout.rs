@@ -6,6 +6,9 @@ use crate::instrument::java::operation::Operation;
 use crate::instrument::java::sites::Probe;
 use crate::instrument::java::sites::Site;
 
+/// Slots of the stack that a site needs: a value and a number.
+pub const SITE_STACK: u16 = 3;
+
 /// Bytes of a number on the stack, and of a call.
 const NUMBER: usize = 3;
 const CALL: usize = 3;
@@ -26,7 +29,7 @@ pub fn length(probe: Probe) -> usize {
     let copy = match probe {
         Probe::Enter | Probe::Block | Probe::Value(None) | Probe::Monitor => 0,
         Probe::Parameter(_, local) => {
-            if local <= u16::from(u8::MAX) {
+            if u8::try_from(local).is_ok() {
                 2
             } else {
                 4
@@ -49,8 +52,11 @@ impl Layout {
     ///
     /// - `sites`: in the order of the code.
     ///
-    /// Errors: the code would be longer than 64 KiB, or a jump too far for its instruction.
+    /// Errors: the code would be longer than 64 KiB, a jump too far for its instruction, or the stack too large.
     pub fn of(code: &Code<'_>, sites: &[Site]) -> Result<Self, Unsupported> {
+        if code.max_stack.checked_add(SITE_STACK).is_none() {
+            return Err(Unsupported::new("a stack of more than 64 Ki slots"));
+        }
         let too_long = || Unsupported::new("a method that would be longer than 64 KiB");
         let narrow = |at: usize| u16::try_from(at).map_err(|_| too_long());
         let mut layout = Self { targets: Vec::new(), own: Vec::new(), length: 0 };

@@ -27,3 +27,6 @@ pub mod pool;
 pub mod rewrite;
 pub mod sites;
 pub mod stack;
+
+#[cfg(test)]
+mod tests;

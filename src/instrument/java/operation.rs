@@ -456,6 +456,9 @@ fn switch(cursor: &mut Cursor<'_>, at: u32, is_table: bool) -> Result<Switch, Un
     let mut cases = Vec::new();
     if is_table {
         let (low, high) = (cursor.u4()?.cast_signed(), cursor.u4()?.cast_signed());
+        if low > high {
+            return Err(Unsupported::new("a table of no cases"));
+        }
         for value in low..=high {
             cases.push((value, way(cursor)?));
         }

@@ -83,6 +83,9 @@ impl Pool {
                 constants.push(Constant::None);
             }
         }
+        if constants.len() != usize::from(n) {
+            return Err(Unsupported::new("a number of constants that they do not have"));
+        }
         Ok(Self { constants })
     }
 

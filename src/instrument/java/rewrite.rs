@@ -20,6 +20,7 @@ use crate::instrument::java::frames::Frame;
 use crate::instrument::java::frames::Shape;
 use crate::instrument::java::frames::Slot;
 use crate::instrument::java::layout::Layout;
+use crate::instrument::java::layout::SITE_STACK;
 use crate::instrument::java::layout::is_of_entry;
 use crate::instrument::java::operation::Operation;
 use crate::instrument::java::sites;
@@ -33,9 +34,6 @@ pub const RECORDER: &str = "idd/Recorder";
 
 /// The class of all exceptions.
 const EXCEPTION: &str = "java/lang/Throwable";
-
-/// Slots of the stack that a site needs: a value and a number.
-const SITE_STACK: u16 = 3;
 
 /// The largest number that an instruction can have in itself.
 const MAX_SHORT: u32 = i16::MAX as u32;
@@ -65,8 +63,9 @@ pub fn rewrite(bytes: &[u8], first_site: u32) -> Result<Rewritten, Unsupported> 
     for (method, sites) in class.methods.iter().zip(methods) {
         match sites {
             Some(Ok((code, sites))) => {
-                let first =
-                    first_site.checked_add(rewritten.n_sites).ok_or_else(|| Unsupported::new("too many sites"))?;
+                let n_sites = u32::try_from(sites.len()).expect("as many as fit into a class");
+                let first = first_site + rewritten.n_sites;
+                first.checked_add(n_sites).ok_or_else(|| Unsupported::new("too many sites"))?;
                 let Some(range) = &method.code else { continue };
                 let attribute = code_attribute(class.version, (&code, &sites), first, &mut constants)?;
                 out.extend(&class.bytes[method.range.start..range.start]);
@@ -74,7 +73,7 @@ pub fn rewrite(bytes: &[u8], first_site: u32) -> Result<Rewritten, Unsupported> 
                 out.extend(u32::try_from(attribute.len()).unwrap_or(u32::MAX).to_be_bytes());
                 out.extend(attribute);
                 out.extend(&class.bytes[range.end..method.range.end]);
-                rewritten.n_sites += u32::try_from(sites.len()).expect("as many as fit into a class");
+                rewritten.n_sites += n_sites;
             }
             left => {
                 rewritten.n_skipped += u32::from(left.is_some());
@@ -94,7 +93,7 @@ pub fn rewrite(bytes: &[u8], first_site: u32) -> Result<Rewritten, Unsupported> 
 }
 
 /// The constants that are added to a class.
-struct Constants {
+pub(super) struct Constants {
     /// The number of all constants, which is that of the next one.
     n: u16,
     bytes: Vec<u8>,
@@ -103,7 +102,7 @@ struct Constants {
 }
 
 impl Constants {
-    fn new(n: usize) -> Self {
+    pub(super) fn new(n: usize) -> Self {
         let n = u16::try_from(n).expect("a pool has at most 64 Ki constants");
         Self { n, bytes: Vec::new(), texts: HashMap::new(), methods: HashMap::new() }
     }
@@ -152,7 +151,7 @@ impl Constants {
 }
 
 /// The content of the `Code` attribute of a method with its sites.
-fn code_attribute(
+pub(super) fn code_attribute(
     version: u16,
     (code, sites): (&Code<'_>, &[Site]),
     first: u32,
@@ -160,7 +159,8 @@ fn code_attribute(
 ) -> Result<Vec<u8>, Unsupported> {
     let layout = Layout::of(code, sites)?;
     let body = body(code, (&layout, sites), first, constants)?;
-    let mut out = code.max_stack.saturating_add(SITE_STACK).to_be_bytes().to_vec();
+    let max_stack = code.max_stack.checked_add(SITE_STACK).expect("the sites were found to fit");
+    let mut out = max_stack.to_be_bytes().to_vec();
     out.extend(code.max_locals.to_be_bytes());
     out.extend(u32::from(layout.length).to_be_bytes());
     out.extend(body);
@@ -173,9 +173,17 @@ fn code_attribute(
         let exception = Slot::Object(constants.class(EXCEPTION)?);
         frames.push(Frame { at: code.end(), shape: Shape::Full(Vec::new(), vec![exception]) });
     }
+    // A monitor is guarded from the moment it is entered: else the machine takes it for one that is never left if the
+    // site throws, and never compiles the method.
+    let begin = |start: u32| match start.checked_sub(1) {
+        Some(before) if matches!(code.instructions[before as usize].operation, Operation::Enter) => {
+            layout.own[before as usize] + 1
+        }
+        _ => target(start),
+    };
     out.extend(count(handlers.len())?);
     for handler in &handlers {
-        let places = [handler.guarded.start, handler.guarded.end, handler.begin].map(target);
+        let places = [begin(handler.guarded.start), target(handler.guarded.end), target(handler.begin)];
         out.extend(places.iter().flat_map(|place| place.to_be_bytes()));
         out.extend(handler.class.to_be_bytes());
     }
@@ -302,12 +310,11 @@ fn put_site(out: &mut Vec<u8>, probe: Probe, site: u32, constants: &mut Constant
     let method = match probe {
         Probe::Enter | Probe::Block | Probe::Value(None) | Probe::Monitor => constants.method("at", "(I)V")?,
         Probe::Parameter(kind, local) => {
-            match u8::try_from(local) {
-                Ok(local) => out.extend([load(kind), local]),
-                Err(_) => {
-                    out.extend([WIDE, load(kind)]);
-                    out.extend(local.to_be_bytes());
-                }
+            if let Ok(local) = u8::try_from(local) {
+                out.extend([load(kind), local]);
+            } else {
+                out.extend([WIDE, load(kind)]);
+                out.extend(local.to_be_bytes());
             }
             constants.method("of", taker(kind))?
         }

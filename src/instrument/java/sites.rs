@@ -12,6 +12,7 @@ use crate::instrument::java::class_file::Method;
 use crate::instrument::java::code::Code;
 use crate::instrument::java::descriptor::Kind;
 use crate::instrument::java::descriptor::Signature;
+use crate::instrument::java::frames::Slot;
 use crate::instrument::java::layout;
 use crate::instrument::java::operation::Operation;
 use crate::instrument::java::pool::Constant;
@@ -19,6 +20,8 @@ use crate::instrument::java::pool::Member;
 use crate::instrument::java::stack::Constructed;
 use crate::instrument::java::stack::constant_kind;
 use crate::instrument::java::stack::constructed;
+
+use crate::instrument::java::stack::frames_of;
 use std::ops::Range;
 
 /// What a site records.
@@ -132,6 +135,14 @@ fn of_method<'b>(class: &Class<'b>, method: &Method) -> Result<Option<(Code<'b>,
     for handler in &code.handlers {
         is_handler[handler.begin as usize] = true;
     }
+    for frame in frames_of(&code)?.iter().filter(|frame| is_handler[frame.at as usize]) {
+        // Tools that do not know the classes of two exceptions join them to this.
+        if let [Slot::Object(joined)] = frame.stack()
+            && &**class.pool.class(*joined)? == "java/lang/Object"
+        {
+            return Err(Unsupported::new("an exception that the verifier does not know for one"));
+        }
+    }
     let mut sites = entry(method)?;
     for (number, instruction) in (0_u32..).zip(&code.instructions) {
         let mut add = |probe| sites.push(Site { instruction: number, probe });
@@ -173,6 +184,7 @@ fn entry(method: &Method) -> Result<Vec<Site>, Unsupported> {
         if is_given {
             sites.push(Site { instruction: 0, probe: Probe::Parameter(kind, local) });
         }
+        // A method has at most 255 parameters.
         local += kind.n_slots();
     };
     if !method.is_static() {

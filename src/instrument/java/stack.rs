@@ -10,6 +10,7 @@ use crate::instrument::java::descriptor::Kind;
 use crate::instrument::java::descriptor::Signature;
 use crate::instrument::java::frames;
 use crate::instrument::java::frames::Frame;
+use crate::instrument::java::operation::Arithmetic;
 use crate::instrument::java::operation::Invoke;
 use crate::instrument::java::operation::Operation;
 use crate::instrument::java::operation::Test;
@@ -58,15 +59,18 @@ pub fn effect(operation: &Operation, pool: &Pool) -> Result<(usize, usize), Unsu
         Operation::StoreElement(element) => (2 + slots(element.kind()), 0),
         Operation::Shuffle(shuffle) => (shuffle.slots().0, shuffle.slots().1.len()),
         Operation::Arithmetic(operator, kind) => {
-            use crate::instrument::java::operation::Arithmetic::{ShiftLeft, ShiftRight, ShiftRightUnsigned};
-            let is_shift = matches!(operator, ShiftLeft | ShiftRight | ShiftRightUnsigned);
+            let is_shift =
+                matches!(operator, Arithmetic::ShiftLeft | Arithmetic::ShiftRight | Arithmetic::ShiftRightUnsigned);
             (slots(*kind) + if is_shift { 1 } else { slots(*kind) }, slots(*kind))
         }
         Operation::Negate(kind) => (slots(*kind), slots(*kind)),
         Operation::Convert(from, to) => (slots(*from), slots(*to)),
-        Operation::Narrow(_) => (1, 1),
         Operation::Compare(kind, _) => (2 * slots(*kind), 1),
-        Operation::Jump(Test::Zero(_) | Test::Null(_), _) | Operation::Switch(_) => (1, 0),
+        Operation::Jump(Test::Zero(_) | Test::Null(_), _)
+        | Operation::Switch(_)
+        | Operation::Throw
+        | Operation::Enter
+        | Operation::Exit => (1, 0),
         Operation::Jump(Test::Ints(_) | Test::Same(_), _) => (2, 0),
         Operation::LoadStatic(number) => (0, field(*number)?),
         Operation::StoreStatic(number) => (field(*number)?, 0),
@@ -79,10 +83,13 @@ pub fn effect(operation: &Operation, pool: &Pool) -> Result<(usize, usize), Unsu
             let is_on_object = !matches!(invoke, Invoke::Static | Invoke::Dynamic);
             (n_given + usize::from(is_on_object), signature.result_kind()?.map_or(0, slots))
         }
-        Operation::NewBasicArray(_) | Operation::NewArray(_) | Operation::Length => (1, 1),
-        Operation::Cast(_) | Operation::InstanceOf(_) => (1, 1),
+        Operation::Narrow(_)
+        | Operation::NewBasicArray(_)
+        | Operation::NewArray(_)
+        | Operation::Length
+        | Operation::Cast(_)
+        | Operation::InstanceOf(_) => (1, 1),
         Operation::NewArrays(_, n) => (usize::from(*n), 1),
-        Operation::Throw | Operation::Enter | Operation::Exit => (1, 0),
     })
 }
 
@@ -103,8 +110,12 @@ pub fn constant_kind(pool: &Pool, number: u16) -> Result<Kind, Unsupported> {
 
 /// The frames of a method; none if its class is too old to have them.
 pub fn frames_of(code: &Code<'_>) -> Result<Vec<Frame>, Unsupported> {
-    let table = code.attributes.iter().find(|(name, ..)| &**name == "StackMapTable");
-    table.map_or(Ok(Vec::new()), |(_, _, content)| frames::read(content, &code.offsets()))
+    let mut tables = code.attributes.iter().filter(|(name, ..)| &**name == "StackMapTable");
+    let Some((_, _, content)) = tables.next() else { return Ok(Vec::new()) };
+    if tables.next().is_some() {
+        return Err(Unsupported::new("two tables of frames"));
+    }
+    frames::read(content, &code.offsets())
 }
 
 /// For each call of a constructor, by its instruction: the object.
@@ -132,8 +143,8 @@ pub fn constructed(code: &Code<'_>, method: &Method, pool: &Pool) -> Result<Hash
             for slot in frame.stack() {
                 stack.push(match slot {
                     frames::Slot::New(at) => Slot::New(*at),
-                    frames::Slot::This => Slot::This,
-                    frames::Slot::Basic(_) | frames::Slot::Object(_) => Slot::Other,
+                    frames::Slot::This if is_this_kept => Slot::This,
+                    frames::Slot::Basic(_) | frames::Slot::Object(_) | frames::Slot::This => Slot::Other,
                 });
                 if slot.is_long() {
                     stack.push(Slot::Other);

@@ -267,7 +267,7 @@ public final class Recorder {
         }
         byte[] name = name(type);
         byte[] bytes = text.length() == 0 ? NO_BYTES : text.getBytes(UTF_8);
-        int total = 16 + name.length + bytes.length;
+        int total = 14 + name.length + bytes.length;
         if (objects == null || objectsPosition + total > objects.capacity() - SPARE) {
             long base = objectsBase + objectsPosition;
             int size = Math.max(objects == null ? FIRST_PIECE : PIECE, total + SPARE);
