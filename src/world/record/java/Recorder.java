@@ -270,7 +270,9 @@ public final class Recorder {
         int total = 14 + name.length + bytes.length;
         if (objects == null || objectsPosition + total > objects.capacity() - SPARE) {
             long base = objectsBase + objectsPosition;
-            int size = Math.max(objects == null ? FIRST_PIECE : PIECE, total + SPARE);
+            // Records need room, too.
+            int usual = objects == null ? FIRST_PIECE : Math.min(PIECE, 2 * objects.capacity());
+            int size = Math.max(usual, total + SPARE);
             MappedByteBuffer next = piece("objects", base, size, total + SPARE);
             if (next == null) {
                 return;
