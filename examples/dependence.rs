@@ -4,13 +4,13 @@
 //! before the last step why each variable has its value: by the graph, and by playing every step that is found from the
 //! checkpoint before it. Then it computes a backward slice of the last step and a forward slice of the second one. Prints JSON.
 
-use git_idd::trace::native::detail::Answer;
+use git_idd::trace::detail::Answer;
+use git_idd::trace::detail::What;
 use git_idd::trace::native::detail::detail;
 use git_idd::trace::native::detail::why;
 use git_idd::trace::native::machine::Machine;
 use git_idd::trace::native::machine::Nobody;
 use git_idd::trace::native::machine::Watch;
-use git_idd::trace::native::machine::What;
 use git_idd::trace::native::play::Player;
 use git_idd::trace::native::uses::dependences;
 use git_idd::trace::slice;

@@ -24,6 +24,7 @@ use git_idd::trace::native::tree;
 use git_idd::trace::native::units::Units;
 use git_idd::trace::native::uses::dependences;
 use git_idd::trace::step::Step;
+use git_idd::trace::tree::Limits;
 use git_idd::world::journal;
 use git_idd::world::repo::attributes::AttributeFile;
 use git_idd::world::repo::attributes::AttributeStack;
@@ -134,7 +135,7 @@ pub fn trace(bytes: &[u8]) {
     let units = Units::new([(0, segments)].into_iter(), Box::new(move |_| Ok(map.clone())));
     let Ok(trace) = Trace::open(Box::new(Cursor::new(trace))) else { return };
     let Ok(mut player) = Player::new(trace, units) else { return };
-    let _ = tree::tree(&mut player, tree::Limits { depth: 9, width: 9 });
+    let _ = tree::tree(&mut player, Limits { depth: 9, width: 9 });
     let n_steps = player.machine.n_steps;
     for step in [1, 2, n_steps / 2, n_steps] {
         let Ok(Some(found)) = detail::detail(&mut player, Step(step)) else { continue };

@@ -17,6 +17,7 @@ mod debug;
 mod explain;
 pub mod failure;
 mod invariants;
+mod java;
 mod list;
 mod log;
 pub mod man;
@@ -73,6 +74,9 @@ pub fn main(args: Vec<OsString>, environment: Vec<(OsString, OsString)>) -> Exit
 fn run(args: Vec<OsString>, environment: Vec<(OsString, OsString)>, is_json: &AtomicBool) -> u8 {
     if args.get(1).is_some_and(|word| word == crash::NAME) {
         return crash::run(&args[2..]);
+    }
+    if args.get(1).is_some_and(|word| word == java::NAME) {
+        return java::run(&args[2..]);
     }
     let context = match Context::new(environment) {
         Ok(context) => context,

@@ -23,11 +23,11 @@ pub fn text(name: &str, recording: &Recording) -> String {
     let mut text = String::new();
     let mut line = |line: String| writeln!(text, "{line}").expect("a string takes all");
     line(format!("recording {name}: the test ended with {}", recording.ending));
-    line(format!(
-        "sources instrumented: {}, compiled as they are: {}",
-        recording.n_instrumented,
-        recording.plain.len()
-    ));
+    let (n_instrumented, n_plain) = (recording.n_instrumented, recording.plain.len());
+    let is_java = recording.processes.iter().any(|traced| traced.is_java);
+    if n_instrumented + n_plain > 0 || !is_java {
+        line(format!("sources instrumented: {n_instrumented}, compiled as they are: {n_plain}"));
+    }
     for (source, why) in &recording.plain {
         line(format!("  {}: {}", shown(source), shown(why)));
     }
@@ -89,6 +89,8 @@ fn ending(recording: &Recording, index: usize) -> Option<&'static str> {
         // By a system call that is not recorded, if the process does not report it.
         Some(REPLACED) | None if is_replaced => Some("then it ran another program"),
         Some(REPLACED) => Some("then it ran another program, which is not instrumented or was not given its variables"),
+        // What it became is not known.
+        _ if traced.is_java => traced.is_lost.then_some("some of its records cannot be read"),
         _ if traced.is_lost => Some(LOST),
         Some(_) => None,
         None if traced.is_left => Some("it outlived the test"),

@@ -13,22 +13,18 @@ use crate::session::recorded::Recorded;
 use crate::session::recorded::failed;
 use crate::session::slice::criterion::not_visible;
 use crate::session::sources::Sources;
-use crate::trace::native::detail;
-use crate::trace::native::detail::Answer;
-use crate::trace::native::input;
-use crate::trace::native::input::Entry;
-use crate::trace::native::play::Player;
-use crate::trace::native::tree;
-use crate::trace::native::tree::Limits;
-use crate::trace::native::uses::dependences;
+use crate::trace::detail::Answer;
+use crate::trace::execution::Execution;
+use crate::trace::input;
+use crate::trace::input::Entry;
 use crate::trace::step::Step;
+use crate::trace::tree::Limits;
 use crate::world::record::store;
 use crate::world::record::store::Recording;
 use crate::world::repo::locate::Location;
 use serde::Serialize;
 use std::path::Path;
 
-mod count;
 mod json;
 mod text;
 
@@ -44,12 +40,13 @@ pub fn run(args: &TraceArgs, location: &Location, console: Console) -> Result<Ve
     }
     let mut recorded = recorded::open(&args.which, location)?;
     let traced = recorded.traced().clone();
-    let Recorded { name, recording, player, .. } = &mut recorded;
+    let Recorded { name, recording, run, .. } = &mut recorded;
+    let run = run.execution();
     let mut sources = Sources::new(location, recording);
     match &args.shown {
         Shown::List => Ok(Vec::new()),
         Shown::Stat => {
-            let stat = count::stat(player).map_err(|error| failed(&error))?;
+            let stat = run.stat().map_err(|error| failed(&error))?;
             Ok(if console.is_json {
                 json_line(&json::stat(name, &traced, &stat))
             } else {
@@ -58,7 +55,7 @@ pub fn run(args: &TraceArgs, location: &Location, console: Console) -> Result<Ve
         }
         Shown::Tree { depth, width } => {
             let limits = Limits { depth: *depth, width: *width };
-            let (roots, n_more) = tree::tree(player, limits).map_err(|error| failed(&error))?;
+            let (roots, n_more) = run.tree(limits).map_err(|error| failed(&error))?;
             Ok(if console.is_json {
                 json_line(&json::tree(&roots, n_more))
             } else {
@@ -66,7 +63,7 @@ pub fn run(args: &TraceArgs, location: &Location, console: Console) -> Result<Ve
             })
         }
         Shown::Inputs(limit) => {
-            let entries = entries(player, Step(u32::MAX), &sources)?;
+            let entries = entries(run, Step(u32::MAX), &sources)?;
             Ok(if console.is_json {
                 json_line(&json::inputs(name, &entries))
             } else {
@@ -74,15 +71,15 @@ pub fn run(args: &TraceArgs, location: &Location, console: Console) -> Result<Ve
             })
         }
         Shown::Step(step) => {
-            let found = detail::detail(player, Step(*step)).map_err(|error| failed(&error))?;
-            let detail = found.ok_or_else(|| no_step(player))?;
+            let found = run.detail(Step(*step)).map_err(|error| failed(&error))?;
+            let Some(detail) = found else { return Err(no_step(run)) };
             let control = match detail.control {
-                Some(step) => detail::detail(player, step).map_err(|error| failed(&error))?,
+                Some(step) => run.detail(step).map_err(|error| failed(&error))?,
                 None => None,
             };
             let control = control.map(|detail| detail.standing);
             let mut details = [detail];
-            input::name(&mut details, &entries(player, Step(step.saturating_add(1)), &sources)?);
+            input::name(&mut details, &entries(run, Step(step.saturating_add(1)), &sources)?);
             let [detail] = details;
             Ok(if console.is_json {
                 json_line(&json::detail(&detail, &mut sources))
@@ -92,13 +89,13 @@ pub fn run(args: &TraceArgs, location: &Location, console: Console) -> Result<Ve
         }
         Shown::Why { step, variable, limit } => {
             let step = Step(*step);
-            let dependences = dependences(player, step).map_err(|error| failed(&error))?;
-            let answer = detail::why(player, &dependences, (step, variable), *limit);
+            let dependences = run.dependences(step).map_err(|error| failed(&error))?;
+            let answer = run.why(&dependences, (step, variable), *limit);
             let answer = answer.map_err(|error| failed(&error))?;
             match answer {
                 Answer::Found(mut why) => {
                     if why.steps.iter().flat_map(|step| &step.calls).any(|call| call.is_input) {
-                        input::name(&mut why.steps, &entries(player, step, &sources)?);
+                        input::name(&mut why.steps, &entries(run, step, &sources)?);
                     }
                     Ok(if console.is_json {
                         json_line(&json::why(&why, &mut sources))
@@ -106,7 +103,7 @@ pub fn run(args: &TraceArgs, location: &Location, console: Console) -> Result<Ve
                         text::why(&why, &mut sources).into_bytes()
                     })
                 }
-                Answer::NoStep => Err(no_step(player)),
+                Answer::NoStep => Err(no_step(run)),
                 Answer::NoVariable(names) => Err(not_visible(&names, variable, step)),
             }
         }
@@ -114,8 +111,8 @@ pub fn run(args: &TraceArgs, location: &Location, console: Console) -> Result<Ve
 }
 
 /// What the program read.
-fn entries(player: &mut Player, until: Step, sources: &Sources) -> Result<Vec<Entry>, Failure> {
-    input::inputs(player, until, &mut |source| sources.input(source)).map_err(|error| failed(&error))
+fn entries(run: &mut dyn Execution, until: Step, sources: &Sources) -> Result<Vec<Entry>, Failure> {
+    run.inputs(until, &mut |source| sources.input(source)).map_err(|error| failed(&error))
 }
 
 /// All recordings.
@@ -130,9 +127,12 @@ fn list(session: &Path, console: Console) -> Vec<u8> {
     if console.is_json { json_line(&json::list(&all)) } else { text::list(&all).into_bytes() }
 }
 
-fn no_step(player: &Player) -> Failure {
-    let n_steps = player.machine.n_steps;
-    Failure::new(Status::Error, "there is no such step").with_hint(format!("steps are numbered from 1 to {n_steps}"))
+fn no_step(run: &mut dyn Execution) -> Failure {
+    match run.n_steps() {
+        Ok(n_steps) => Failure::new(Status::Error, "there is no such step")
+            .with_hint(format!("steps are numbered from 1 to {n_steps}")),
+        Err(error) => failed(&error),
+    }
 }
 
 /// One object in one line, with its names in alphabetical order, and with everything escaped.

@@ -43,8 +43,8 @@ use crate::session::slice::size;
 use crate::session::sources::Sources;
 use crate::session::talk::Talk;
 use crate::trace::dependence::Dependences;
+use crate::trace::input::Entry;
 use crate::trace::native::initial::initial;
-use crate::trace::native::input::Entry;
 use crate::trace::native::play::Player;
 use crate::trace::native::relevant::dependences;
 use crate::trace::native::statements::statements;
@@ -155,7 +155,7 @@ impl Chopping<'_> {
         let Some(reduction) = reduction else { return Ok((run, whole)) };
         let mut recorded = open(&run.name, self.location)?;
         let sources = Sources::new(self.location, &recorded.recording);
-        let files = input::read_files(&mut recorded.player, &sources, &subject.record.command, self.location)?;
+        let files = input::read_files(recorded.run.native()?, &sources, &subject.record.command, self.location)?;
         if files.is_empty() {
             return Ok((run, whole));
         }
@@ -220,7 +220,7 @@ impl Chopping<'_> {
         }
         let mut recorded = open(&run.name, self.location)?;
         let ended = recorded.traced().end;
-        match failure::find(&mut recorded.player, ended, &run.recording.ending, run.expected.as_deref()) {
+        match failure::find(recorded.run.native()?, ended, &run.recording.ending, run.expected.as_deref()) {
             Err(failure) if failure.status == Status::BadPasses => Ok(false),
             found => found.map(|_| true),
         }
@@ -267,7 +267,7 @@ impl Chopping<'_> {
         let traced = recorded.traced().clone();
         let mut sources = Sources::new(self.location, &recorded.recording);
         self.talk.say("Computing the slices.");
-        let player = &mut recorded.player;
+        let player = recorded.run.native()?;
         let failure = failure::find(player, traced.end, &recording.ending, expected.as_deref())?;
         let (asked, others) = input::inputs(player, &reduced.names, &sources)?;
         let names = input::names(&asked);

@@ -120,6 +120,7 @@ pub fn run(
     let mut sources = Sources::new(location, &recorded.recording);
     let ended = recorded.traced().end;
     let ending = recorded.recording.ending.clone();
+    recorded.run.native()?;
     talk.say("Computing the invariants.");
     let mut remarks: Vec<Untrusted> = Vec::new();
     let mut beside = None;
@@ -130,13 +131,18 @@ pub fn run(
         }
     }
     if let (Subject::Test(test), Some(changed), true) = (&order.subject, &changed, beside.is_some()) {
-        remarks.extend(other_input(test, changed, &mut recorded.player, &sources)?);
+        remarks.extend(other_input(test, changed, recorded.run.native()?, &sources)?);
     }
     let depth = order.depth.unwrap_or(if beside.is_some() { u32::MAX } else { DEPTH });
-    let asked =
-        failing::find(order, &mut recorded.player, (ended, &ending), (expected.as_deref(), beside.as_ref()), &sources)?;
-    let dynamic = told::dynamic(&mut recorded.player, &asked).map_err(|error| failed(&error))?;
-    let tape = Tape::new(&mut recorded.player).map_err(|error| failed(&error))?;
+    let asked = failing::find(
+        order,
+        recorded.run.native()?,
+        (ended, &ending),
+        (expected.as_deref(), beside.as_ref()),
+        &sources,
+    )?;
+    let dynamic = told::dynamic(recorded.run.native()?, &asked).map_err(|error| failed(&error))?;
+    let tape = Tape::new(recorded.run.native()?).map_err(|error| failed(&error))?;
     let mut native = Native::new(Symbolic::new(tape), order.mode);
     native.potential = dynamic.graph;
     native.failing = Some(asked.step);

@@ -1,6 +1,6 @@
 //! `git idd record`: builds in a checkout under the instrumenting compiler, runs the test, keeps the trace.
 //!
-//! [`missed`] says why nothing was recorded, [`recording`] what was.
+//! [`missed`] says why nothing was recorded, [`recording`] what was; [`java`] records Java programs.
 
 use crate::instrument::segment::Grain;
 use crate::outcome::Ending;
@@ -49,6 +49,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::path::PathBuf;
 
+mod java;
 pub mod missed;
 mod recording;
 
@@ -72,7 +73,10 @@ pub fn clang(context: &Context) -> Result<PathBuf, Failure> {
                 .with_hint("without `IDD_CLANG`, clang is searched in `PATH`")
         }
         None => Failure::new(Status::Error, "no clang (version 16 or newer) was found to instrument the program")
-            .with_hint("install one, such as the package clang-19, or name one in `IDD_CLANG`"),
+            .with_hint(
+                "install one, such as the package clang-19, or name one in `IDD_CLANG`; a Java program needs none, but a \
+                 JDK: `javac` in `PATH` or in `JAVA_HOME`",
+            ),
     })
 }
 
@@ -128,7 +132,11 @@ pub fn of_trees(
     (location, context): (&Location, &Context),
     talk: &mut dyn Talk,
 ) -> Result<(String, Recording), Failure> {
-    let clang = clang(context)?;
+    let jdk = java::jdk(context);
+    let clang = match clang(context) {
+        Err(_) if jdk.is_some() && context.variable("IDD_CLANG").is_none() => None,
+        clang => Some(clang?),
+    };
     let private = private::private_directory(&location.idd_directory());
     let kept = |path: &Path| {
         let path = path.to_owned();
@@ -146,9 +154,25 @@ pub fn of_trees(
             sandbox.keep_products();
         }
         let program = files::this_program()?;
-        let build = BuildDirectory::create(&root.join("build"), &clang, &program, (Grain::Straight, None));
-        let build = build?;
-        build.link_versions(&context.variable("PATH").unwrap_or_default(), &program)?;
+        let create = |clang: &Path| -> Result<BuildDirectory, Failure> {
+            let build = BuildDirectory::create(&root.join("build"), clang, &program, (Grain::Straight, None))?;
+            build.link_versions(&context.variable("PATH").unwrap_or_default(), &program)?;
+            Ok(build)
+        };
+        let build = clang.as_deref().map(create).transpose()?;
+        let recorder = jdk.map(|jdk| java::Recorder::new(&jdk, (&root, sandbox.tree_directory()), order, context));
+        let recorder = match recorder.transpose() {
+            Err(failure) if build.is_some() => {
+                let why = missed::shown(&String::from_utf8_lossy(failure.message.as_bytes()));
+                talk.say(&format!("Java programs are not recorded: {why}"));
+                None
+            }
+            recorder => recorder?,
+        };
+        let commands = |variables: Vec<OsString>| match &build {
+            Some(build) => commands(order, location, context, build, variables),
+            None => java::commands(plain_commands(order, location, context), variables),
+        };
         let place = store::directory(&location.session_directory()).join(&name);
         let limit = order.timeout.unwrap_or(FIRST_LIMIT);
         let keep = match order.keep {
@@ -161,60 +185,79 @@ pub fn of_trees(
                 Some(listener) => sandbox.observe(job, commands, &mut listener.watched(&mut interrupt)),
                 None => sandbox.observe(job, commands, &mut interrupt),
             };
-            let seen = seen?;
+            let seen = seen?.map(java::without_notes);
             seen.ok_or_else(|| Failure::new(Status::Interrupted, "the recording was interrupted"))
         };
         let reference = if order.once {
             None
         } else {
             talk.say("Building and running the test as it is.");
-            Some(plain(observe(&job, &plain_commands(order, location, context), None)?)?)
+            let seen = observe(&job, &plain_commands(order, location, context), None)?;
+            plain_build(&seen)?;
+            Some(seen)
         };
         let run = |job: &Job, place: &Path, is_built: bool, observe: &mut Observe<'_>| {
             let socket = root.join("trace");
-            let variables = vec![variable(listen::VARIABLE, &socket)];
-            let mut commands = commands(order, location, context, &build, variables);
+            let mut variables = vec![variable(listen::VARIABLE, &socket)];
+            if let Some(recorder) = &recorder {
+                variables.push(recorder.begin()?);
+            }
+            let mut commands = commands(variables);
             commands.build = commands.build.filter(|_| is_built);
             let listener = Listener::start(&socket, place, (order.max_trace, keep))?;
             let seen = observe(job, &commands, Some(&listener));
             let taken = listener.finish().into_iter().collect::<io::Result<Vec<_>>>();
-            Ok::<_, Failure>((seen?, taken.map_err(kept(place))?))
+            let (seen, mut taken) = (seen?, taken.map_err(kept(place))?);
+            if let Some(recorder) = &recorder {
+                recorder.take(place, &mut taken)?;
+            }
+            Ok::<_, Failure>((seen, taken))
         };
-        talk.say("Building and running the test under the instrumenting compiler.");
+        let take_maps = |place: &Path| match &build {
+            Some(build) => store::take_maps(&build.path, place).map_err(kept(place)),
+            None => Ok(Vec::new()),
+        };
+        talk.say(match &build {
+            Some(_) => "Building and running the test under the instrumenting compiler.",
+            None => "Building and running the test; only Java is recorded, as no clang was found.",
+        });
         let (seen, taken) = run(&job, &place, true, &mut observe)?;
-        let logged = build.logged();
-        if missed::is_bypassed(&seen, &logged, &taken) {
-            talk.say("Nothing was recorded: building again to see which compiler the build calls.");
-            let commands = commands(order, location, context, &build, Vec::new());
-            let watched = missed::watched(&build, commands)?;
-            observe(&job, &watched, None)?;
+        let logged = build.as_ref().map(BuildDirectory::logged).unwrap_or_default();
+        match &build {
+            Some(build) => {
+                if missed::is_bypassed(&seen, &logged, &taken) {
+                    talk.say("Nothing was recorded: building again to see which compiler the build calls.");
+                    observe(&job, &missed::watched(build, commands(Vec::new()))?, None)?;
+                }
+                missed::complain(&seen, build, &taken)?;
+            }
+            None => missed::complain_without_clang(plain_build(&seen)?, &taken)?,
         }
-        missed::complain(&seen, &build, &taken)?;
         let mut recording = recording::recording(order, (tree, commit), &seen, (&logged, taken))?;
         if let Some(reference) = &reference {
             recording.reference = Some(reference.ending.to_string());
             recording.is_same_output = Some(reference.output == seen.output);
             // Where two runs are cut by the clock says nothing about either.
             if seen.ending == Ending::Timeout {
-                recording.units = store::take_maps(&build.path, &place).map_err(kept(&place))?;
+                recording.units = take_maps(&place)?;
             } else {
                 talk.say("Running the test again.");
                 let again = root.join("again");
                 let (seen_again, taken_again) =
                     run(&Job { is_clean: !others.trees.is_empty(), ..job.clone() }, &again, true, &mut observe)?;
-                recording.units = store::take_maps(&build.path, &place).map_err(kept(&place))?;
+                recording.units = take_maps(&place)?;
                 let is_same = seen_again.ending == seen.ending
                     && is_same_run(&place, &again, &recording, &taken_again)?.unwrap_or(true);
                 recording.is_repeatable = Some(is_same);
             }
         } else {
-            recording.units = store::take_maps(&build.path, &place).map_err(kept(&place))?;
+            recording.units = take_maps(&place)?;
         }
         for (index, tree) in others.trees.iter().enumerate() {
             let at = root.join("other");
             let (seen, taken) = run(&Job { tree: *tree, is_clean: false, ..job.clone() }, &at, false, &mut observe)?;
             let other = recording::recording(order, (*tree, commit), &seen, (&logged, taken));
-            let units = store::take_maps(&build.path, &at).map_err(kept(&at))?;
+            let units = take_maps(&at)?;
             let other = other.ok().map(|other| Recording { units, ..other });
             if let Some(player) = other.and_then(|other| recorded::player(&at, &other, other.chosen?).ok()) {
                 (others.take)(index, player);
@@ -233,9 +276,9 @@ pub fn of_trees(
 }
 
 /// A run without instrumentation; an error if its build failed.
-fn plain(seen: Observation) -> Result<Observation, Failure> {
+fn plain_build(seen: &Observation) -> Result<&Observation, Failure> {
     if seen.stage == Stage::Build {
-        let said = match missed::said(&seen) {
+        let said = match missed::said(seen) {
             said if said.is_empty() => format!("it ended with {}, and printed nothing", seen.ending),
             said => said,
         };
@@ -264,6 +307,13 @@ fn is_same_run(place: &Path, again: &Path, recording: &Recording, taken: &[Taken
     for (first, second) in first.into_iter().zip(second) {
         if first.n_given_up != second.n_given_up {
             is_compared = false;
+            continue;
+        }
+        if first.is_java || second.is_java {
+            let (one, other) = (place.join(&first.file), again.join(&second.file));
+            if first.is_java != second.is_java || !java::is_same(&one, &other)? {
+                return Ok(Some(false));
+            }
             continue;
         }
         // Nor of those that were killed.
@@ -459,6 +509,7 @@ mod tests {
             is_cut: false,
             is_lost: false,
             n_packed: 0,
+            is_java: false,
         }];
         change(&mut recording.processes[0], &mut taken);
         assert_eq!(is_same_run(&place, &again, &recording, &taken).unwrap(), expected);

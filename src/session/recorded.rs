@@ -5,7 +5,12 @@ use crate::report::escape::Terminal;
 use crate::report::escape::Untrusted;
 use crate::session::failure::Failure;
 use crate::trace::TraceError;
+use crate::trace::container::Kind;
+use crate::trace::container::Trace;
+use crate::trace::execution::Execution;
+use crate::trace::java;
 use crate::trace::native::play::Player;
+use crate::trace::spool::Spool;
 use crate::world::record::store;
 use crate::world::record::store::Recording;
 use crate::world::record::store::Traced;
@@ -32,7 +37,45 @@ pub struct Recorded {
     /// The number of the process.
     pub process: usize,
     /// Its run.
-    pub player: Player,
+    pub run: Run,
+}
+
+/// The run of a process, by the language of its program.
+pub enum Run {
+    /// A run of a C program.
+    Native(Box<Player>),
+    /// A run of a Java program.
+    Java(Box<dyn Execution>),
+}
+
+impl Run {
+    /// The run, for a command that works in each language.
+    pub fn execution(&mut self) -> &mut dyn Execution {
+        match self {
+            Self::Native(player) => &mut **player,
+            Self::Java(run) => &mut **run,
+        }
+    }
+
+    /// The run, for a command that reads only recordings of C programs.
+    ///
+    /// Errors: it is one of a program in another language.
+    pub fn native(&mut self) -> Result<&mut Player, Failure> {
+        match self {
+            Self::Native(player) => Ok(player),
+            Self::Java(_) => Err(failed(&TraceError::Java)),
+        }
+    }
+
+    /// As [`native`](Self::native), to keep it.
+    ///
+    /// Errors: it is one of a program in another language.
+    pub fn into_native(self) -> Result<Player, Failure> {
+        match self {
+            Self::Native(player) => Ok(*player),
+            Self::Java(_) => Err(failed(&TraceError::Java)),
+        }
+    }
 }
 
 impl Recorded {
@@ -72,16 +115,40 @@ pub fn open(which: &Which, location: &Location) -> Result<Recorded, Failure> {
         Failure::new(Status::Error, "there is no such process in the recording")
             .with_hint(format!("it has {n}; `--process` takes their numbers, from 0"))
     })?;
-    let player = player(&place, &recording, process).map_err(|error| failed(&error))?;
-    Ok(Recorded { name, recording, process, player })
+    let run = run(&place, &recording, process).map_err(|error| failed(&error))?;
+    Ok(Recorded { name, recording, process, run })
 }
 
 /// The run of a process of a recording that is stored at a place.
-pub fn player(place: &Path, recording: &Recording, process: usize) -> Result<Player, TraceError> {
+pub fn run(place: &Path, recording: &Recording, process: usize) -> Result<Run, TraceError> {
     let trace = store::trace(place, recording, &recording.processes[process])?;
+    let spool = spool::spool(place);
+    if is_java(&trace) {
+        return java(trace, spool);
+    }
     let mut player = Player::new(trace, store::units(place, recording))?;
-    player.spool = Some(spool::spool(place));
-    Ok(player)
+    player.spool = Some(spool);
+    Ok(Run::Native(Box::new(player)))
+}
+
+/// Whether a trace is one of a Java program.
+pub fn is_java(trace: &Trace) -> bool {
+    trace.chunks().iter().any(|chunk| chunk.kind == Kind::Classes)
+}
+
+/// The run of a Java program.
+fn java(trace: Trace, spool: Spool) -> Result<Run, TraceError> {
+    let mut player = java::player::Player::new(trace)?;
+    player.spool = Some(spool);
+    Ok(Run::Java(Box::new(player)))
+}
+
+/// As [`run`], for a command that reads only recordings of C programs.
+pub fn player(place: &Path, recording: &Recording, process: usize) -> Result<Player, TraceError> {
+    match run(place, recording, process)? {
+        Run::Native(player) => Ok(*player),
+        Run::Java(_) => Err(TraceError::Java),
+    }
 }
 
 /// A recording that cannot be read, with advice.
@@ -91,6 +158,7 @@ pub fn failed(error: &TraceError) -> Failure {
         TraceError::Version | TraceError::Damaged(_) | TraceError::Program(_) => {
             failure.with_hint("record it again with `git idd record`")
         }
+        TraceError::Java => failure.with_hint("`git idd trace` and `git idd slice` read it"),
         TraceError::Io(_) => failure.with_hint(
             "`git idd trace list` shows the recordings; record the test again with `git idd record` if a file is gone",
         ),

@@ -12,12 +12,9 @@ use crate::session::remark;
 use crate::session::slice::criterion::Criterion;
 use crate::session::slice::criterion::Found;
 use crate::session::sources::Sources;
-use crate::trace::native::relevant;
-use crate::trace::native::statements::Statement;
-use crate::trace::native::statements::statements;
-use crate::trace::native::uses::dependences;
 use crate::trace::slice;
 use crate::trace::slice::Kinds;
+use crate::trace::statements::Statement;
 use crate::trace::step::Step;
 use crate::world::repo::locate::Location;
 use std::collections::BTreeMap;
@@ -89,18 +86,21 @@ pub fn run(order: &SliceOrder, location: &Location) -> Result<(Slice, Sources), 
     let mut recorded = recorded::open(&order.which, location)?;
     let sources = Sources::new(location, &recorded.recording);
     let ended = recorded.traced().end;
-    let player = &mut recorded.player;
-    let found = order.criterion.find(player, ended, order.direction, &sources)?;
+    let run = recorded.run.execution();
+    let found = order.criterion.find(run, ended, order.direction, &sources)?;
     let Found { steps, words, part } = found;
     if steps.is_empty() {
         return Err(Failure::new(Status::Error, format!("the run has no step of {words}")));
     }
-    let graph = if order.kinds.potential {
-        relevant::dependences(player, (Step::START, Step::START)).map(|(graph, _)| graph)
+    let mut remarks: Vec<String> = Vec::new();
+    let relevant =
+        if order.kinds.potential { run.relevant_dependences().map_err(|error| failed(&error))? } else { None };
+    let graph = if let Some(graph) = relevant {
+        graph
     } else {
-        dependences(player, Step(u32::MAX))
+        remarks.extend(order.kinds.potential.then(remark::no_potential));
+        run.dependences(Step(u32::MAX)).map_err(|error| failed(&error))?
     };
-    let graph = graph.map_err(|error| failed(&error))?;
     let members = match order.direction {
         Direction::Backward => match &part {
             Some(part) => {
@@ -115,12 +115,12 @@ pub fn run(order: &SliceOrder, location: &Location) -> Result<(Slice, Sources), 
             slice::forward(&graph, &steps, order.kinds)
         }
     };
-    let mut remarks: Vec<String> = remark::large(&graph).into_iter().collect();
+    remarks.extend(remark::large(&graph));
     if order.direction == Direction::Backward && !order.kinds.address && part.is_none() {
         remarks.extend(remark::addresses(&graph, &steps));
     }
     drop(graph);
-    let (all, unknown) = statements(player, &[&members], &[]).map_err(|error| failed(&error))?;
+    let (all, unknown) = run.statements(&[&members], &[]).map_err(|error| failed(&error))?;
     remarks.extend(remark::unknown(&unknown));
     let slice = Slice {
         recording: recorded.name,

@@ -1,7 +1,7 @@
 //! The files of a recorded version.
 
 use crate::revision::TreeId;
-use crate::trace::native::input::Source;
+use crate::trace::input::Source;
 use crate::world::record::store::Recording;
 use crate::world::repo::Repository;
 use crate::world::repo::graph;

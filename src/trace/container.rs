@@ -12,7 +12,8 @@
 //! - `kind` 0: who ran, see [`Process`]; `kind` 1: records of a thread, whole ones only, the first of them `offset` bytes after the thread's first
 //!   one; `kind` 2: addresses (8 bytes each) of the global variables of the unit `thread`, in the order of
 //!   [`Module::globals`](crate::instrument::module::Module::globals); `kind` 3: the process ended, `thread` is its exit code, or 256
-//!   and the number of a signal, or [`REPLACED`]; `kind` 4: a fault of a thread, see [`fault`](crate::trace::native::fault).
+//!   and the number of a signal, or [`REPLACED`]; `kind` 4: a fault of a thread, see [`fault`](crate::trace::native::fault);
+//!   `kind` 5 and 6: the class files and the objects of a Java program.
 //! - Of a process that was killed the last records of a thread come from its buffer; behind the last one are zeros, which is the number of no segment.
 //! - Chunks stand in the order in which they came. A file without a trailer (the recorder was killed) is read from the front.
 //! - Where a trace would have become too long, its first records were given up: their chunks are not in the index, and a hole is in their place. The offset
@@ -62,12 +63,17 @@ pub enum Kind {
     End,
     /// A fault of a thread.
     Fault,
+    /// The class files of a Java program.
+    Classes,
+    /// The objects of a Java program.
+    Objects,
 }
 
 impl Kind {
     /// The kind with this number.
     pub fn from_number(number: u32) -> Option<Self> {
-        [Self::Process, Self::Records, Self::Globals, Self::End, Self::Fault].get(number as usize).copied()
+        let all = [Self::Process, Self::Records, Self::Globals, Self::End, Self::Fault, Self::Classes, Self::Objects];
+        all.get(number as usize).copied()
     }
 }
 

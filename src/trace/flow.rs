@@ -92,6 +92,48 @@ impl Flow {
         std::iter::successors(self.post_dominator[one.0 as usize], |at| self.post_dominator[at.0 as usize])
             .find(|found| *found == other || self.is_after(other, *found))
     }
+
+    /// The heads of the loops around each block, the outermost first.
+    pub fn loops(&self) -> Vec<Vec<BlockId>> {
+        let n = self.successors.len();
+        let mut around: Vec<Vec<(usize, BlockId)>> = vec![Vec::new(); n];
+        let mut before = vec![Vec::new(); n];
+        for (from, blocks) in self.successors.iter().enumerate() {
+            for to in blocks {
+                before[to.0 as usize].push(from);
+            }
+        }
+        let dominates = |above: usize, block: usize| {
+            let mut at = Some(block);
+            while let Some(block) = at {
+                if block == above {
+                    return true;
+                }
+                at = self.dominator[block].map(|block| block.0 as usize);
+            }
+            false
+        };
+        for head in (0..n).filter(|head| self.is_loop_head[*head]) {
+            let mut is_inside = vec![false; n];
+            is_inside[head] = true;
+            let mut open: Vec<usize> = before[head].iter().copied().filter(|from| dominates(head, *from)).collect();
+            while let Some(block) = open.pop() {
+                if !std::mem::replace(&mut is_inside[block], true) {
+                    open.extend(&before[block]);
+                }
+            }
+            let size = is_inside.iter().filter(|inside| **inside).count();
+            let id = BlockId(u32::try_from(head).expect("blocks are numbered by u32"));
+            for block in (0..n).filter(|block| is_inside[*block]) {
+                around[block].push((size, id));
+            }
+        }
+        let sorted = |mut heads: Vec<(usize, BlockId)>| {
+            heads.sort_by(|(one, _), (other, _)| other.cmp(one));
+            heads.into_iter().map(|(_, head)| head).collect()
+        };
+        around.into_iter().map(sorted).collect()
+    }
 }
 
 fn reachable(graph: &[Vec<usize>], from: usize) -> Vec<bool> {

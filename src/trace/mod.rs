@@ -3,7 +3,8 @@
 //! What is here knows neither how a program was recorded nor in which language it is written. A run is a sequence of
 //! [`step`]s, executed statements. Each has a [`place`] in the source, and an [`index`], by which it has the same name
 //! in another run; [`regions`] gives the indices, from the [`flow`] of the functions. [`run`] is a run as far as it is
-//! needed to compare it, and [`dependence`] the graph of what its steps depend on.
+//! needed to compare it, and [`dependence`] the graph of what its steps depend on. [`execution`] is what commands ask of
+//! a run, and [`stat`], [`mod@tree`], [`detail`], [`statements`], [`input`] and [`output`] are its answers.
 //!
 //! A recording is a directory of traces, one for each process that ran ([`container`] is their form on disk), and of
 //! what is known of the program. What a recorder of one language needs to read them is in a part of its own: [`native`]
@@ -11,9 +12,14 @@
 
 pub mod container;
 pub mod dependence;
+pub mod detail;
+pub mod execution;
 pub mod flow;
 pub mod index;
+pub mod input;
+pub mod java;
 pub mod native;
+pub mod output;
 pub mod place;
 pub mod reach;
 pub mod regions;
@@ -21,7 +27,10 @@ pub mod rows;
 pub mod run;
 pub mod slice;
 pub mod spool;
+pub mod stat;
+pub mod statements;
 pub mod step;
+pub mod tree;
 pub mod walk;
 pub mod writes;
 
@@ -42,6 +51,9 @@ pub enum TraceError {
     /// It was written by another version.
     #[error("the trace was written by another version of git-idd")]
     Version,
+    /// It is of a Java program, and was to be played as one of a C program.
+    #[error("this command does not read recordings of Java programs yet")]
+    Java,
     /// What is known of the program cannot be read.
     #[error(transparent)]
     Program(Box<dyn Error + Send + Sync>),

@@ -28,6 +28,7 @@ mod forms;
 mod hostile;
 mod hunt;
 mod invariants;
+mod java;
 mod kept;
 mod library;
 mod limits;

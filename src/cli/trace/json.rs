@@ -1,16 +1,16 @@
 //! `git idd trace --json`.
 
-use crate::cli::trace::count::Stat;
 use crate::session::sources::Sources;
-use crate::trace::native::detail::Access;
-use crate::trace::native::detail::Detail;
-use crate::trace::native::detail::Standing;
-use crate::trace::native::detail::Why;
-use crate::trace::native::fault::Doing;
-use crate::trace::native::input::Entry;
-use crate::trace::native::machine::What;
-use crate::trace::native::tree::Kind;
-use crate::trace::native::tree::Node;
+use crate::trace::detail::Access;
+use crate::trace::detail::Detail;
+use crate::trace::detail::Doing;
+use crate::trace::detail::Standing;
+use crate::trace::detail::What;
+use crate::trace::detail::Why;
+use crate::trace::input::Entry;
+use crate::trace::stat::Stat;
+use crate::trace::tree::Kind;
+use crate::trace::tree::Node;
 use crate::world::record::store::Recording;
 use crate::world::record::store::Traced;
 use serde_json::Value;
@@ -21,7 +21,7 @@ const SCHEMA: &str = "git-idd/trace/1";
 
 /// Counts.
 pub fn stat(recording: &str, traced: &Traced, stat: &Stat) -> Value {
-    let check = stat.machine.check;
+    let check = stat.check;
     json!({
         "schema": SCHEMA,
         "recording": recording,
@@ -31,14 +31,14 @@ pub fn stat(recording: &str, traced: &Traced, stat: &Stat) -> Value {
         "n_given_up": traced.n_given_up,
         "n_records": stat.n_records,
         "n_bytes": stat.n_bytes,
-        "n_events": stat.machine.n_events,
-        "n_steps": stat.machine.n_steps,
+        "n_events": stat.n_events,
+        "n_steps": stat.n_steps,
         "n_accesses": stat.n_accesses,
         "n_uses": stat.n_uses,
         "n_functions": stat.n_functions,
         "n_threads": stat.n_threads,
-        "n_calls": stat.machine.n_frames,
-        "heap": { "n_made": stat.machine.heap.n_made, "n_live": stat.machine.heap.n_live() },
+        "n_calls": stat.n_calls,
+        "heap": { "n_made": stat.heap.n_made, "n_live": stat.heap.n_live },
         "check": {
             "n_reads": check.n_reads,
             "n_other": check.n_other,

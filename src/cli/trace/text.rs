@@ -1,23 +1,23 @@
 //! `git idd trace` for people.
 
-use crate::cli::trace::count::Stat;
 use crate::cli::trace::safe;
 use crate::plural::count;
 use crate::session::sources::Sources;
-use crate::trace::native::detail::Access;
-use crate::trace::native::detail::Detail;
-use crate::trace::native::detail::Outside;
-use crate::trace::native::detail::Standing;
-use crate::trace::native::detail::Why;
-use crate::trace::native::fault::Doing;
-use crate::trace::native::input::Entry;
-use crate::trace::native::input::Landing;
-use crate::trace::native::input::Source;
-use crate::trace::native::machine::What;
-use crate::trace::native::tree::Kind;
-use crate::trace::native::tree::Node;
+use crate::trace::detail::Access;
+use crate::trace::detail::Detail;
+use crate::trace::detail::Doing;
+use crate::trace::detail::Outside;
+use crate::trace::detail::Standing;
+use crate::trace::detail::What;
+use crate::trace::detail::Why;
+use crate::trace::input::Entry;
+use crate::trace::input::Landing;
+use crate::trace::input::Source;
 use crate::trace::place::Place;
+use crate::trace::stat::Stat;
 use crate::trace::step::Step;
+use crate::trace::tree::Kind;
+use crate::trace::tree::Node;
 use crate::world::record::store::Recording;
 use crate::world::record::store::Traced;
 use std::fmt::Write as _;
@@ -67,14 +67,14 @@ pub fn list(all: &[(String, Recording)]) -> String {
 /// Counts.
 pub fn stat(recording: &str, traced: &Traced, stat: &Stat) -> String {
     let mut page = Page(String::new());
-    let (machine, check) = (&stat.machine, stat.machine.check);
+    let check = stat.check;
     page.line(0, &format!("recording {recording}: {}", safe(&traced.words.join(" "))));
     page.line(
         0,
         &format!(
             "{} in {} of {}, {}",
-            count(spaced(machine.n_steps.into()), "step"),
-            count(spaced(machine.n_frames), "call"),
+            count(spaced(stat.n_steps.into()), "step"),
+            count(spaced(stat.n_calls), "call"),
             count(stat.n_functions, "function"),
             count(stat.n_threads, "thread")
         ),
@@ -93,8 +93,8 @@ pub fn stat(recording: &str, traced: &Traced, stat: &Stat) -> String {
         0,
         &format!(
             "heap: {} made, {} not freed",
-            count(spaced(machine.heap.n_made), "block"),
-            spaced(machine.heap.n_live() as u64)
+            count(spaced(stat.heap.n_made), "block"),
+            spaced(stat.heap.n_live as u64)
         ),
     );
     page.line(

@@ -25,12 +25,12 @@ use crate::explain::native::returns;
 use crate::explain::native::standing::giver;
 use crate::explain::native::standing::standing;
 use crate::trace::TraceError;
-use crate::trace::native::detail::Access;
-use crate::trace::native::detail::Detail;
+use crate::trace::detail::Access;
+use crate::trace::detail::Detail;
+use crate::trace::detail::What;
 use crate::trace::native::detail::detail;
 use crate::trace::native::machine::Machine;
 use crate::trace::native::machine::Watch;
-use crate::trace::native::machine::What;
 use crate::trace::native::visit::at_step;
 use crate::trace::step::Step;
 

@@ -36,6 +36,8 @@ pub fn length(probe: Probe) -> usize {
             }
         }
         Probe::Handler | Probe::Value(Some(_)) | Probe::This => 1,
+        // It throws the exception again.
+        Probe::Leave => 2,
     };
     copy + NUMBER + CALL
 }
@@ -54,6 +56,10 @@ impl Layout {
     pub fn of(code: &Code<'_>, sites: &[Site]) -> Result<Self, Unsupported> {
         if code.max_stack.checked_add(SITE_STACK).is_none() {
             return Err(Unsupported::new("a stack of more than 64 Ki slots"));
+        }
+        // One handler and the table of frames may be added.
+        if code.handlers.len().max(code.attributes.len()) >= usize::from(u16::MAX) {
+            return Err(Unsupported::new("too many handlers or attributes"));
         }
         let too_long = || Unsupported::new("a method that would be longer than 64 KiB");
         let narrow = |at: usize| u16::try_from(at).map_err(|_| too_long());
@@ -86,6 +92,7 @@ impl Layout {
             }
         }
         layout.targets.push(narrow(at)?);
+        at += sites.map(|site| length(site.probe)).sum::<usize>();
         layout.length = narrow(at)?;
         for (number, instruction) in code.instructions.iter().enumerate() {
             // `goto_w` and switches have 32 bits.

@@ -2,15 +2,23 @@
 //!
 //! The inserted code copies a value on the stack, adds the number of the site, and calls a static method of
 //! [`RECORDER`]. Only places move: those of jumps, handlers, lines, variables and frames.
+//!
+//! One handler is added behind the last instruction of a method. It takes the exceptions that leave the method, and
+//! throws them again. Its frame has no locals, so it fits to every instruction.
 
 use crate::instrument::Unsupported;
 use crate::instrument::java::class_file::Class;
+use crate::instrument::java::class_file::FRAMES;
 use crate::instrument::java::code::Code;
+use crate::instrument::java::code::Handler;
 use crate::instrument::java::code::Instruction;
 use crate::instrument::java::code::Offsets;
 use crate::instrument::java::cursor::Cursor;
 use crate::instrument::java::descriptor::Kind;
 use crate::instrument::java::frames;
+use crate::instrument::java::frames::Frame;
+use crate::instrument::java::frames::Shape;
+use crate::instrument::java::frames::Slot;
 use crate::instrument::java::layout::Layout;
 use crate::instrument::java::layout::SITE_STACK;
 use crate::instrument::java::layout::is_of_entry;
@@ -23,6 +31,12 @@ use std::collections::HashMap;
 
 /// The class that records, as class files name it.
 pub const RECORDER: &str = "idd/Recorder";
+
+/// The class of all exceptions.
+const EXCEPTION: &str = "java/lang/Throwable";
+
+/// The attribute that has the frames.
+const TABLE: &str = "StackMapTable";
 
 /// The largest number that an instruction can have in itself.
 const MAX_SHORT: u32 = i16::MAX as u32;
@@ -56,7 +70,7 @@ pub fn rewrite(bytes: &[u8], first_site: u32) -> Result<Rewritten, Unsupported> 
                 let first = first_site + rewritten.n_sites;
                 first.checked_add(n_sites).ok_or_else(|| Unsupported::new("too many sites"))?;
                 let Some(range) = &method.code else { continue };
-                let attribute = code_attribute((&code, &sites), first, &mut constants)?;
+                let attribute = code_attribute(class.version, (&code, &sites), first, &mut constants)?;
                 out.extend(&class.bytes[method.range.start..range.start]);
                 out.extend(&class.bytes[range.start..range.start + 2]);
                 out.extend(u32::try_from(attribute.len()).unwrap_or(u32::MAX).to_be_bytes());
@@ -114,19 +128,23 @@ impl Constants {
         Ok(number)
     }
 
+    fn class(&mut self, name: &'static str) -> Result<u16, Unsupported> {
+        // No method has this type.
+        if let Some(number) = self.methods.get(&(name, "")) {
+            return Ok(*number);
+        }
+        let text = self.text(name)?;
+        let number = self.add(7, &text.to_be_bytes())?;
+        self.methods.insert((name, ""), number);
+        Ok(number)
+    }
+
     /// A method of the recorder.
     fn method(&mut self, name: &'static str, descriptor: &'static str) -> Result<u16, Unsupported> {
         if let Some(number) = self.methods.get(&(name, descriptor)) {
             return Ok(*number);
         }
-        let recorder = if let Some(number) = self.methods.get(&("", "")) {
-            *number
-        } else {
-            let text = self.text(RECORDER)?;
-            let number = self.add(7, &text.to_be_bytes())?;
-            self.methods.insert(("", ""), number);
-            number
-        };
+        let recorder = self.class(RECORDER)?;
         let (name_text, descriptor_text) = (self.text(name)?, self.text(descriptor)?);
         let both = self.add(12, &[name_text.to_be_bytes(), descriptor_text.to_be_bytes()].concat())?;
         let number = self.add(10, &[recorder.to_be_bytes(), both.to_be_bytes()].concat())?;
@@ -137,6 +155,7 @@ impl Constants {
 
 /// The content of the `Code` attribute of a method with its sites.
 pub(super) fn code_attribute(
+    version: u16,
     (code, sites): (&Code<'_>, &[Site]),
     first: u32,
     constants: &mut Constants,
@@ -148,9 +167,16 @@ pub(super) fn code_attribute(
     out.extend(code.max_locals.to_be_bytes());
     out.extend(u32::from(layout.length).to_be_bytes());
     out.extend(body);
-    let count = |n: usize| u16::try_from(n).expect("as many as were read").to_be_bytes();
+    let count = |n: usize| u16::try_from(n).expect("the sites were found to fit").to_be_bytes();
     let target = |instruction: u32| layout.targets[instruction as usize];
-    out.extend(count(code.handlers.len()));
+    let mut handlers = code.handlers.clone();
+    let mut frames = frames_of(code)?;
+    if let Some(guarded) = sites::guarded(code, sites).filter(|_| sites.iter().any(|site| site.probe == Probe::Leave)) {
+        handlers.push(Handler { guarded, begin: code.end(), class: 0 });
+        let exception = Slot::Object(constants.class(EXCEPTION)?);
+        frames.push(Frame { at: code.end(), shape: Shape::Full(Vec::new(), vec![exception]) });
+    }
+    out.extend(count(handlers.len()));
     // A monitor is guarded from the moment it is entered: else the machine takes it for one that is never left if the
     // site throws, and never compiles the method.
     let guarded = |start: u32| match start.checked_sub(1) {
@@ -159,16 +185,21 @@ pub(super) fn code_attribute(
         }
         _ => target(start),
     };
-    for handler in &code.handlers {
+    for handler in &handlers {
         let places = [guarded(handler.guarded.start), target(handler.guarded.end), target(handler.begin)];
         out.extend(places.iter().flat_map(|place| place.to_be_bytes()));
         out.extend(handler.class.to_be_bytes());
     }
     let offsets = code.offsets();
     let mut attributes: Vec<(u16, Vec<u8>)> = Vec::new();
+    if version >= FRAMES && !frames.is_empty() {
+        let own = |at: u32| layout.own[at as usize];
+        let table = code.attributes.iter().find(|(name, ..)| &**name == TABLE);
+        let name = table.map_or_else(|| constants.text(TABLE), |(_, number, _)| Ok(*number))?;
+        attributes.push((name, frames::write(&frames, target, own)));
+    }
     for (name, number, content) in &code.attributes {
         let moved = match &**name {
-            "StackMapTable" => frames::write(&frames_of(code)?, target, |at| layout.own[at as usize]),
             "LineNumberTable" => lines(content, &offsets, &layout)?,
             "LocalVariableTable" | "LocalVariableTypeTable" => variables(content, &offsets, &layout)?,
             // Annotations of types within the code, which nothing reads while it runs.
@@ -241,6 +272,9 @@ fn body(
             put_site(&mut out, probe, site, constants)?;
         }
     }
+    for (site, Site { probe, .. }) in rest {
+        put_site(&mut out, *probe, site, constants)?;
+    }
     Ok(out)
 }
 
@@ -252,6 +286,7 @@ const ALOAD_0: u8 = 42;
 const DUP: u8 = 89;
 const DUP2: u8 = 92;
 const INVOKESTATIC: u8 = 184;
+const ATHROW: u8 = 191;
 const WIDE: u8 = 196;
 
 /// The instruction that reads a local of a kind; the others of the five are between these.
@@ -296,9 +331,9 @@ fn put_site(out: &mut Vec<u8>, probe: Probe, site: u32, constants: &mut Constant
             out.push(ALOAD_0);
             constants.method("of", taker(Kind::Reference))?
         }
-        Probe::Handler => {
+        Probe::Handler | Probe::Leave => {
             out.push(DUP);
-            constants.method("caught", "(Ljava/lang/Throwable;I)V")?
+            constants.method("of", taker(Kind::Reference))?
         }
     };
     if site <= MAX_SHORT {
@@ -310,6 +345,9 @@ fn put_site(out: &mut Vec<u8>, probe: Probe, site: u32, constants: &mut Constant
     }
     out.push(INVOKESTATIC);
     out.extend(method.to_be_bytes());
+    if probe == Probe::Leave {
+        out.push(ATHROW);
+    }
     Ok(())
 }
 

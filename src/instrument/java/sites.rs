@@ -12,7 +12,6 @@ use crate::instrument::java::class_file::Method;
 use crate::instrument::java::code::Code;
 use crate::instrument::java::descriptor::Kind;
 use crate::instrument::java::descriptor::Signature;
-use crate::instrument::java::frames::Slot;
 use crate::instrument::java::layout;
 use crate::instrument::java::operation::Operation;
 use crate::instrument::java::pool::Constant;
@@ -20,7 +19,7 @@ use crate::instrument::java::pool::Member;
 use crate::instrument::java::stack::Constructed;
 use crate::instrument::java::stack::constant_kind;
 use crate::instrument::java::stack::constructed;
-use crate::instrument::java::stack::frames_of;
+use std::ops::Range;
 
 /// What a site records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,8 +30,10 @@ pub enum Probe {
     Parameter(Kind, u16),
     /// A decision led to the instruction behind it.
     Block,
-    /// The exception handler behind it was entered: the exception, and the number of activations on the stack.
+    /// The exception handler behind it was entered: the exception.
     Handler,
+    /// An exception leaves the method: the exception. The site is behind the last instruction, in a handler of its own.
+    Leave,
     /// The result of the instruction before it; a call that returns nothing has `None`.
     Value(Option<Kind>),
     /// `this`, after the constructor of the class that is extended.
@@ -47,8 +48,7 @@ impl Probe {
         let of_kind = |kind: Kind| if kind.n_slots() == 2 { 8 } else { 4 };
         match self {
             Self::Parameter(kind, _) | Self::Value(Some(kind)) => of_kind(kind),
-            Self::Handler => 8,
-            Self::This => 4,
+            Self::Handler | Self::Leave | Self::This => 4,
             Self::Enter | Self::Block | Self::Value(None) | Self::Monitor => 0,
         }
     }
@@ -132,14 +132,6 @@ fn of_method<'b>(class: &Class<'b>, method: &Method) -> Result<Option<(Code<'b>,
     for handler in &code.handlers {
         is_handler[handler.begin as usize] = true;
     }
-    for frame in frames_of(&code)?.iter().filter(|frame| is_handler[frame.at as usize]) {
-        // Tools that do not know the classes of two exceptions join them to this.
-        if let [Slot::Object(joined)] = frame.stack()
-            && &**class.pool.class(*joined)? == "java/lang/Object"
-        {
-            return Err(Unsupported::new("an exception that the verifier does not know for one"));
-        }
-    }
     let mut sites = entry(method)?;
     for (number, instruction) in (0_u32..).zip(&code.instructions) {
         let mut add = |probe| sites.push(Site { instruction: number, probe });
@@ -153,7 +145,24 @@ fn of_method<'b>(class: &Class<'b>, method: &Method) -> Result<Option<(Code<'b>,
             add(probe);
         }
     }
+    if guarded(&code, &sites).is_some() {
+        sites.push(Site { instruction: code.end(), probe: Probe::Leave });
+    }
     Ok(Some((code, sites)))
+}
+
+/// The instructions whose exceptions are recorded when they leave the method; `None` if there are none.
+///
+/// In a constructor, these are the ones after the call of the constructor of the class that is extended: before that, no
+/// handler may have the object, and a frame would have to say so. What is thrown there is seen by what follows.
+pub fn guarded(code: &Code<'_>, sites: &[Site]) -> Option<Range<u32>> {
+    let mut begins = sites.iter().filter(|site| site.probe == Probe::This).map(|site| site.instruction + 1);
+    let begin = match (begins.next(), begins.next()) {
+        (None, _) => 0,
+        (Some(begin), None) => begin,
+        (Some(_), Some(_)) => return None,
+    };
+    (begin < code.end()).then_some(begin..code.end())
 }
 
 /// The sites at the beginning of a method.

@@ -12,11 +12,11 @@ use crate::session::slice::criterion::BY_SIGNAL;
 use crate::trace::dependence::Dependences;
 use crate::trace::native::detail;
 use crate::trace::native::output;
-use crate::trace::native::output::Outputs;
-use crate::trace::native::output::Place;
-use crate::trace::native::output::Stream;
-use crate::trace::native::output::Written;
 use crate::trace::native::play::Player;
+use crate::trace::output::Outputs;
+use crate::trace::output::Place;
+use crate::trace::output::Stream;
+use crate::trace::output::Written;
 use crate::trace::slice;
 use crate::trace::slice::Kinds;
 use crate::trace::slice::Part;
@@ -127,7 +127,7 @@ pub fn expected(file: &OsStr) -> Result<Vec<Symbol>, Failure> {
 /// copies lines with `fgets` and `fputs` prints texts that are not known, and prints right ones after them.
 pub fn printed(name: &str, location: &Location) -> Result<Vec<Symbol>, Failure> {
     let mut recorded = recorded::open(&Which { recording: Some(name.to_owned()), process: None }, location)?;
-    let outputs = output::outputs(&mut recorded.player).map_err(|error| failed(&error))?;
+    let outputs = recorded.run.execution().outputs().map_err(|error| failed(&error))?;
     Ok(symbols(&outputs))
 }
 

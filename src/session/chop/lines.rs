@@ -7,8 +7,9 @@ use crate::session::failure::Failure;
 use crate::session::recorded::failed;
 use crate::session::slice::Line;
 use crate::session::sources::Sources;
+use crate::trace::detail::Access;
+use crate::trace::detail::Detail;
 use crate::trace::native::detail;
-use crate::trace::native::detail::Detail;
 use crate::trace::native::initial::Initial;
 use crate::trace::native::play::Player;
 use crate::trace::step::Step;
@@ -94,7 +95,7 @@ pub fn values(player: &mut Player, ranked: &mut [Ranked]) -> Result<(), Failure>
     for one in ranked {
         let Some(detail) = details.get(&one.line.last) else { continue };
         let accesses = if detail.writes.is_empty() { &detail.reads } else { &detail.writes };
-        let shown = |access: &detail::Access| Some(format!("{} = {}", access.named.name, access.named.value.as_ref()?));
+        let shown = |access: &Access| Some(format!("{} = {}", access.named.name, access.named.value.as_ref()?));
         // A temporary of the compiler, such as the one for the result, has no name in the source.
         let named = accesses.iter().filter(|access| !access.named.name.starts_with("temporary of "));
         one.values = named.filter_map(shown).take(3).collect();

@@ -26,6 +26,7 @@ use crate::session::slice::criterion::is_in_line;
 use crate::session::slice::criterion::of_line;
 use crate::session::sources::Sources;
 use crate::session::talk::Talk;
+use crate::trace::native::play::Player;
 use crate::trace::native::run::Reader;
 use crate::trace::place::Place;
 use crate::trace::run::Run;
@@ -52,7 +53,7 @@ pub fn of_recording(order: &DebugOrder, location: &Location) -> Result<(Walk, So
     let mut recorded = recorded::open(&order.which, location)?;
     let mut sources = Sources::new(location, &recorded.recording);
     let ended = recorded.traced().end;
-    let player = &mut recorded.player;
+    let player = recorded.run.native()?;
     let other = order.passing.as_ref();
     let other = other.map(|other| passing::compare((&recorded.name, player), other, location)).transpose()?;
     let mut read = (Reader::outline(), Statements::new());
@@ -62,7 +63,8 @@ pub fn of_recording(order: &DebugOrder, location: &Location) -> Result<(Walk, So
         Some(other) => (other.run, Some(other.passing), Some(other.lines)),
         None => (outline, None, None),
     };
-    let find = |criterion: &Criterion, player: &mut _| criterion.find(player, ended, Direction::Backward, &sources);
+    let find =
+        |criterion: &Criterion, player: &mut Player| criterion.find(player, ended, Direction::Backward, &sources);
     let steps = match (&order.from, ended, run.said.last()) {
         // The run was just played.
         (Some(Criterion::Line(file, line)), ..) => in_line((file, *line), &run, &statements)?.steps,
@@ -71,7 +73,7 @@ pub fn of_recording(order: &DebugOrder, location: &Location) -> Result<(Walk, So
         (None, Some(0), Some(said)) => vec![(said.step, Step(u32::MAX))],
         (None, ..) => find(&Criterion::Crash, player).or_else(|_| find(&Criterion::End, player))?.steps,
     };
-    let run = Recorded { player: recorded.player, run };
+    let run = Recorded { player: recorded.run.into_native()?, run };
     let place = store::directory(&location.session_directory()).join(&recorded.name);
     let (at, recording, process) = (place.clone(), recorded.recording.clone(), recorded.process);
     let open = move || recorded::player(&at, &recording, process);

@@ -40,7 +40,7 @@ pub struct Compared {
 ///
 /// Cost: three passes over each run.
 pub fn compare((failing, player): (&str, &mut Player), name: &str, location: &Location) -> Result<Compared, Failure> {
-    let mut other = recorded::open(&Which { recording: Some(name.to_owned()), process: None }, location)?;
+    let other = recorded::open(&Which { recording: Some(name.to_owned()), process: None }, location)?;
     if other.name == failing {
         let message = format!("recording {failing} is the one that is debugged");
         return Err(Failure::new(Status::Error, message)
@@ -50,12 +50,13 @@ pub fn compare((failing, player): (&str, &mut Player), name: &str, location: &Lo
         let message = format!("in recording {}, the program did not exit with 0", other.name);
         return Err(Failure::new(Status::Error, message).with_hint("`git idd trace list` shows how each test ended"));
     }
-    rename(player, &mut other.player)?;
+    let mut passing = other.run.into_native()?;
+    rename(player, &mut passing)?;
     let run = Run::read(player).map_err(|error| failed(&error))?;
-    let reference = Run::read(&mut other.player).map_err(|error| failed(&error))?;
-    let statements = Statements::read(&mut other.player).map_err(|error| failed(&error))?;
+    let reference = Run::read(&mut passing).map_err(|error| failed(&error))?;
+    let statements = Statements::read(&mut passing).map_err(|error| failed(&error))?;
     let places = statements.places.into_iter().flatten();
     let lines = places.map(|place| (Arc::from(&*place.file), place.line)).collect();
     let alignment = Alignment::new(&run, &reference);
-    Ok(Compared { run, passing: (Recorded { player: other.player, run: reference }, alignment), lines })
+    Ok(Compared { run, passing: (Recorded { player: passing, run: reference }, alignment), lines })
 }

@@ -14,6 +14,8 @@ use crate::session::order::RecordOrder;
 use crate::session::order::TestCommand;
 use crate::session::record;
 use crate::session::record::missed;
+use crate::session::recorded::failed;
+use crate::session::recorded::is_java;
 use crate::trace::TraceError;
 use crate::trace::container::Process;
 use crate::trace::native::play::Player;
@@ -178,6 +180,9 @@ impl Side {
         let trace = store::open(&self.place.join(&self.taken[number].file))?;
         if !trace.is_complete {
             return Err(Failure::from(TraceError::Damaged("it is cut short")));
+        }
+        if is_java(&trace) {
+            return Err(failed(&TraceError::Java));
         }
         Player::new(trace, store::units_at(&self.place, &self.units)).map_err(Failure::from)
     }

@@ -75,8 +75,10 @@ pub fn open(failing: &mut Recorded, name: &str, location: &Location) -> Result<R
         )));
     }
     let endings = (ending_of(failing.traced().end), ending_of(opened.traced().end));
-    let Recorded { name, mut player, .. } = opened;
-    for player in [&mut failing.player, &mut player] {
+    let Recorded { name, run, .. } = opened;
+    let mut player = run.into_native()?;
+    let failing = failing.run.native()?;
+    for player in [&mut *failing, &mut player] {
         player.seek(u64::MAX).map_err(|error| failed(&error))?;
         if player.machine.n_steps > MAX_DYNAMIC {
             return Ok(Err(format!(
@@ -84,8 +86,8 @@ pub fn open(failing: &mut Recorded, name: &str, location: &Location) -> Result<R
             )));
         }
     }
-    rename(&mut failing.player, &mut player)?;
-    let run = Run::read(&mut failing.player).map_err(|error| failed(&error))?;
+    rename(failing, &mut player)?;
+    let run = Run::read(failing).map_err(|error| failed(&error))?;
     let reference = Run::read(&mut player).map_err(|error| failed(&error))?;
     let alignment = Alignment::new(&run, &reference);
     let seen = explain::failure::Failure::find(&run, &reference, &alignment, endings);

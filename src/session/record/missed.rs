@@ -34,7 +34,8 @@ pub fn reported(output: &str) -> &str {
 /// Whether something was built and run, but no part of it by the instrumenting compiler.
 pub fn is_bypassed(seen: &Observation, logged: &[Logged], taken: &[Taken]) -> bool {
     let is_touched = logged.iter().any(|entry| !matches!(entry, Logged::Linked(_)));
-    seen.stage == Stage::Test && !is_not_found(seen) && (!is_touched || taken.is_empty())
+    let is_without = !is_touched && !taken.iter().any(|taken| taken.is_java);
+    seen.stage == Stage::Test && !is_not_found(seen) && (is_without || taken.is_empty())
 }
 
 /// Whether the test command could not be run at all, by the exit code of a shell.
@@ -59,11 +60,10 @@ pub fn complain(seen: &Observation, build: &BuildDirectory, taken: &[Taken]) -> 
             .with_hint("`--build` is a shell line that is run in a new checkout of the revision"));
     }
     if taken.is_empty() && is_not_found(seen) {
-        let message = format!("the test ended with {}: {}", seen.ending, said(seen));
-        return Err(Failure::new(Status::Error, message).with_hint(
-            "it runs in a checkout of the revision, after the build; a file that git does not have is missing there, \
-             unless `--hold` names it",
-        ));
+        return Err(not_found(seen));
+    }
+    if taken.iter().any(|taken| taken.is_java) {
+        return Ok(());
     }
     let logged = build.logged();
     let is_recordable = logged.iter().any(|entry| matches!(entry, Logged::Instrumented(_)));
@@ -101,9 +101,33 @@ pub fn complain(seen: &Observation, build: &BuildDirectory, taken: &[Taken]) -> 
         }
         None => Failure::new(Status::Error, "the build never called the instrumenting compiler").with_hint(
             "no other compiler was seen either: name the command that compiles with `--build`, or let the test \
-             compile; only C is instrumented",
+             compile; C is instrumented, and Java is recorded if there is a JDK (`javac` in `PATH` or in `JAVA_HOME`) and \
+             the classes are in the checkout",
         ),
     })
+}
+
+/// The error if nothing was recorded where there is only a JDK.
+pub(super) fn complain_without_clang(seen: &Observation, taken: &[Taken]) -> Result<(), Failure> {
+    if !taken.is_empty() {
+        return Ok(());
+    }
+    if is_not_found(seen) {
+        return Err(not_found(seen));
+    }
+    let message = format!("the test ran no Java class of the checkout, and ended with {}", seen.ending);
+    Err(Failure::new(Status::Error, message).with_hint(
+        "only Java is recorded, and only classes that lie in the checkout, in a directory or an archive: no clang (version \
+         16 or newer) was found to instrument C",
+    ))
+}
+
+fn not_found(seen: &Observation) -> Failure {
+    let message = format!("the test ended with {}: {}", seen.ending, said(seen));
+    Failure::new(Status::Error, message).with_hint(
+        "it runs in a checkout of the revision, after the build; a file that git does not have is missing there, unless \
+         `--hold` names it",
+    )
 }
 
 /// The called compilers as part of a sentence, and advice.

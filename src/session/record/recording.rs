@@ -45,6 +45,7 @@ pub(super) fn recording(
         is_forked: taken.process.forked_at.is_some(),
         is_cut: taken.is_cut,
         is_lost: taken.is_lost,
+        is_java: taken.is_java,
     };
     let processes: Vec<Traced> = taken.into_iter().enumerate().map(traced).collect();
     let chosen = choose(&processes, order.program.as_deref(), seen.ending);
@@ -81,7 +82,7 @@ pub(super) fn recording(
 
 /// The default process, of the selected program if there is one: the last that ended as the test did; else the last
 /// that failed; else the last. Among processes that a program forked, only the first one counts, unless it did not
-/// fail.
+/// fail. A Java virtual machine counts as one that failed if the test did, but less than one that is known to.
 fn choose(processes: &[Traced], program: Option<&OsStr>, ending: Ending) -> Option<usize> {
     let is_named =
         |traced: &Traced| program.is_none_or(|program| Path::new(&traced.program).file_name() == Some(program));
@@ -95,8 +96,12 @@ fn choose(processes: &[Traced], program: Option<&OsStr>, ending: Ending) -> Opti
     };
     let named = || processes.iter().enumerate().filter(|(_, traced)| is_named(traced));
     let rank = |traced: &Traced| {
-        let is_failed = has_failed((traced.end, traced.is_left), ending);
-        (is_failed && is_alike(traced.end), is_failed, !traced.is_forked)
+        let is_failed = match traced.is_java {
+            true => ending != Ending::Exit(0),
+            false => has_failed((traced.end, traced.is_left), ending),
+        };
+        let is_alike = is_failed && !traced.is_java && is_alike(traced.end);
+        (is_alike, is_failed && !traced.is_java, is_failed, !traced.is_forked)
     };
     named().max_by_key(|(index, traced)| (rank(traced), *index)).map(|(index, _)| index)
 }

@@ -8,17 +8,12 @@ use crate::session::recorded::failed;
 use crate::session::slice::Direction;
 use crate::session::sources::Sources;
 use crate::trace::dependence::Dependences;
-use crate::trace::native::detail;
-use crate::trace::native::detail::Answer;
-use crate::trace::native::input;
-use crate::trace::native::input::Entry;
-use crate::trace::native::input::Source;
-use crate::trace::native::machine::Machine;
-use crate::trace::native::machine::Watch;
-use crate::trace::native::output;
-use crate::trace::native::output::NoByte;
-use crate::trace::native::output::Stream;
-use crate::trace::native::play::Player;
+use crate::trace::detail::Answer;
+use crate::trace::execution::Execution;
+use crate::trace::input::Entry;
+use crate::trace::input::Source;
+use crate::trace::output::NoByte;
+use crate::trace::output::Stream;
 use crate::trace::place::Place;
 use crate::trace::slice::Part;
 use crate::trace::step::Step;
@@ -72,7 +67,7 @@ impl Criterion {
     /// - `ended`: how the process ended.
     pub fn find(
         &self,
-        player: &mut Player,
+        run: &mut dyn Execution,
         ended: Option<u32>,
         direction: Direction,
         sources: &Sources,
@@ -80,14 +75,14 @@ impl Criterion {
         let whole = |step: Step| (step, Step(u32::MAX));
         match self {
             Self::Step(step) => {
-                let n_steps = n_steps(player)?;
+                let n_steps = run.n_steps().map_err(|error| failed(&error))?;
                 if *step == 0 || *step > n_steps {
                     return Err(no_step(n_steps));
                 }
                 Ok(Found { steps: vec![whole(Step(*step))], words: format!("step {step}"), part: None })
             }
             Self::Variable(step, variable) => {
-                let steps = self::variable(player, Step(*step), variable)?;
+                let steps = self::variable(run, Step(*step), variable)?;
                 let words = format!("`{}` before step {step}", shown(variable));
                 if steps.is_empty() {
                     return Err(Failure::new(Status::Error, format!("no step wrote {words}"))
@@ -95,10 +90,10 @@ impl Criterion {
                 }
                 Ok(Found { steps, words, part: None })
             }
-            Self::Output(offset) => written(player, Stream::Output, *offset),
-            Self::Errors(offset) => written(player, Stream::Errors, *offset),
+            Self::Output(offset) => written(run, Stream::Output, *offset),
+            Self::Errors(offset) => written(run, Stream::Errors, *offset),
             Self::Crash => {
-                let outputs = output::outputs(player).map_err(|error| failed(&error))?;
+                let outputs = run.outputs().map_err(|error| failed(&error))?;
                 let aborted = (ended == Some(BY_SIGNAL + SIGABRT)).then_some(outputs.last).flatten();
                 let step = outputs.crash.or(aborted).ok_or_else(|| {
                     Failure::new(Status::Error, "the program did not crash in an instrumented function")
@@ -107,22 +102,20 @@ impl Criterion {
                 Ok(Found { steps: vec![whole(step)], words: format!("the crash (step {})", step.0), part: None })
             }
             Self::End => {
-                let last = output::outputs(player).map_err(|error| failed(&error))?.last;
+                let last = run.outputs().map_err(|error| failed(&error))?.last;
                 let last = last.ok_or_else(|| no_step(0))?;
                 Ok(Found { steps: vec![whole(last)], words: format!("the last step (step {})", last.0), part: None })
             }
             Self::Line(file, line) => {
-                let mut lines = Lines { file, line: *line, found: Vec::new() };
-                player.seek(0)?;
-                player.play(&mut lines).map_err(|error| failed(&error))?;
-                of_line((file, *line), lines.found)
+                let is_there = |place: &Place| is_in_line(place, (file, *line));
+                of_line((file, *line), run.steps_at(&is_there).map_err(|error| failed(&error))?)
             }
             Self::Input(name, range) => {
                 if direction == Direction::Backward {
                     return Err(Failure::new(Status::Usage, "nothing in the program comes before its input")
                         .with_hint("`--forward` shows what depends on an input"));
                 }
-                entered(player, name, range.as_ref(), sources)
+                entered(run, name, range.as_ref(), sources)
             }
         }
     }
@@ -146,25 +139,20 @@ pub fn is_in_line(place: &Place, (file, line): (&str, u32)) -> bool {
     place.line == line && before.is_some_and(|before| before.is_empty() || before.ends_with('/'))
 }
 
-fn n_steps(player: &mut Player) -> Result<u32, Failure> {
-    player.seek(u64::MAX).map_err(|error| failed(&error))?;
-    Ok(player.machine.n_steps)
-}
-
 fn no_step(n_steps: u32) -> Failure {
     Failure::new(Status::Error, "there is no such step").with_hint(format!("steps are numbered from 1 to {n_steps}"))
 }
 
 /// The last steps that wrote a variable.
-fn variable(player: &mut Player, step: Step, variable: &str) -> Result<Vec<(Step, Step)>, Failure> {
+fn variable(run: &mut dyn Execution, step: Step, variable: &str) -> Result<Vec<(Step, Step)>, Failure> {
     // Only the variable itself, without what it comes from.
-    let asked = detail::why(player, &Dependences::default(), (step, variable), 0);
+    let asked = run.why(&Dependences::default(), (step, variable), 0);
     match asked.map_err(|error| failed(&error))? {
         Answer::Found(why) => {
             let makers = why.asked.makers.into_iter().filter(|maker| *maker != Step::START);
             Ok(makers.map(|maker| (maker, step)).collect())
         }
-        Answer::NoStep => Err(no_step(n_steps(player)?)),
+        Answer::NoStep => Err(no_step(run.n_steps().map_err(|error| failed(&error))?)),
         Answer::NoVariable(names) => Err(not_visible(&names, variable, step)),
     }
 }
@@ -182,14 +170,14 @@ pub fn not_visible(names: &[Arc<str>], variable: &str, step: Step) -> Failure {
 }
 
 /// The step that wrote a byte of the output.
-fn written(player: &mut Player, stream: Stream, offset: u64) -> Result<Found, Failure> {
-    let outputs = output::outputs(player).map_err(|error| failed(&error))?;
+fn written(run: &mut dyn Execution, stream: Stream, offset: u64) -> Result<Found, Failure> {
+    let outputs = run.outputs().map_err(|error| failed(&error))?;
     let name = if stream == Stream::Output { "standard output" } else { "standard error" };
     match outputs.byte(stream, offset) {
         Ok(place) => Ok(Found {
             steps: vec![(place.step, Step(u32::MAX))],
             words: format!("byte {offset} of {name} (step {})", place.step.0),
-            part: output::part(player, place).map_err(|error| failed(&error))?,
+            part: run.part(place).map_err(|error| failed(&error))?,
         }),
         Err(NoByte::Short(length)) => {
             Err(Failure::new(Status::Error, format!("{name} has only {length} bytes in this process"))
@@ -215,15 +203,20 @@ pub fn is_named(source: &Source, name: &str) -> bool {
 }
 
 /// The steps with which an input enters.
-fn entered(player: &mut Player, name: &str, range: Option<&Range<u64>>, sources: &Sources) -> Result<Found, Failure> {
-    let read = |player: &mut Player, standard: Option<&Vec<u8>>| {
+fn entered(
+    run: &mut dyn Execution,
+    name: &str,
+    range: Option<&Range<u64>>,
+    sources: &Sources,
+) -> Result<Found, Failure> {
+    let read = |run: &mut dyn Execution, standard: Option<&Vec<u8>>| {
         let mut contents = |source: &Source| match standard {
             Some(content) if *source == Source::Standard => Some(content.clone()),
             _ => sources.input(source),
         };
-        input::inputs(player, Step(u32::MAX), &mut contents).map_err(|error| failed(&error))
+        run.inputs(Step(u32::MAX), &mut contents).map_err(|error| failed(&error))
     };
-    let mut entries = read(player, None)?;
+    let mut entries = read(run, None)?;
     let is_standard = |entry: &&Entry| entry.source == Source::Standard;
     let mut named: Vec<&Entry> = entries.iter().filter(|entry| is_named(&entry.source, name)).collect();
     // A test may redirect its file to the program. Then the program has not read more than the file has.
@@ -234,7 +227,7 @@ fn entered(player: &mut Player, name: &str, range: Option<&Range<u64>>, sources:
             && n_read.unwrap_or(0) <= content.len() as u64
     });
     if let Some(content) = content {
-        entries = read(player, Some(&content))?;
+        entries = read(run, Some(&content))?;
         named = entries.iter().filter(is_standard).collect();
     }
     if named.is_empty() {
@@ -248,24 +241,8 @@ fn entered(player: &mut Player, name: &str, range: Option<&Range<u64>>, sources:
             failure.with_hint(format!("its inputs are: {} (`-` is standard input)", known.join(", ")))
         });
     }
-    let steps = input::entering(player, &named, range).map_err(|error| failed(&error))?;
+    let steps = run.entering(&named, range).map_err(|error| failed(&error))?;
     let bytes = range.map_or_else(String::new, |range| format!("bytes {} to {} of ", range.start, range.end - 1));
     let words = format!("{bytes}{}", shown(&named[0].source.to_string()));
     Ok(Found { steps: steps.into_iter().map(|step| (step, Step(u32::MAX))).collect(), words, part: None })
-}
-
-/// Collects the steps of a line.
-struct Lines<'l> {
-    file: &'l str,
-    line: u32,
-    found: Vec<Step>,
-}
-
-impl Watch for Lines<'_> {
-    fn step(&mut self, machine: &Machine) {
-        let Some(frame) = machine.frame().filter(|frame| frame.statement != 0) else { return };
-        if frame.place().is_some_and(|place| is_in_line(place, (self.file, self.line))) {
-            self.found.push(frame.step);
-        }
-    }
 }

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use crate::trace::TraceError;
 use crate::trace::container::Kind;
 use crate::trace::container::Trace;
+use crate::trace::detail::Doing;
 use crate::trace::native::frame::number;
 use crate::trace::native::machine::Machine;
 use crate::trace::native::machine::Watch;
@@ -50,17 +51,6 @@ pub struct Fault {
     signal: u32,
     code: u32,
     way: Way,
-}
-
-/// What a step did when it crashed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Doing {
-    /// It read the range of the crash.
-    Reading,
-    /// It wrote there; what it would have written, if that is known and has at most 8 bytes.
-    Writing(Option<u64>),
-    /// It divided integers.
-    Dividing,
 }
 
 /// The crash of a step.

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::trace::TraceError;
+use crate::trace::detail::What;
 use crate::trace::native::globals::Globals;
 use crate::trace::native::machine::Watch;
-use crate::trace::native::machine::What;
 use crate::trace::native::play::Player;
 use crate::trace::place::Place;
 use crate::trace::step::Step;

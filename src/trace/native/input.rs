@@ -8,148 +8,16 @@
 pub mod reader;
 
 use std::collections::HashMap;
-use std::fmt;
 use std::ops::Range;
-use std::sync::Arc;
 
 use crate::trace::TraceError;
-use crate::trace::native::detail::Detail;
-pub use crate::trace::native::input::reader::Contents;
+use crate::trace::detail::What;
+use crate::trace::input::Entry;
+use crate::trace::input::Landing;
 pub use crate::trace::native::input::reader::inputs;
 use crate::trace::native::machine::Watch;
-use crate::trace::native::machine::What;
 use crate::trace::native::play::Player;
-use crate::trace::place::Place;
 use crate::trace::step::Step;
-
-/// What a program reads from.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Source {
-    /// A file, by the name that the program used.
-    File(String),
-    /// Standard input.
-    Standard,
-    /// Another descriptor: a socket, a pipe, an inherited file.
-    Descriptor(u64),
-    /// A stream that was not seen when it was opened.
-    Stream,
-    /// An argument of the program; 0 is the name of the program.
-    Argument(usize),
-    /// A variable of the environment.
-    Environment(String),
-    /// The system: the time, a number of a process, a random number. The function is named.
-    System(Arc<str>),
-}
-
-impl fmt::Display for Source {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::File(name) => f.write_str(name),
-            Self::Standard => f.write_str("standard input"),
-            Self::Descriptor(number) => write!(f, "descriptor {number}"),
-            Self::Stream => f.write_str("a stream without a known name"),
-            Self::Argument(number) => write!(f, "argument {number}"),
-            Self::Environment(name) => write!(f, "the environment variable {name}"),
-            Self::System(function) => write!(f, "the system ({function})"),
-        }
-    }
-}
-
-/// Where the bytes of an entry are in memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Landing {
-    /// Nowhere: the call returned the byte, or only a part of it is known.
-    Nowhere,
-    /// From this address on.
-    At(u64),
-    /// At the beginning of a block of the heap that the program never read.
-    Block,
-}
-
-/// Bytes that entered the program.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
-    /// The source.
-    pub source: Source,
-    /// The offset of the first byte in the source; `None` if it is not known.
-    pub begin: Option<u64>,
-    /// The number of bytes; `None` if it is not known.
-    pub length: Option<u64>,
-    /// Whether offset and length are certain. If not, they follow from the bytes that the program looked at.
-    pub is_exact: bool,
-    /// The step.
-    pub step: Step,
-    /// The function that was called; `None` for a read of memory.
-    pub function: Option<Arc<str>>,
-    /// The place of the statement.
-    pub place: Option<Place>,
-    /// The bytes in memory.
-    pub landing: Landing,
-}
-
-impl Entry {
-    /// The bytes of the source; `None` if they are not known.
-    pub fn range(&self) -> Option<Range<u64>> {
-        let begin = self.begin?;
-        Some(begin..begin.saturating_add(self.length?))
-    }
-
-    /// The bytes of the source that are in a part of memory; `None` if that is not known.
-    pub fn part(&self, address: u64, length: u64) -> Option<Range<u64>> {
-        let Landing::At(base) = self.landing else { return None };
-        let first = self.begin?.checked_add(address.checked_sub(base)?)?;
-        let end = first.saturating_add(length);
-        let last = self.range().map_or(u64::MAX, |range| range.end);
-        (first < last).then(|| first..end.min(last))
-    }
-
-    /// Its bytes in words: `bytes 3 to 7`.
-    pub fn bytes(&self) -> String {
-        let about = if self.is_exact { "" } else { "about " };
-        match (self.range(), self.begin) {
-            (Some(range), _) if range.is_empty() => "no bytes".to_owned(),
-            (Some(range), _) => format!("{about}{}", bytes(&range)),
-            (None, Some(begin)) => format!("{about}bytes from {begin} on"),
-            (None, None) => "bytes whose place is not known".to_owned(),
-        }
-    }
-}
-
-/// `byte 3` or `bytes 3 to 7`.
-pub fn bytes(range: &Range<u64>) -> String {
-    match range.end - range.start {
-        1 => format!("byte {}", range.start),
-        _ => format!("bytes {} to {}", range.start, range.end - 1),
-    }
-}
-
-/// Names the bytes of input that steps read, and that calls brought.
-pub fn name(details: &mut [Detail], entries: &[Entry]) {
-    let mut by_step: HashMap<Step, Vec<&Entry>> = HashMap::new();
-    for entry in entries {
-        by_step.entry(entry.step).or_default().push(entry);
-    }
-    for detail in details {
-        for access in &mut detail.reads {
-            let mut makers = access.makers.iter().filter_map(|maker| by_step.get(maker)).flatten();
-            let part = |entry: &&Entry| {
-                let about = if entry.is_exact { "" } else { "about " };
-                let range = entry.part(access.address, access.size)?;
-                Some(format!("{about}{} of {}", bytes(&range), entry.source))
-            };
-            let named = makers.find_map(part);
-            access.origin = access.origin.take().or(named);
-        }
-        let mut of_calls =
-            by_step.get(&detail.standing.step).into_iter().flatten().filter(|entry| entry.function.is_some());
-        for call in detail.calls.iter_mut().filter(|call| call.is_input) {
-            call.input = of_calls.next().map(|entry| match entry.source {
-                Source::Environment(_) | Source::System(_) => entry.source.to_string(),
-                _ => format!("{} of {}", entry.bytes(), entry.source),
-            });
-        }
-    }
-}
 
 /// The steps with which a part of an input enters: calls that bring only bytes of it, and steps that read bytes of it
 /// which a call brought together with others.
@@ -211,6 +79,9 @@ impl Watch for Readers<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trace::input::Contents;
+    use crate::trace::input::Source;
+    use crate::trace::input::name;
     use crate::trace::native::detail::detail;
     use crate::trace::native::stored::player;
     use crate::trace::native::stored::step;

@@ -11,11 +11,11 @@ use std::sync::Arc;
 
 use crate::instrument::segment::Kind;
 use crate::trace::TraceError;
+use crate::trace::detail::What;
 use crate::trace::index::Index;
 use crate::trace::native::atomic::updated;
 use crate::trace::native::blame::Remembered;
 use crate::trace::native::call::Call;
-use crate::trace::native::check::Check;
 use crate::trace::native::fault::Crash;
 use crate::trace::native::frame::External;
 use crate::trace::native::frame::Frame;
@@ -30,27 +30,11 @@ use crate::trace::native::shape::Shape;
 use crate::trace::native::shape::Source;
 use crate::trace::native::stream::Printed;
 use crate::trace::native::stream::Stream;
+use crate::trace::stat::Check;
 use crate::trace::step::Step;
 
 /// Frames deeper than this are damage, not recursion.
 const MAX_DEPTH: usize = 50_000_000;
-
-/// What a step used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum What {
-    /// Bytes at an address.
-    Memory(u64, u64),
-    /// Bytes at an address that only say where something is: a pointer that is followed, an index.
-    Address(u64, u64),
-    /// A temporary value of another statement.
-    Temporary,
-    /// The arguments of the call.
-    Arguments,
-    /// What the call returned.
-    Returned,
-    /// The decision that chose among values: by `&&`, `||` or `?:`.
-    Decision,
-}
 
 /// Who wants to know what happens; all methods do nothing unless they are given.
 #[expect(unused_variables, reason = "the names say what is given")]

@@ -7,6 +7,7 @@ use crate::instrument::debug::SourceType;
 use crate::instrument::debug::Variable;
 use crate::instrument::instruction::MetadataId;
 use crate::instrument::types::Type;
+use crate::trace::detail::Named;
 use crate::trace::native::frame::Frame;
 use crate::trace::native::globals::Global;
 use crate::trace::native::globals::Globals;
@@ -31,15 +32,6 @@ pub struct View<'v> {
     pub globals: &'v Globals,
     /// Its arguments, each ended by a zero byte.
     pub words: &'v [u8],
-}
-
-/// What is at an address.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Named {
-    /// Its name: `total`, `head->v` is `block of step 12+4`.
-    pub name: String,
-    /// Its value; `None` if that is not known.
-    pub value: Option<String>,
 }
 
 /// A variable in a frame or of the program.

@@ -10,24 +10,9 @@ use crate::trace::native::machine::Machine;
 use crate::trace::native::machine::Watch;
 use crate::trace::native::play::Player;
 use crate::trace::native::run::LOWEST_POINTER;
-use crate::trace::place::Place;
+use crate::trace::statements::Statement;
 use crate::trace::step::Step;
 use crate::trace::step::Steps;
-
-/// A statement of the source that ran.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Statement {
-    /// The function, by its name in the source.
-    pub function: Arc<str>,
-    /// The place.
-    pub place: Option<Place>,
-    /// The number of times that it ran.
-    pub n_steps: u64,
-    /// For each set: the number of its steps that are in the set, and the last of these.
-    pub inside: Vec<(u64, Step)>,
-    /// The smallest distance of one of its steps.
-    pub nearest: u32,
-}
 
 /// All executed statements, by functions in the order in which they were first called. Entries of functions are no
 /// statements.

@@ -3,12 +3,12 @@
 //! The block of `open_memstream` gets what was printed when the stream is flushed or closed. Each byte keeps the step that printed it. Movements in such streams
 //! (`fseek`) are not followed.
 
+use crate::trace::detail::What;
 use crate::trace::native::effect::Called;
 use crate::trace::native::machine::Awaited;
 use crate::trace::native::machine::Content;
 use crate::trace::native::machine::Machine;
 use crate::trace::native::machine::Watch;
-use crate::trace::native::machine::What;
 use crate::trace::native::stream::Printed;
 use crate::trace::native::stream::Stream;
 use crate::trace::step::Step;

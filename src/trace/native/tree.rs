@@ -9,66 +9,16 @@ use std::sync::Arc;
 use crate::instrument::instruction::Op;
 use crate::trace::TraceError;
 use crate::trace::flow::BlockId;
-use crate::trace::flow::Flow;
 use crate::trace::native::globals::Globals;
 use crate::trace::native::machine::Machine;
 use crate::trace::native::machine::Watch;
 use crate::trace::native::object::View;
 use crate::trace::native::play::Player;
 use crate::trace::native::shape::Shape;
-use crate::trace::place::Place;
 use crate::trace::step::Step;
-
-/// What a node is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Kind {
-    /// A call of a function of the program.
-    Call {
-        /// The function.
-        function: Arc<str>,
-        /// Its parameters and their values.
-        arguments: Vec<(Arc<str>, String)>,
-        /// What it returned; `None` if nothing, or it never did.
-        result: Option<String>,
-        /// Whether it was left otherwise than by a return, or not at all.
-        is_unfinished: bool,
-        /// Whether it was called before the part of the run that was kept, so that its arguments are not known.
-        is_earlier: bool,
-    },
-    /// A loop.
-    Loop {
-        /// How often its body ran.
-        n_iterations: u64,
-    },
-}
-
-/// A call or a loop.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Node {
-    /// What it is.
-    pub kind: Kind,
-    /// Its first step.
-    pub step: Step,
-    /// Its last step.
-    pub last: Step,
-    /// Where it is in the source.
-    pub place: Option<Place>,
-    /// For what is in a loop: in which iteration, from 1.
-    pub iteration: Option<u64>,
-    /// What is in it, in order.
-    pub children: Vec<Node>,
-    /// How many more there are directly in it that are left out.
-    pub n_more: u64,
-}
-
-/// How much of a tree is wanted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// Nodes below each other.
-    pub depth: usize,
-    /// Nodes beside each other.
-    pub width: usize,
-}
+use crate::trace::tree::Kind;
+use crate::trace::tree::Limits;
+use crate::trace::tree::Node;
 
 /// A node that has not ended.
 struct Open {
@@ -91,7 +41,7 @@ struct Loops {
 
 impl Loops {
     fn of(shape: &Shape) -> Self {
-        let around = around(&shape.flow);
+        let around = shape.flow.loops();
         let heads: HashSet<BlockId> = around.iter().flatten().copied().collect();
         let tests = heads.into_iter().map(|head| (head, test(shape, head, &around))).collect();
         Self { around, tests }
@@ -118,48 +68,6 @@ fn test(shape: &Shape, head: BlockId, around: &[Vec<BlockId>]) -> BlockId {
             None => return head,
         }
     }
-}
-
-/// The heads of the loops around each block, the outermost first.
-fn around(flow: &Flow) -> Vec<Vec<BlockId>> {
-    let n = flow.successors.len();
-    let mut around: Vec<Vec<(usize, BlockId)>> = vec![Vec::new(); n];
-    let mut before = vec![Vec::new(); n];
-    for (from, blocks) in flow.successors.iter().enumerate() {
-        for to in blocks {
-            before[to.0 as usize].push(from);
-        }
-    }
-    let dominates = |above: usize, block: usize| {
-        let mut at = Some(block);
-        while let Some(block) = at {
-            if block == above {
-                return true;
-            }
-            at = flow.dominator[block].map(|block| block.0 as usize);
-        }
-        false
-    };
-    for head in (0..n).filter(|head| flow.is_loop_head[*head]) {
-        let mut is_inside = vec![false; n];
-        is_inside[head] = true;
-        let mut open: Vec<usize> = before[head].iter().copied().filter(|from| dominates(head, *from)).collect();
-        while let Some(block) = open.pop() {
-            if !std::mem::replace(&mut is_inside[block], true) {
-                open.extend(&before[block]);
-            }
-        }
-        let size = is_inside.iter().filter(|inside| **inside).count();
-        let id = BlockId(u32::try_from(head).expect("blocks are numbered by u32"));
-        for block in (0..n).filter(|block| is_inside[*block]) {
-            around[block].push((size, id));
-        }
-    }
-    let sorted = |mut heads: Vec<(usize, BlockId)>| {
-        heads.sort_by(|(one, _), (other, _)| other.cmp(one));
-        heads.into_iter().map(|(_, head)| head).collect()
-    };
-    around.into_iter().map(sorted).collect()
 }
 
 struct Builder<'b> {

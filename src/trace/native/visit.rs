@@ -1,11 +1,11 @@
 //! Replays one step of a run.
 
 use crate::trace::TraceError;
+use crate::trace::detail::What;
 use crate::trace::native::call::Call;
 use crate::trace::native::fault::Crash;
 use crate::trace::native::machine::Machine;
 use crate::trace::native::machine::Watch;
-use crate::trace::native::machine::What;
 use crate::trace::native::play::Player;
 use crate::trace::native::shape::Action;
 use crate::trace::step::Step;

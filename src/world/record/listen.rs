@@ -220,6 +220,8 @@ pub struct Taken {
     pub is_lost: bool,
     /// Bytes of the trace on disk.
     pub n_packed: u64,
+    /// Whether it is a Java virtual machine; how one ended is not known.
+    pub is_java: bool,
 }
 
 /// The part of the traces that is kept if they exceed their limit.
@@ -458,7 +460,18 @@ fn take(
     let mut writer = Writer::new(BufWriter::with_capacity(1 << 20, File::create(&path)?))?;
     writer.add(Kind::Process, 0, 0, &process.to_bytes())?;
     let (end, is_left, is_cut, is_lost) = (None, false, false, false);
-    let taken = Taken { file: name, process, n_bytes: 0, end, is_left, n_given_up: 0, is_cut, is_lost, n_packed: 0 };
+    let taken = Taken {
+        file: name,
+        process,
+        n_bytes: 0,
+        end,
+        is_left,
+        n_given_up: 0,
+        is_cut,
+        is_lost,
+        n_packed: 0,
+        is_java: false,
+    };
     let mut taking = Taking { place, path, writer, taken, offsets: Vec::new() };
     let mut content = Vec::new();
     let mut head = [0; 16];
@@ -486,6 +499,7 @@ fn take(
             }
             Kind::Fault => fault::offset(&content).ok_or(io::ErrorKind::InvalidData)?,
             Kind::Process | Kind::Globals => 0,
+            Kind::Classes | Kind::Objects => return Err(io::ErrorKind::InvalidData.into()),
         };
         taking.add((kind, thread), offset, &content, length)?;
     }

@@ -4,10 +4,11 @@
 //! [`arguments`](crate::world::compiler::arguments) to
 //! understand a compiler call. [`objects`] keeps what it made. [`listen`] writes the records of running programs to disk, [`memory`] is shared with
 //! them, [`control`] runs experiments in a parked one. [`store`] has the recordings, [`witness`] finds compilers that
-//! were called instead.
+//! were called instead. [`java`] records programs of a Java virtual machine, which need no build of their own.
 
 pub mod build;
 pub mod control;
+pub mod java;
 pub mod listen;
 mod memory;
 pub mod objects;

@@ -94,6 +94,9 @@ pub struct Traced {
     /// Whether it was killed because it outlived the test.
     #[serde(default)]
     pub is_left: bool,
+    /// Whether it is a Java virtual machine; how one ended is not known.
+    #[serde(default)]
+    pub is_java: bool,
 }
 
 /// The form of `recording.json`.

@@ -8,12 +8,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::trace::TraceError;
+use crate::trace::input::Contents;
+use crate::trace::input::Entry;
+use crate::trace::input::Landing;
+use crate::trace::input::Source;
 use crate::trace::native::call::Call;
 use crate::trace::native::frame::narrow;
 use crate::trace::native::globals::Globals;
-use crate::trace::native::input::Entry;
-use crate::trace::native::input::Landing;
-use crate::trace::native::input::Source;
 use crate::trace::native::machine::Machine;
 use crate::trace::native::machine::Watch;
 use crate::trace::native::model::Input;
@@ -33,9 +34,6 @@ const MAX_LINE: u64 = 1 << 16;
 
 /// The longest format of `scanf`.
 const MAX_FORMAT: u64 = 1 << 16;
-
-/// The content of a source, if it is known.
-pub type Contents<'c> = dyn FnMut(&Source) -> Option<Vec<u8>> + 'c;
 
 /// All entries of input before a step, in order.
 ///

@@ -1,36 +1,18 @@
-//! Counts for `git idd trace stat`.
+//! Counts a run.
 
-use crate::trace::TraceError;
-use crate::trace::native::call::Call;
-use crate::trace::native::machine::Machine;
-use crate::trace::native::machine::Watch;
-use crate::trace::native::machine::What;
-use crate::trace::native::play::Player;
-use crate::trace::step::Step;
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// The counts.
-#[derive(Debug, Default)]
-pub struct Stat {
-    /// Records.
-    pub n_records: u64,
-    /// Their size in bytes.
-    pub n_bytes: u64,
-    /// Reads and writes of memory and variables.
-    pub n_accesses: u64,
-    /// Uses of values that another step produced.
-    pub n_uses: u64,
-    /// Functions that ran.
-    pub n_functions: usize,
-    /// Threads that ran.
-    pub n_threads: usize,
-    /// Functions without a model, and how often each was called; the most called first.
-    pub unmodelled: Vec<(String, u64)>,
-    /// The process at its end.
-    pub machine: Machine,
-}
+use crate::trace::TraceError;
+use crate::trace::detail::What;
+use crate::trace::native::call::Call;
+use crate::trace::native::machine::Machine;
+use crate::trace::native::machine::Watch;
+use crate::trace::native::play::Player;
+use crate::trace::stat::Heap;
+use crate::trace::stat::Stat;
+use crate::trace::step::Step;
 
 #[derive(Default)]
 struct Counter {
@@ -74,20 +56,29 @@ impl Watch for Counter {
 }
 
 /// Counts a whole trace.
+///
+/// Cost: one pass over the trace.
 pub fn stat(player: &mut Player) -> Result<Stat, TraceError> {
     let mut counter = Counter::default();
+    player.seek(0)?;
+    let n_before = player.n_played;
     player.play(&mut counter)?;
     let mut unmodelled: Vec<(String, u64)> =
         counter.unmodelled.into_iter().map(|(name, n)| (name.to_string(), n)).collect();
     unmodelled.sort_by_key(|(name, n)| (u64::MAX - n, name.clone()));
+    let machine = &player.machine;
     Ok(Stat {
-        n_records: player.n_played,
+        n_records: player.n_played - n_before,
         n_bytes: player.trace().n_bytes(),
+        n_events: machine.n_events,
+        n_steps: machine.n_steps,
         n_accesses: counter.n_accesses,
         n_uses: counter.n_uses,
         n_functions: player.shapes().count(),
         n_threads: counter.threads.len(),
+        n_calls: machine.n_frames,
+        heap: Heap { n_made: machine.heap.n_made, n_live: machine.heap.n_live() },
+        check: machine.check,
         unmodelled,
-        machine: player.machine.clone(),
     })
 }

@@ -1,0 +1,110 @@
+//! The part of a recording that is about Java: an agent in each virtual machine that the test starts.
+
+use crate::outcome::Observation;
+use crate::session::context::Context;
+use crate::session::failure::Failure;
+use crate::session::order::RecordOrder;
+use crate::session::record;
+use crate::trace::TraceError;
+use crate::trace::container::Chunk;
+use crate::trace::container::Kind;
+use crate::trace::container::Trace;
+use crate::world::files;
+use crate::world::process::Words;
+use crate::world::record::RecordError;
+use crate::world::record::java;
+use crate::world::record::java::Jdk;
+use crate::world::record::java::Told;
+use crate::world::record::java::collect;
+use crate::world::record::listen::Taken;
+use crate::world::record::store;
+use crate::world::run::sandbox::Commands;
+use std::ffi::OsString;
+use std::path::Path;
+use std::path::PathBuf;
+
+/// The kit to record Java programs with, if there is one.
+pub(super) fn jdk(context: &Context) -> Option<Jdk> {
+    let path = context.variable("PATH").unwrap_or_default();
+    Jdk::find(&path, context.variable("JAVA_HOME").as_deref())
+}
+
+/// What records the Java programs of a test.
+pub(super) struct Recorder {
+    agent: PathBuf,
+    program: PathBuf,
+    base: PathBuf,
+    checkout: PathBuf,
+    max_bytes: u64,
+    options: OsString,
+}
+
+impl Recorder {
+    /// Prepares the agent.
+    ///
+    /// - `root`: the directory for the sandboxes of this command; what is compiled is kept beside it.
+    /// - `checkout`: where the classes are that are recorded.
+    pub(super) fn new(
+        jdk: &Jdk,
+        (root, checkout): (&Path, PathBuf),
+        order: &RecordOrder,
+        context: &Context,
+    ) -> Result<Self, Failure> {
+        let base = root.join("java");
+        let agent = jdk.agent(root.parent().unwrap_or(root))?;
+        let options = java::options(&agent, &base, context.variable(java::VARIABLE).as_deref());
+        let program = files::this_program()?;
+        Ok(Self { agent, program, base, checkout, max_bytes: order.max_trace, options })
+    }
+
+    /// Prepares for a run of the test; the result is a variable for it.
+    pub(super) fn begin(&self) -> Result<OsString, RecordError> {
+        let Self { agent, program, checkout, max_bytes, .. } = self;
+        java::prepare(&self.base, Told { agent, program, checkout, max_bytes: *max_bytes })?;
+        Ok(record::variable(java::VARIABLE, &self.options))
+    }
+
+    /// Adds the traces of the virtual machines that recorded something in the last run.
+    pub(super) fn take(&self, place: &Path, taken: &mut Vec<Taken>) -> Result<(), RecordError> {
+        let failed = |source| RecordError::Keep { path: place.to_owned(), source };
+        let more = collect::collect(&self.base, place, taken).map_err(failed)?;
+        taken.extend(more);
+        files::remove(&self.base).map_err(failed)
+    }
+}
+
+/// The output of a test as if nobody had told the virtual machines anything.
+pub(super) fn without_notes(seen: Observation) -> Observation {
+    Observation { output: java::without_notes(&seen.output), ..seen }
+}
+
+/// The commands of a run in which only Java is recorded, with `variables` for the test.
+pub(super) fn commands(plain: Commands, variables: Vec<OsString>) -> Commands {
+    let test = match plain.test {
+        Words::Argv(test) => {
+            let program: OsString = "/usr/bin/env".into();
+            Words::Argv(std::iter::once(program).chain(variables).chain(test).collect())
+        }
+        line @ Words::Shell(_) => line,
+    };
+    Commands { test, ..plain }
+}
+
+/// Whether two virtual machines wrote the same records, thread by thread.
+pub(super) fn is_same(one: &Path, other: &Path) -> Result<bool, TraceError> {
+    let records = |trace: &Trace| -> Vec<Chunk> {
+        trace.chunks().iter().filter(|chunk| chunk.kind == Kind::Records).copied().collect()
+    };
+    let (mut one, mut other) = (store::open(one)?, store::open(other)?);
+    let (chunks, others) = (records(&one), records(&other));
+    let name = |chunk: &Chunk| (chunk.thread, chunk.offset, chunk.length);
+    if !chunks.iter().map(name).eq(others.iter().map(name)) {
+        return Ok(false);
+    }
+    for (chunk, its) in chunks.iter().zip(&others) {
+        if one.read(chunk)? != other.read(its)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}

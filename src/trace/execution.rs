@@ -1,0 +1,84 @@
+//! What commands ask of a recorded run, in whatever language its program is written.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::trace::TraceError;
+use crate::trace::dependence::Dependences;
+use crate::trace::detail::Answer;
+use crate::trace::detail::Detail;
+use crate::trace::input::Contents;
+use crate::trace::input::Entry;
+use crate::trace::output;
+use crate::trace::output::Outputs;
+use crate::trace::place::Place;
+use crate::trace::slice::Part;
+use crate::trace::stat::Stat;
+use crate::trace::statements::Statement;
+use crate::trace::step::Step;
+use crate::trace::step::Steps;
+use crate::trace::tree::Limits;
+use crate::trace::tree::Node;
+
+/// A recorded run. Each method may play the whole run; the answer does not depend on what was asked before.
+pub trait Execution {
+    /// The number of steps.
+    fn n_steps(&mut self) -> Result<u32, TraceError>;
+
+    /// The counts.
+    fn stat(&mut self) -> Result<Stat, TraceError>;
+
+    /// The tree of calls and loops: the first calls of the threads, and how many are left out.
+    fn tree(&mut self, limits: Limits) -> Result<(Vec<Node>, u64), TraceError>;
+
+    /// All facts about some steps, as far as they are known before `until`. Steps that do not exist are left out.
+    ///
+    /// - `steps`: ascending.
+    fn details(&mut self, steps: &[Step], until: Step) -> Result<Vec<Detail>, TraceError>;
+
+    /// All facts about one step; `None` if there is no such step.
+    fn detail(&mut self, step: Step) -> Result<Option<Detail>, TraceError> {
+        Ok(self.details(&[step], Step(u32::MAX))?.pop())
+    }
+
+    /// Follows the last definitions of a variable, from before a step, through at most `limit` steps.
+    ///
+    /// - `dependences`: the graph of the run, at least up to the step; any graph if `limit` is 0.
+    fn why(&mut self, dependences: &Dependences, at: (Step, &str), limit: usize) -> Result<Answer, TraceError>;
+
+    /// The dependence graph of the steps before `until`, without potential dependences.
+    fn dependences(&mut self, until: Step) -> Result<Dependences, TraceError>;
+
+    /// The dependence graph of the whole run with potential dependences; `None` if they are not known for its language.
+    fn relevant_dependences(&mut self) -> Result<Option<Dependences>, TraceError>;
+
+    /// All executed statements, by functions in the order in which they were first called. Entries of functions are no
+    /// statements.
+    ///
+    /// - `distances`: a number for each step, from [`Step::START`]; steps without one have [`u32::MAX`].
+    ///
+    /// - Result: also the functions that steps of the sets called, and that may have read or written what is not known.
+    fn statements(
+        &mut self,
+        sets: &[&Steps],
+        distances: &[u32],
+    ) -> Result<(Vec<Statement>, BTreeSet<Arc<str>>), TraceError>;
+
+    /// The steps of statements at some places, ascending. Entries of functions are no statements.
+    fn steps_at(&mut self, is_there: &dyn Fn(&Place) -> bool) -> Result<Vec<Step>, TraceError>;
+
+    /// What the program read before a step, in order.
+    ///
+    /// - `contents`: the content of an input, if it is known.
+    fn inputs(&mut self, until: Step, contents: &mut Contents<'_>) -> Result<Vec<Entry>, TraceError>;
+
+    /// The steps with which a part of an input, or all of it, enters.
+    fn entering(&mut self, entries: &[&Entry], range: Option<&Range<u64>>) -> Result<Vec<Step>, TraceError>;
+
+    /// What the program wrote, and how it ended.
+    fn outputs(&mut self) -> Result<Outputs, TraceError>;
+
+    /// The steps that stored a byte of the output; `None` if the step that wrote it computed it, or had it from nowhere.
+    fn part(&mut self, place: output::Place) -> Result<Option<Part>, TraceError>;
+}

@@ -1,0 +1,276 @@
+//! All facts about some steps, and the chain of steps from which a value comes.
+
+use crate::trace::TraceError;
+use crate::trace::dependence::Dependences;
+use crate::trace::detail::Access;
+use crate::trace::detail::Answer;
+use crate::trace::detail::Detail;
+use crate::trace::detail::Named;
+use crate::trace::detail::Outside;
+use crate::trace::detail::Standing;
+use crate::trace::detail::What as Neutral;
+use crate::trace::detail::Why;
+use crate::trace::java::frame::Frame;
+use crate::trace::java::library;
+use crate::trace::java::machine::Machine;
+use crate::trace::java::machine::Watch;
+use crate::trace::java::machine::What;
+use crate::trace::java::memory::Location;
+use crate::trace::java::method::Callee;
+use crate::trace::java::player::Player;
+use crate::trace::java::text;
+use crate::trace::java::value::Value;
+use crate::trace::step::Step;
+use std::collections::BTreeSet;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The maximum number of reads and writes of a step that are shown.
+const MAX_ACCESSES: usize = 200;
+
+/// Where the current step of an activation is in the source.
+pub fn standing(frame: &Frame) -> Standing {
+    let place = frame.place();
+    let n_in_line = frame.method.places.iter().skip(1).filter(|other| other.line == place.line).count();
+    Standing {
+        step: frame.step,
+        function: Arc::clone(&frame.method.function),
+        place: Some(place.clone()).filter(|place| place.line != 0),
+        is_entry: frame.step == frame.entry,
+        is_alone: n_in_line <= 1,
+    }
+}
+
+/// The facts that are known when a step begins.
+fn begun(machine: &Machine, frame: &Frame) -> Detail {
+    let mut stack = Vec::new();
+    let mut caller = frame.caller;
+    for below in machine.frames().iter().rev() {
+        stack.push((caller, Arc::clone(&below.method.function)));
+        caller = below.caller;
+    }
+    Detail {
+        standing: standing(frame),
+        thread: machine.thread,
+        instance: None,
+        reads: Vec::new(),
+        writes: Vec::new(),
+        uses: BTreeSet::new(),
+        calls: Vec::new(),
+        returned: None,
+        crash: None,
+        control: Some(frame.decider()).filter(|step| *step != Step::START),
+        stack,
+        variables: text::variables(machine, frame),
+        is_window: false,
+    }
+}
+
+fn access(machine: &Machine, frame: &Frame, location: Location, value: Value) -> Access {
+    let name = text::name(machine, frame, location);
+    let is_before = value.maker == Step::START;
+    Access {
+        named: Named { name: name.text, value: Some(text::value(machine, &name.descriptor, value)) },
+        address: 0,
+        size: 0,
+        content: None,
+        makers: BTreeSet::from([value.maker]),
+        text_makers: BTreeSet::new(),
+        text_name: None,
+        target: None,
+        origin: is_before.then(|| "not set by code that is recorded".to_owned()),
+    }
+}
+
+/// Collects the facts about some steps.
+struct Focus<'f> {
+    steps: &'f [Step],
+    /// The number of these that have begun.
+    n_begun: usize,
+    until: Step,
+    /// The details by step, with the number of the activation, and whether it has not gone on.
+    found: HashMap<Step, (u64, Detail)>,
+    /// The steps that have not ended.
+    open: Vec<(u64, Step)>,
+    n_steps: u32,
+}
+
+impl Focus<'_> {
+    fn close(&mut self, frame: u64) {
+        self.open.retain(|(number, _)| *number != frame);
+    }
+
+    fn of(&mut self, step: Step) -> Option<&mut Detail> {
+        self.found.get_mut(&step).map(|(_, detail)| detail)
+    }
+}
+
+fn note(accesses: &mut Vec<Access>, access: Access) {
+    if accesses.len() < MAX_ACCESSES && !accesses.contains(&access) {
+        accesses.push(access);
+    }
+}
+
+impl Watch for Focus<'_> {
+    fn step(&mut self, machine: &Machine, frame: &Frame) {
+        self.n_steps = frame.step.0;
+        self.close(frame.number);
+        if self.steps.get(self.n_begun) == Some(&frame.step) {
+            self.n_begun += 1;
+            self.found.insert(frame.step, (frame.number, begun(machine, frame)));
+            self.open.push((frame.number, frame.step));
+        }
+    }
+
+    fn uses(&mut self, user: Step, maker: Step, what: What) {
+        let what = match what {
+            What::Place(_) => return,
+            What::Temporary | What::Exception => Neutral::Temporary,
+            What::Arguments => Neutral::Arguments,
+            What::Returned => Neutral::Returned,
+        };
+        if let Some(detail) = self.of(user) {
+            detail.uses.insert((maker, what));
+        }
+    }
+
+    fn reads(&mut self, machine: &Machine, frame: &Frame, location: Location, value: Value) {
+        if let Some(detail) = self.of(frame.step) {
+            note(&mut detail.reads, access(machine, frame, location, value));
+        }
+    }
+
+    fn writes(&mut self, machine: &Machine, frame: &Frame, location: Location, value: Value) {
+        if let Some(detail) = self.of(frame.step) {
+            note(&mut detail.writes, access(machine, frame, location, value));
+        }
+    }
+
+    fn called(&mut self, machine: &Machine, frame: &Frame, callee: &Callee, given: &[Value], result: Option<Value>) {
+        let Some(detail) = self.of(frame.step) else { return };
+        if detail.calls.len() >= MAX_ACCESSES {
+            return;
+        }
+        let (arguments, name) = call(machine, callee, given);
+        let shown = |value: Value| text::value(machine, result_type(callee), value);
+        detail.calls.push(Outside {
+            name: Some(name),
+            arguments,
+            numbers: given.iter().map(|value| value.is_known.then_some(value.bits)).collect(),
+            result: result.filter(|_| callee.result.is_some()).map(shown),
+            is_input: false,
+            input: None,
+            is_modelled: library::is_known(machine, callee, given),
+        });
+    }
+
+    fn leaves(&mut self, machine: &Machine, frame: &Frame, _is_return: bool, result: Option<Value>) {
+        let descriptor = frame.method.descriptor.rsplit(')').next().unwrap_or("V");
+        if let (Some(result), Some(detail)) = (result, self.of(frame.step)) {
+            detail.returned = Some(text::value(machine, descriptor, result));
+        }
+        self.close(frame.number);
+    }
+
+    fn is_done(&self) -> bool {
+        self.n_steps >= self.until.0 || (self.n_begun == self.steps.len() && self.open.is_empty())
+    }
+}
+
+fn result_type(callee: &Callee) -> &str {
+    callee.member.descriptor.rsplit(')').next().unwrap_or("V")
+}
+
+/// A call for people: its arguments, and its name: `list.add`, `Math.max`, `new ArrayList`.
+pub fn call(machine: &Machine, callee: &Callee, given: &[Value]) -> (Vec<String>, Arc<str>) {
+    let signature = crate::instrument::java::descriptor::Signature::of(&callee.member.descriptor);
+    let types = signature.map(|signature| signature.parameters).unwrap_or_default();
+    let (object, rest) = given.split_at(usize::from(callee.has_object).min(given.len()));
+    let arguments =
+        rest.iter().zip(types).map(|(value, descriptor)| text::value(machine, descriptor, *value)).collect();
+    let class = text::simple(&callee.member.class);
+    let name = match object.first() {
+        _ if callee.is_constructor() => format!("new {class}"),
+        Some(object) => format!("{}.{}", text::value(machine, "L;", *object), callee.member.name),
+        None if class.is_empty() => callee.member.name.to_string(),
+        None => format!("{class}.{}", callee.member.name),
+    };
+    (arguments, name.into())
+}
+
+/// All facts about some steps; see [`Execution::details`](crate::trace::execution::Execution::details).
+///
+/// Cost: plays the trace up to the end of the last of them.
+pub fn details(player: &mut Player, steps: &[Step], until: Step) -> Result<Vec<Detail>, TraceError> {
+    let mut focus = Focus { steps, n_begun: 0, until, found: HashMap::new(), open: Vec::new(), n_steps: 0 };
+    player.replay(&mut focus)?;
+    Ok(steps.iter().filter_map(|step| focus.found.remove(step)).map(|(_, detail)| detail).collect())
+}
+
+/// Looks for a variable before a step.
+struct Asked<'a> {
+    step: Step,
+    path: &'a str,
+    found: Option<(Standing, Option<Access>, Vec<Arc<str>>)>,
+}
+
+impl Watch for Asked<'_> {
+    fn step(&mut self, machine: &Machine, frame: &Frame) {
+        if frame.step == self.step {
+            let names = text::variables(machine, frame).into_iter().map(|(name, _)| name).collect();
+            self.found = Some((standing(frame), variable(machine, frame, self.path), names));
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.found.is_some()
+    }
+}
+
+/// A variable or a part of one: `x`, `this.count`, `a[2].next`.
+fn variable(machine: &Machine, frame: &Frame, path: &str) -> Option<Access> {
+    let end = path.find(['.', '[']).unwrap_or(path.len());
+    let (first, mut rest) = path.split_at(end);
+    let local = if first == "this" && !frame.method.is_static {
+        0
+    } else {
+        let visible = |variable: &&crate::instrument::java::code::Variable| {
+            &*variable.name == first && variable.visible.contains(&frame.at)
+        };
+        frame.method.variables.iter().find(visible)?.local
+    };
+    let mut location = Location::Local(local);
+    let mut held = frame.locals.get(usize::from(local)).copied()?;
+    while !rest.is_empty() {
+        let object = held.object().filter(|object| *object != 0)?;
+        let length = rest[1..].find(['.', '[']).map_or(rest.len(), |at| at + 1);
+        let (part, after) = rest.split_at(length);
+        location = match part.strip_prefix('[').and_then(|part| part.strip_suffix(']')) {
+            Some(index) => Location::Element(object, index.parse().ok()?),
+            None => machine.memory.field_named(object, &part[1..], &machine.program)?,
+        };
+        held = machine.memory.get(location)?;
+        rest = after;
+    }
+    Some(access(machine, frame, location, held))
+}
+
+/// Follows the last definitions of a variable; see [`Execution::why`](crate::trace::execution::Execution::why).
+pub fn why(
+    player: &mut Player,
+    dependences: &Dependences,
+    (step, variable): (Step, &str),
+    limit: usize,
+) -> Result<Answer, TraceError> {
+    let mut asked = Asked { step, path: variable, found: None };
+    player.replay(&mut asked)?;
+    let Some((standing, asked, names)) = asked.found else { return Ok(Answer::NoStep) };
+    let Some(asked) = asked else { return Ok(Answer::NoVariable(names)) };
+    let (order, is_cut) = dependences.origins(asked.makers.iter().copied(), step, limit);
+    let mut ascending = order.clone();
+    ascending.sort_unstable();
+    let details = details(player, &ascending, step)?;
+    let mut details: HashMap<Step, Detail> = details.into_iter().map(|detail| (detail.standing.step, detail)).collect();
+    let steps = order.iter().filter_map(|step| details.remove(step)).collect();
+    Ok(Answer::Found(Why { standing, asked, steps, is_cut }))
+}

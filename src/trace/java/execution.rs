@@ -1,0 +1,108 @@
+//! A recorded run of a Java program for commands that work in each language.
+
+use crate::trace::TraceError;
+use crate::trace::dependence::Dependences;
+use crate::trace::detail::Answer;
+use crate::trace::detail::Detail;
+use crate::trace::execution::Execution;
+use crate::trace::input::Contents;
+use crate::trace::input::Entry;
+use crate::trace::java::detail;
+use crate::trace::java::frame::Frame;
+use crate::trace::java::machine::Machine;
+use crate::trace::java::machine::Watch;
+use crate::trace::java::output;
+use crate::trace::java::player::Player;
+use crate::trace::java::stat;
+use crate::trace::java::statements;
+use crate::trace::java::tree;
+use crate::trace::java::uses;
+use crate::trace::output::Outputs;
+use crate::trace::output::Place as Byte;
+use crate::trace::place::Place;
+use crate::trace::slice::Part;
+use crate::trace::stat::Stat;
+use crate::trace::statements::Statement;
+use crate::trace::step::Step;
+use crate::trace::step::Steps;
+use crate::trace::tree::Limits;
+use crate::trace::tree::Node;
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::sync::Arc;
+
+impl Execution for Player {
+    fn n_steps(&mut self) -> Result<u32, TraceError> {
+        Self::n_steps(self)
+    }
+
+    fn stat(&mut self) -> Result<Stat, TraceError> {
+        stat::stat(self)
+    }
+
+    fn tree(&mut self, limits: Limits) -> Result<(Vec<Node>, u64), TraceError> {
+        tree::tree(self, limits)
+    }
+
+    fn details(&mut self, steps: &[Step], until: Step) -> Result<Vec<Detail>, TraceError> {
+        detail::details(self, steps, until)
+    }
+
+    fn why(&mut self, dependences: &Dependences, at: (Step, &str), limit: usize) -> Result<Answer, TraceError> {
+        detail::why(self, dependences, at, limit)
+    }
+
+    fn dependences(&mut self, until: Step) -> Result<Dependences, TraceError> {
+        uses::dependences(self, until)
+    }
+
+    fn relevant_dependences(&mut self) -> Result<Option<Dependences>, TraceError> {
+        Ok(None)
+    }
+
+    fn statements(
+        &mut self,
+        sets: &[&Steps],
+        distances: &[u32],
+    ) -> Result<(Vec<Statement>, BTreeSet<Arc<str>>), TraceError> {
+        statements::statements(self, sets, distances)
+    }
+
+    fn steps_at(&mut self, is_there: &dyn Fn(&Place) -> bool) -> Result<Vec<Step>, TraceError> {
+        let mut there = There { is_there, found: Vec::new() };
+        self.replay(&mut there)?;
+        Ok(there.found)
+    }
+
+    /// Not known: the library reads, and its calls are not modelled.
+    fn inputs(&mut self, _until: Step, _contents: &mut Contents<'_>) -> Result<Vec<Entry>, TraceError> {
+        Ok(Vec::new())
+    }
+
+    fn entering(&mut self, _entries: &[&Entry], _range: Option<&Range<u64>>) -> Result<Vec<Step>, TraceError> {
+        Ok(Vec::new())
+    }
+
+    fn outputs(&mut self) -> Result<Outputs, TraceError> {
+        output::outputs(self)
+    }
+
+    /// Not known: the library joins texts.
+    fn part(&mut self, _place: Byte) -> Result<Option<Part>, TraceError> {
+        Ok(None)
+    }
+}
+
+/// Collects the steps at some places.
+struct There<'t> {
+    is_there: &'t dyn Fn(&Place) -> bool,
+    found: Vec<Step>,
+}
+
+impl Watch for There<'_> {
+    fn step(&mut self, _machine: &Machine, frame: &Frame) {
+        if frame.step != frame.entry && (self.is_there)(frame.place()) {
+            self.found.push(frame.step);
+        }
+    }
+}

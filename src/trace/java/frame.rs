@@ -1,0 +1,179 @@
+//! An activation of a method.
+
+use crate::instrument::java::descriptor::Kind;
+use crate::instrument::java::operation::Arithmetic;
+use crate::instrument::java::operation::Operation;
+use crate::instrument::java::sites::Probe;
+use crate::instrument::java::sites::Site;
+use crate::trace::flow::BlockId;
+use crate::trace::index::Index;
+use crate::trace::java::method::Method;
+use crate::trace::java::method::NONE;
+use crate::trace::java::value::Value;
+use crate::trace::place::Place;
+use crate::trace::regions::Regions;
+use crate::trace::step::Step;
+use std::sync::Arc;
+
+/// An activation of a method.
+#[derive(Debug, Clone)]
+pub struct Frame {
+    /// Its number in the process, from 1.
+    pub number: u64,
+    /// The method.
+    pub method: Arc<Method>,
+    /// The next instruction.
+    pub at: u32,
+    /// The locals.
+    pub locals: Vec<Value>,
+    /// The stack; a `long` or `double` has two slots, of which the first holds it.
+    pub stack: Vec<Value>,
+    /// The open decisions.
+    pub regions: Regions,
+    /// The current step.
+    pub step: Step,
+    /// The step of its entry.
+    pub entry: Step,
+    /// The step that called it; [`Step::START`] for the first one of a thread.
+    pub caller: Step,
+    /// The number of the current statement.
+    pub statement: u32,
+    /// Whether the caller named this method; otherwise code that is not recorded called it.
+    pub is_direct: bool,
+    /// Whether an instruction has run.
+    pub is_begun: bool,
+    /// The block of the last instruction that ran.
+    pub block: Option<BlockId>,
+    /// What the call was given that has begun and has not come back.
+    pub pending: Option<Vec<Value>>,
+    /// The last step of a recorded method that came back to this call, and whether the call named that method.
+    pub returned: Option<(Step, bool)>,
+}
+
+/// How a site fits to the next instructions of an activation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fit {
+    /// It is the next one.
+    Next,
+    /// The method returns before.
+    Returns,
+    /// The code would record something else.
+    Not,
+}
+
+impl Frame {
+    /// A new activation.
+    pub fn new(number: u64, method: Arc<Method>, base: Index) -> Self {
+        let locals = vec![Value::UNKNOWN; usize::from(method.n_locals)];
+        Self {
+            number,
+            method,
+            at: 0,
+            locals,
+            stack: Vec::new(),
+            regions: Regions::new(base),
+            step: Step::START,
+            entry: Step::START,
+            caller: Step::START,
+            statement: 0,
+            is_direct: false,
+            is_begun: false,
+            block: None,
+            pending: None,
+            returned: None,
+        }
+    }
+
+    /// The control dependence of its current step.
+    pub fn decider(&self) -> Step {
+        self.regions.decider().unwrap_or(self.caller)
+    }
+
+    /// The place of its current statement.
+    pub fn place(&self) -> &Place {
+        let statement = if self.step == self.entry { 0 } else { self.statement };
+        &self.method.places[statement as usize]
+    }
+
+    /// The first instruction from the present one on that is followed by a record or ends the method.
+    pub fn stop(&self) -> u32 {
+        self.method.stops[self.at as usize]
+    }
+
+    /// The instructions from the present one on up to the stop.
+    fn until_stop(&self) -> impl Iterator<Item = &Operation> {
+        let stop = self.stop();
+        let first = (stop != NONE).then_some(self.at);
+        let way = std::iter::successors(first, move |at| {
+            (*at != stop).then(|| self.method.next[*at as usize]).filter(|next| *next != NONE)
+        });
+        way.map(|at| &self.method.operations[at as usize])
+    }
+
+    /// Whether it returns without another record, unless an exception is thrown.
+    pub fn returns(&self) -> bool {
+        let stop = self.stop();
+        self.pending.is_none() && stop != NONE && matches!(self.method.operations[stop as usize], Operation::Return(_))
+    }
+
+    /// Whether an instruction up to the stop, which records nothing, can throw an exception.
+    pub fn may_throw(&self) -> bool {
+        self.until_stop().any(|operation| match operation {
+            Operation::StoreField(_) | Operation::StoreElement(_) | Operation::StoreStatic(_) | Operation::Length => {
+                true
+            }
+            Operation::Cast(_) | Operation::Exit | Operation::Throw | Operation::New(_) => true,
+            Operation::Arithmetic(operator, kind) => {
+                matches!(operator, Arithmetic::Divide | Arithmetic::Remainder) && matches!(kind, Kind::Int | Kind::Long)
+            }
+            _ => false,
+        })
+    }
+
+    /// Whether an instruction up to the stop can make the machine initialise a class.
+    pub fn may_initialise(&self) -> bool {
+        self.until_stop().any(|operation| matches!(operation, Operation::New(_) | Operation::StoreStatic(_)))
+    }
+
+    /// Whether an exception leaves it without a record now: it is a constructor before the one of the class that is
+    /// extended.
+    pub fn is_unguarded(&self) -> bool {
+        let is_this = |site: &&Site| site.probe == Probe::This;
+        match self.method.sites.iter().find(is_this) {
+            Some(site) => self.at <= site.instruction,
+            None => !self.method.sites.iter().any(|site| site.probe == Probe::Leave),
+        }
+    }
+
+    /// How a site of a method fits.
+    pub fn fits(&self, method: u32, site: &Site) -> Fit {
+        let own = &*self.method;
+        let is_own = own.number == method;
+        if is_own && !self.is_begun && site.instruction == 0 && site.probe.is_before() {
+            return Fit::Next;
+        }
+        let stop = self.stop();
+        if stop == NONE {
+            return Fit::Not;
+        }
+        let operation = &own.operations[stop as usize];
+        if own.is_recorded[stop as usize] {
+            let is_next = is_own && site.instruction == stop && !site.probe.is_before();
+            return if is_next { Fit::Next } else { Fit::Not };
+        }
+        if self.returns() {
+            return Fit::Returns;
+        }
+        if !is_own || !site.probe.is_before() {
+            return Fit::Not;
+        }
+        let is_way = match operation {
+            Operation::Throw => false,
+            operation if operation.is_decision() => {
+                operation.ways().contains(&site.instruction) || (operation.goes_on() && site.instruction == stop + 1)
+            }
+            _ => own.next[stop as usize] == site.instruction,
+        };
+        if is_way { Fit::Next } else { Fit::Not }
+    }
+}

@@ -1,0 +1,102 @@
+//! What calls of the library do to the objects that they get.
+
+use crate::trace::java::machine::Machine;
+use crate::trace::java::method::Callee;
+use crate::trace::java::objects::Kind;
+use crate::trace::java::objects::Object;
+use crate::trace::java::value::Value;
+
+/// Beginnings of the names of classes whose objects never change.
+const CONSTANT: [&str; 16] = [
+    "java.lang.String",
+    "java.lang.Integer",
+    "java.lang.Long",
+    "java.lang.Short",
+    "java.lang.Byte",
+    "java.lang.Character",
+    "java.lang.Boolean",
+    "java.lang.Float",
+    "java.lang.Double",
+    "java.lang.Class",
+    "java.lang.Enum",
+    "java.math.",
+    "java.time.",
+    "java.util.Optional",
+    "java.util.UUID",
+    "java.util.Locale",
+];
+
+/// Classes whose names begin like that, but whose objects change.
+const CHANGING: [&str; 3] = ["java.lang.StringBuilder", "java.lang.StringBuffer", "java.lang.ClassLoader"];
+
+/// Names of methods that leave their object as it is, and beginnings of such names.
+const READS: [&str; 36] = [
+    "get",
+    "size",
+    "isEmpty",
+    "contains",
+    "length",
+    "charAt",
+    "substring",
+    "toString",
+    "hashCode",
+    "equals",
+    "indexOf",
+    "lastIndexOf",
+    "keySet",
+    "values",
+    "entrySet",
+    "iterator",
+    "listIterator",
+    "stream",
+    "peek",
+    "hasNext",
+    "hasPrevious",
+    "toArray",
+    "compare",
+    "is",
+    "has",
+    "intValue",
+    "longValue",
+    "doubleValue",
+    "floatValue",
+    "booleanValue",
+    "byteValue",
+    "shortValue",
+    "charValue",
+    "first",
+    "last",
+    "forEach",
+];
+
+/// Methods whose names begin like that, but which change their object.
+const WRITES: [&str; 5] = ["getAndIncrement", "getAndDecrement", "getAndAdd", "getAndSet", "getAndUpdate"];
+
+/// Whether what an object holds can change.
+pub fn is_mutable(object: &Object) -> bool {
+    match object.kind {
+        Kind::String | Kind::Boxed | Kind::Class | Kind::Constant => false,
+        Kind::Array | Kind::Exception => true,
+        Kind::Other => {
+            let begins = |names: &[&str]| names.iter().any(|name| object.class.starts_with(name));
+            begins(&CHANGING) || !begins(&CONSTANT)
+        }
+    }
+}
+
+/// Whether a method of the library leaves the object as it is on which it is called.
+///
+/// Deviation: it is judged by its name; there is no analysis of the code of the library.
+pub fn only_reads(method: &str) -> bool {
+    READS.iter().any(|name| method.starts_with(name)) && !WRITES.contains(&method)
+}
+
+/// Whether the effect of a call is known: it is one of a method that only reads, or only the object on which it is called
+/// can change.
+pub fn is_known(machine: &Machine, callee: &Callee, given: &[Value]) -> bool {
+    let others = given.iter().skip(usize::from(callee.has_object));
+    only_reads(&callee.member.name)
+        || !others
+            .filter_map(|value| machine.objects.get(value.object()?))
+            .any(|object| object.kind == Kind::Other && is_mutable(object))
+}

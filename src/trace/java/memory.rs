@@ -1,0 +1,149 @@
+//! Fields, elements and static fields: what they hold and which step wrote it.
+
+use crate::trace::java::method::FieldId;
+use crate::trace::java::program::Program;
+use crate::trace::java::value::Value;
+use crate::trace::step::Step;
+use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
+use std::hash::Hasher;
+
+/// A hasher for keys that are numbers of the recording, and so no danger.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Mix(u64);
+
+impl Hasher for Mix {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u64(u64::from(*byte));
+        }
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        self.write_u64(u64::from(number));
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        let mixed = (self.0 ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = mixed ^ (mixed >> 29);
+    }
+}
+
+type Map<K, V> = HashMap<K, V, BuildHasherDefault<Mix>>;
+
+/// A place where a value can be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Location {
+    /// A local of the activation.
+    Local(u16),
+    /// A field of an object.
+    Field(u32, FieldId),
+    /// A static field.
+    Static(FieldId),
+    /// An element of an array.
+    Element(u32, u32),
+    /// All that an object of the library holds.
+    State(u32),
+}
+
+/// What objects hold.
+#[derive(Debug, Clone, Default)]
+pub struct Memory {
+    fields: Map<u64, Value>,
+    elements: Map<u64, Value>,
+    statics: Map<u32, Value>,
+    /// The step that made an object.
+    births: Map<u32, Step>,
+    /// The last step that could have changed an object in the library.
+    states: Map<u32, Step>,
+    /// The last step that gave an object to the library.
+    given: Map<u32, Step>,
+}
+
+fn key(object: u32, part: u32) -> u64 {
+    u64::from(object) << 32 | u64::from(part)
+}
+
+impl Memory {
+    /// What is known of a place in an object; a local is in no object.
+    pub fn get(&self, location: Location) -> Option<Value> {
+        match location {
+            Location::Local(_) | Location::State(_) => None,
+            Location::Field(object, field) => self.fields.get(&key(object, field.0)).copied(),
+            Location::Static(field) => self.statics.get(&field.0).copied(),
+            Location::Element(array, index) => self.elements.get(&key(array, index)).copied(),
+        }
+    }
+
+    /// The field of an object with this name, if it was read or written.
+    pub fn field_named(&self, object: u32, name: &str, program: &Program) -> Option<Location> {
+        let is_there = |field: &FieldId| self.fields.contains_key(&key(object, field.0));
+        program.fields_named(name).find(is_there).map(|field| Location::Field(object, field))
+    }
+
+    /// Writes to a place.
+    pub fn set(&mut self, location: Location, value: Value) {
+        match location {
+            Location::Local(_) | Location::State(_) => {}
+            Location::Field(object, field) => {
+                self.fields.insert(key(object, field.0), value);
+            }
+            Location::Static(field) => {
+                self.statics.insert(field.0, value);
+            }
+            Location::Element(array, index) => {
+                self.elements.insert(key(array, index), value);
+            }
+        }
+    }
+
+    /// A value that was read: who wrote it. If something else was written there, or nothing, the library did it, or it is
+    /// the initial value.
+    pub fn read(&mut self, location: Location, bits: u64) -> Step {
+        if let Some(value) = self.get(location).filter(|value| value.is_known && value.bits == bits) {
+            return value.maker;
+        }
+        let object = match location {
+            Location::Field(object, _) | Location::Element(object, _) | Location::State(object) => Some(object),
+            Location::Local(_) | Location::Static(_) => None,
+        };
+        let known = |steps: &Map<u32, Step>| object.and_then(|object| steps.get(&object).copied());
+        let maker = known(&self.states).or(known(&self.births)).unwrap_or(Step::START);
+        self.set(location, Value::of(bits, maker));
+        maker
+    }
+
+    /// Notes that a step made an object, unless it is known already.
+    pub fn bear(&mut self, object: u32, step: Step) {
+        self.births.entry(object).or_insert(step);
+    }
+
+    /// The step that made an object.
+    pub fn birth(&self, object: u32) -> Option<Step> {
+        self.births.get(&object).copied()
+    }
+
+    /// The last step that could have changed an object in the library.
+    pub fn state(&self, object: u32) -> Option<Step> {
+        self.states.get(&object).copied()
+    }
+
+    /// Notes that a step may have changed an object in the library.
+    pub fn touch(&mut self, object: u32, step: Step) {
+        self.states.insert(object, step);
+    }
+
+    /// Notes that a step gave an object to the library.
+    pub fn give(&mut self, object: u32, step: Step) {
+        self.given.insert(object, step);
+    }
+
+    /// The last step that gave an object to the library.
+    pub fn giver(&self, object: u32) -> Option<Step> {
+        self.given.get(&object).copied()
+    }
+}

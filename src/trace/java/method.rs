@@ -1,0 +1,280 @@
+//! A method as the machine runs it.
+
+use crate::instrument::Unsupported;
+use crate::instrument::java::blocks::Blocks;
+use crate::instrument::java::class_file::Class;
+use crate::instrument::java::class_file::Method as Declared;
+use crate::instrument::java::code::Code;
+use crate::instrument::java::code::Handler;
+use crate::instrument::java::code::Variable;
+use crate::instrument::java::descriptor::Kind;
+use crate::instrument::java::descriptor::Signature;
+use crate::instrument::java::operation::Invoke;
+use crate::instrument::java::operation::Operation;
+use crate::instrument::java::pool::Constant;
+use crate::instrument::java::pool::Member;
+use crate::instrument::java::pool::Pool;
+use crate::instrument::java::sites::Site;
+use crate::trace::flow::BlockId;
+use crate::trace::index::Keys;
+use crate::trace::place::Place;
+use std::sync::Arc;
+
+/// No instruction.
+pub const NONE: u32 = u32::MAX;
+
+/// A field, by its number in the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FieldId(pub u32);
+
+/// A call in the code.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Callee {
+    /// What is called.
+    pub member: Member,
+    /// The kinds of its parameters, without the object.
+    pub parameters: Vec<Kind>,
+    /// Whether it is called on an object.
+    pub has_object: bool,
+    /// The kind of its result.
+    pub result: Option<Kind>,
+}
+
+impl Callee {
+    /// Whether it is a constructor.
+    pub fn is_constructor(&self) -> bool {
+        &*self.member.name == "<init>"
+    }
+}
+
+/// What an instruction names.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Operand {
+    /// Nothing that the machine needs.
+    None,
+    /// A number: its bits, and the slots that it takes.
+    Number(u64, u16),
+    /// A field, and the kind of its values.
+    Field(FieldId, Kind),
+    /// A call.
+    Call(Arc<Callee>),
+}
+
+/// A method as the machine runs it.
+#[derive(Debug, Clone)]
+pub struct Method {
+    /// Its number among those that were met.
+    pub number: u32,
+    /// Its class: `org/example/Main`.
+    pub class: Arc<str>,
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its type.
+    pub descriptor: Arc<str>,
+    /// Its name for people: `Main.run`.
+    pub function: Arc<str>,
+    /// The source file, below the directory of the packages.
+    pub file: Arc<str>,
+    /// Whether it has no `this`.
+    pub is_static: bool,
+    /// The slots of its locals.
+    pub n_locals: u16,
+    /// The instructions.
+    pub operations: Vec<Operation>,
+    /// What each one names.
+    pub operands: Vec<Operand>,
+    /// The exception handlers.
+    pub handlers: Vec<Handler>,
+    /// The variables of the source.
+    pub variables: Vec<Variable>,
+    /// The blocks.
+    pub blocks: Blocks,
+    /// For each instruction: the statement that begins there, from 1; 0 if none does.
+    pub starts: Vec<u32>,
+    /// The places of the statements; the first one is that of the entry.
+    pub places: Vec<Place>,
+    /// For each instruction the one that follows without a choice; [`NONE`] if there is none.
+    pub next: Vec<u32>,
+    /// For each instruction: the first one from there on after which a record follows, or which ends the method.
+    /// [`NONE`] if the code goes round without end before.
+    pub stops: Vec<u32>,
+    /// For each instruction whether a record follows it.
+    pub is_recorded: Vec<bool>,
+    /// The sites.
+    pub sites: Vec<Site>,
+    /// The number of the first one.
+    pub first_site: u32,
+    /// What the method and its statements are called in other versions.
+    pub keys: Keys,
+}
+
+/// Gives numbers to fields: by the class for static ones, by name and type for others.
+pub type Fields<'f> = dyn FnMut(&Member, bool) -> FieldId + 'f;
+
+impl Method {
+    /// Prepares a method.
+    ///
+    /// - `number`: its number.
+    /// - `first_site`: the number of its first site.
+    pub fn new(
+        class: &Class<'_>,
+        declared: &Declared,
+        (code, sites): (Code<'_>, Vec<Site>),
+        (number, first_site): (u32, u32),
+        fields: &mut Fields<'_>,
+    ) -> Result<Self, Unsupported> {
+        let blocks = Blocks::of(&code);
+        let n = code.instructions.len();
+        let operations: Vec<Operation> =
+            code.instructions.iter().map(|instruction| instruction.operation.clone()).collect();
+        let operands = operations.iter().map(|operation| operand(operation, &class.pool, fields));
+        let operands = operands.collect::<Result<Vec<_>, _>>()?;
+        let mut is_recorded = vec![false; n];
+        let mut is_announced = vec![false; n];
+        for site in &sites {
+            let of = if site.probe.is_before() { &mut is_announced } else { &mut is_recorded };
+            // The one for exceptions is behind the last instruction.
+            if let Some(is_there) = of.get_mut(site.instruction as usize) {
+                *is_there = true;
+            }
+        }
+        let next: Vec<u32> = (0..code.end())
+            .map(|number| match &operations[number as usize] {
+                Operation::Goto(way) => *way,
+                operation if operation.is_decision() || !operation.goes_on() => NONE,
+                _ if number + 1 < code.end() => number + 1,
+                _ => NONE,
+            })
+            .collect();
+        // A jump to the first instruction leads behind the sites of the entry, of which there is always one.
+        let is_followed = |next: u32| {
+            let site = |site: &Site| site.instruction == next && site.probe.is_before();
+            if next == 0 {
+                sites.iter().any(|one| site(one) && !crate::instrument::java::layout::is_of_entry(one.probe))
+            } else {
+                is_announced[next as usize]
+            }
+        };
+        let is_stop = |number: usize| is_recorded[number] || next[number] == NONE || is_followed(next[number]);
+        let stops = stops(&next, is_stop);
+        let lines = code.line_of_each();
+        let file: Arc<str> = class.source_path().into();
+        let place = |line: u16| Place { file: Arc::clone(&file), line: u32::from(line), column: 0 };
+        let mut starts = vec![0; n];
+        for (begin, _) in &code.lines {
+            if let Some(start) = starts.get_mut(*begin as usize) {
+                *start = 1;
+            }
+        }
+        for range in &blocks.ranges {
+            starts[range.start as usize] = 1;
+        }
+        let mut places = vec![place(lines.first().copied().unwrap_or(0))];
+        for (start, line) in starts.iter_mut().zip(&lines).filter(|(start, _)| **start == 1) {
+            *start = u32::try_from(places.len()).expect("statements are fewer than instructions");
+            places.push(place(*line));
+        }
+        let function = function(&class.name, &declared.name);
+        let key = format!("{}.{}{}", class.name, declared.name, declared.descriptor);
+        let keys = Keys::of(&file, &key, places.len());
+        Ok(Self {
+            number,
+            class: Arc::clone(&class.name),
+            name: Arc::clone(&declared.name),
+            descriptor: Arc::clone(&declared.descriptor),
+            function,
+            file,
+            is_static: declared.is_static(),
+            n_locals: code.max_locals,
+            operations,
+            operands,
+            handlers: code.handlers,
+            variables: code.variables,
+            blocks,
+            starts,
+            places,
+            next,
+            stops,
+            is_recorded,
+            sites,
+            first_site,
+            keys,
+        })
+    }
+
+    /// The block that begins at an instruction.
+    #[inline]
+    pub fn block_at(&self, instruction: u32) -> Option<BlockId> {
+        let block = self.blocks.of[instruction as usize];
+        (self.blocks.ranges[block.0 as usize].start == instruction).then_some(block)
+    }
+
+    /// The variable of the source in a local, at an instruction.
+    pub fn variable(&self, local: u16, at: u32) -> Option<&Variable> {
+        let of_local = || self.variables.iter().filter(|variable| variable.local == local);
+        // A variable is visible from the instruction after the one that sets it first.
+        of_local()
+            .find(|variable| variable.visible.contains(&at))
+            .or_else(|| of_local().find(|variable| variable.visible.start == at + 1))
+    }
+}
+
+/// The name of a method for people: the class without its package, and the name.
+fn function(class: &str, name: &str) -> Arc<str> {
+    let simple = class.rsplit('/').next().unwrap_or(class);
+    format!("{simple}.{name}").into()
+}
+
+fn stops(next: &[u32], is_stop: impl Fn(usize) -> bool) -> Vec<u32> {
+    /// Not found yet.
+    const OPEN: u32 = u32::MAX - 1;
+    let mut stops = vec![OPEN; next.len()];
+    for first in 0..next.len() {
+        let mut way = Vec::new();
+        let mut at = first;
+        let found = loop {
+            if stops[at] != OPEN {
+                break stops[at];
+            }
+            if is_stop(at) {
+                break u32::try_from(at).unwrap_or(NONE);
+            }
+            way.push(at);
+            // While it is open, it leads to no stop: a way that comes back here never ends.
+            stops[at] = NONE;
+            at = next[at] as usize;
+        };
+        stops[first] = found;
+        for at in way {
+            stops[at] = found;
+        }
+    }
+    stops
+}
+
+fn operand(operation: &Operation, pool: &Pool, fields: &mut Fields<'_>) -> Result<Operand, Unsupported> {
+    let mut field = |number: u16, is_static: bool| {
+        let member = pool.member(number)?;
+        let kind = Kind::of(&member.descriptor)?.ok_or_else(|| Unsupported::new("a field without a type"))?;
+        Ok(Operand::Field(fields(&member, is_static), kind))
+    };
+    match operation {
+        Operation::Constant(number) => Ok(match pool.get(*number)? {
+            Constant::Int(value) => Operand::Number(u64::from(value.cast_unsigned()), 1),
+            Constant::Float(bits) => Operand::Number(u64::from(*bits), 1),
+            Constant::Long(value) => Operand::Number(value.cast_unsigned(), 2),
+            Constant::Double(bits) => Operand::Number(*bits, 2),
+            _ => Operand::None,
+        }),
+        Operation::LoadStatic(number) | Operation::StoreStatic(number) => field(*number, true),
+        Operation::LoadField(number) | Operation::StoreField(number) => field(*number, false),
+        Operation::Invoke(invoke, number) => {
+            let member = pool.member(*number)?;
+            let signature = Signature::of(&member.descriptor)?;
+            let (parameters, result) = (signature.kinds()?, signature.result_kind()?);
+            let has_object = !matches!(invoke, Invoke::Static | Invoke::Dynamic);
+            Ok(Operand::Call(Arc::new(Callee { member, parameters, has_object, result })))
+        }
+        _ => Ok(Operand::None),
+    }
+}

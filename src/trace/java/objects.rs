@@ -1,0 +1,104 @@
+//! The objects of a recorded program, as they were when they were met first.
+
+use crate::trace::TraceError;
+use crate::trace::container::Kind as Chunk;
+use crate::trace::container::Trace;
+use std::collections::HashMap;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// What is known of an object beside its class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Nothing.
+    Other,
+    /// A string: its text, at most the first 128 characters, and its length.
+    String,
+    /// An array: its length.
+    Array,
+    /// A number, character or truth value in an object: its text.
+    Boxed,
+    /// A class: its name.
+    Class,
+    /// A constant of an enumeration: its name.
+    Constant,
+    /// An exception: its message, if its class is of the library.
+    Exception,
+}
+
+/// An object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Object {
+    /// What is known.
+    pub kind: Kind,
+    /// Its class: `org.example.Main`, `[I`.
+    pub class: Arc<str>,
+    /// See [`Kind`].
+    pub text: Arc<str>,
+    /// See [`Kind`].
+    pub length: u32,
+}
+
+/// All objects, by their numbers.
+#[derive(Debug, Clone, Default)]
+pub struct Objects(HashMap<u32, Object>);
+
+const KINDS: [Kind; 7] =
+    [Kind::Other, Kind::String, Kind::Array, Kind::Boxed, Kind::Class, Kind::Constant, Kind::Exception];
+
+impl Objects {
+    /// Reads the objects of a trace.
+    pub fn read(trace: &mut Trace) -> Result<Self, TraceError> {
+        let mut objects = HashMap::new();
+        let mut names: HashSet<Arc<str>> = HashSet::new();
+        for chunk in trace.chunks().to_vec().iter().filter(|chunk| chunk.kind == Chunk::Objects) {
+            let bytes = trace.read(chunk)?;
+            let mut rest = &bytes[..];
+            while let Some((id, object, after)) = object(rest, &mut names) {
+                objects.entry(id).or_insert(object);
+                rest = after;
+            }
+            if !rest.is_empty() {
+                return Err(TraceError::Damaged("an object is cut short"));
+            }
+        }
+        Ok(Self(objects))
+    }
+
+    /// An object.
+    pub fn get(&self, id: u32) -> Option<&Object> {
+        self.0.get(&id)
+    }
+
+    /// The number of objects.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+fn object<'b>(bytes: &'b [u8], names: &mut HashSet<Arc<str>>) -> Option<(u32, Object, &'b [u8])> {
+    let (id, rest) = bytes.split_first_chunk::<4>()?;
+    let (kind, rest) = rest.split_first_chunk::<2>()?;
+    let (class, rest) = text(rest)?;
+    let (text, rest) = text(rest)?;
+    let (length, rest) = rest.split_first_chunk::<4>()?;
+    let class = names.get(&*class).cloned().unwrap_or_else(|| {
+        let class: Arc<str> = class.as_ref().into();
+        names.insert(Arc::clone(&class));
+        class
+    });
+    let kind = KINDS.get(usize::from(kind[0])).copied()?;
+    let object = Object { kind, class, text: text.as_ref().into(), length: u32::from_le_bytes(*length) };
+    Some((u32::from_le_bytes(*id), object, rest))
+}
+
+fn text(bytes: &[u8]) -> Option<(std::borrow::Cow<'_, str>, &[u8])> {
+    let (length, rest) = bytes.split_first_chunk::<2>()?;
+    let (text, rest) = rest.split_at_checked(usize::from(u16::from_le_bytes(*length)))?;
+    Some((String::from_utf8_lossy(text), rest))
+}

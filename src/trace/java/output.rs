@@ -1,0 +1,112 @@
+//! What a program printed, and the exception that ended it.
+
+use crate::trace::TraceError;
+use crate::trace::java::frame::Frame;
+use crate::trace::java::machine::Machine;
+use crate::trace::java::machine::Watch;
+use crate::trace::java::memory::Location;
+use crate::trace::java::method::Callee;
+use crate::trace::java::objects::Kind;
+use crate::trace::java::player::Player;
+use crate::trace::java::text;
+use crate::trace::java::value::Value;
+use crate::trace::output::Outputs;
+use crate::trace::output::Stream;
+use crate::trace::output::Written;
+use crate::trace::step::Step;
+use std::collections::HashMap;
+
+#[derive(Default)]
+struct Printed {
+    /// The streams, by their objects.
+    streams: HashMap<u32, Stream>,
+    found: Outputs,
+    /// The step that threw first since an exception was caught last.
+    threw: Option<Step>,
+}
+
+/// The step that threw what ended the first method of a thread is the crash.
+impl Watch for Printed {
+    fn step(&mut self, _machine: &Machine, frame: &Frame) {
+        self.found.last = Some(frame.step);
+    }
+
+    fn reads(&mut self, machine: &Machine, _frame: &Frame, location: Location, value: Value) {
+        let (Location::Static(field), Some(object)) = (location, value.object()) else { return };
+        let field = machine.program.field(field);
+        if &*field.class == "java/lang/System" {
+            match &*field.name {
+                "out" => self.streams.insert(object, Stream::Output),
+                "err" => self.streams.insert(object, Stream::Errors),
+                _ => None,
+            };
+        }
+    }
+
+    fn called(&mut self, machine: &Machine, frame: &Frame, callee: &Callee, given: &[Value], _result: Option<Value>) {
+        let stream = given.first().and_then(|object| self.streams.get(&object.object()?));
+        let Some(stream) = stream.copied().filter(|_| callee.has_object) else { return };
+        let name = &*callee.member.name;
+        if !["print", "println", "printf", "format", "write", "append"].contains(&name) {
+            return;
+        }
+        let printed = match (name, given.get(1)) {
+            ("println", None) => Some(String::new()),
+            ("print" | "println", Some(value)) => printed(machine, &callee.member.descriptor, *value),
+            _ => None,
+        };
+        let end = if name == "println" { "\n" } else { "" };
+        let bytes = printed.map(|text| format!("{text}{end}").into_bytes());
+        let length = bytes.as_ref().map(|bytes| bytes.len() as u64);
+        self.found.written.push(Written { step: frame.step, stream, length, bytes });
+    }
+
+    fn throws(&mut self, _machine: &Machine, frame: &Frame) {
+        self.threw.get_or_insert(frame.step);
+    }
+
+    fn catches(&mut self, _machine: &Machine, _frame: &Frame, _exception: Value) {
+        self.threw = None;
+    }
+
+    fn leaves(&mut self, machine: &Machine, _frame: &Frame, is_return: bool, _result: Option<Value>) {
+        if !is_return && machine.frames().is_empty() {
+            self.found.crash = self.threw.take();
+        }
+    }
+}
+
+/// The text of a value as `print` writes it; `None` if that is not known.
+fn printed(machine: &Machine, descriptor: &str, value: Value) -> Option<String> {
+    let parameter = descriptor.strip_prefix('(').unwrap_or(descriptor);
+    if !value.is_known {
+        return None;
+    }
+    match parameter.as_bytes().first() {
+        Some(b'I' | b'J' | b'Z') => Some(text::value(machine, parameter, value)),
+        Some(b'C') => char::from_u32(value.int()?.cast_unsigned()).map(String::from),
+        Some(b'L') => {
+            let id = value.object()?;
+            if id == 0 {
+                return Some("null".to_owned());
+            }
+            let object = machine.objects.get(id)?;
+            let is_whole = match object.kind {
+                Kind::String => object.text.encode_utf16().count() == object.length as usize,
+                Kind::Boxed => true,
+                _ => false,
+            };
+            is_whole.then(|| object.text.to_string())
+        }
+        _ => None,
+    }
+}
+
+/// What the program printed, and how it ended.
+///
+/// Cost: one pass over the trace.
+pub fn outputs(player: &mut Player) -> Result<Outputs, TraceError> {
+    let mut printed = Printed::default();
+    player.replay(&mut printed)?;
+    Ok(printed.found)
+}

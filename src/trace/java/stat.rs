@@ -1,0 +1,94 @@
+//! The counts of a recorded run.
+
+use crate::trace::TraceError;
+use crate::trace::java::frame::Frame;
+use crate::trace::java::library;
+use crate::trace::java::machine::Machine;
+use crate::trace::java::machine::Watch;
+use crate::trace::java::machine::What;
+use crate::trace::java::memory::Location;
+use crate::trace::java::method::Callee;
+use crate::trace::java::player::Player;
+use crate::trace::java::text::simple;
+use crate::trace::java::value::Value;
+use crate::trace::stat::Check;
+use crate::trace::stat::Heap;
+use crate::trace::stat::Stat;
+use crate::trace::step::Step;
+use std::collections::BTreeMap;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+#[derive(Default)]
+struct Counter {
+    n_accesses: u64,
+    n_uses: u64,
+    methods: HashSet<u32>,
+    threads: HashSet<u32>,
+    n_modelled: u64,
+    unmodelled: BTreeMap<(Arc<str>, Arc<str>), u64>,
+}
+
+impl Watch for Counter {
+    fn enters(&mut self, machine: &Machine, frame: &Frame) {
+        self.methods.insert(frame.method.number);
+        self.threads.insert(machine.thread);
+    }
+
+    fn uses(&mut self, _user: Step, _maker: Step, _what: What) {
+        self.n_uses += 1;
+    }
+
+    fn reads(&mut self, _machine: &Machine, _frame: &Frame, _location: Location, _value: Value) {
+        self.n_accesses += 1;
+    }
+
+    fn writes(&mut self, _machine: &Machine, _frame: &Frame, _location: Location, _value: Value) {
+        self.n_accesses += 1;
+    }
+
+    fn called(&mut self, machine: &Machine, _frame: &Frame, callee: &Callee, given: &[Value], _result: Option<Value>) {
+        if library::is_known(machine, callee, given) {
+            self.n_modelled += 1;
+        } else {
+            let name = (Arc::clone(&callee.member.class), Arc::clone(&callee.member.name));
+            *self.unmodelled.entry(name).or_insert(0) += 1;
+        }
+    }
+}
+
+/// Counts a whole trace.
+///
+/// Cost: one pass over the trace.
+pub fn stat(player: &mut Player) -> Result<Stat, TraceError> {
+    let mut counter = Counter::default();
+    player.replay(&mut counter)?;
+    let name = |((class, name), n): ((Arc<str>, Arc<str>), u64)| (format!("{}.{name}", simple(&class)), n);
+    let mut unmodelled: Vec<(String, u64)> = counter.unmodelled.into_iter().map(name).collect();
+    unmodelled.sort_by_key(|(name, n)| (u64::MAX - n, name.clone()));
+    let machine = &player.machine;
+    let n_objects = machine.objects.len();
+    Ok(Stat {
+        n_records: machine.n_records,
+        n_bytes: player.trace().n_bytes(),
+        n_events: machine.n_records,
+        n_steps: machine.n_steps,
+        n_accesses: counter.n_accesses,
+        n_uses: counter.n_uses,
+        n_functions: counter.methods.len(),
+        n_threads: counter.threads.len(),
+        n_calls: machine.n_frames,
+        heap: Heap { n_made: n_objects as u64, n_live: n_objects },
+        check: Check {
+            n_reads: machine.n_reads,
+            n_other: machine.n_other,
+            n_reached: machine.n_reached,
+            n_after_call: machine.n_reached,
+            n_modelled: counter.n_modelled,
+            n_unmodelled: unmodelled.iter().map(|(_, n)| n).sum(),
+            n_unwound: machine.n_unwound,
+            n_partial: 0,
+        },
+        unmodelled,
+    })
+}

@@ -1,0 +1,74 @@
+//! The executed statements of a run, and how many of their steps are in some sets.
+
+use crate::trace::TraceError;
+use crate::trace::java::frame::Frame;
+use crate::trace::java::library;
+use crate::trace::java::machine::Machine;
+use crate::trace::java::machine::Watch;
+use crate::trace::java::method::Callee;
+use crate::trace::java::player::Player;
+use crate::trace::java::text::simple;
+use crate::trace::java::value::Value;
+use crate::trace::statements::Statement;
+use crate::trace::step::Step;
+use crate::trace::step::Steps;
+use std::collections::BTreeSet;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+struct Counter<'c> {
+    sets: &'c [&'c Steps],
+    distances: &'c [u32],
+    /// By method and line: the blocks of a line are one statement for people.
+    known: HashMap<(u32, u32), usize>,
+    found: Vec<Statement>,
+    unknown: BTreeSet<Arc<str>>,
+}
+
+/// All executed statements, by methods in the order in which they were first called. See
+/// [`Execution::statements`](crate::trace::execution::Execution::statements).
+///
+/// Cost: one pass over the trace.
+pub fn statements(
+    player: &mut Player,
+    sets: &[&Steps],
+    distances: &[u32],
+) -> Result<(Vec<Statement>, BTreeSet<Arc<str>>), TraceError> {
+    let mut counter = Counter { sets, distances, known: HashMap::new(), found: Vec::new(), unknown: BTreeSet::new() };
+    player.replay(&mut counter)?;
+    Ok((counter.found, counter.unknown))
+}
+
+impl Watch for Counter<'_> {
+    fn step(&mut self, _machine: &Machine, frame: &Frame) {
+        if frame.step == frame.entry {
+            return;
+        }
+        let index = *self.known.entry((frame.method.number, frame.place().line)).or_insert_with(|| {
+            self.found.push(Statement {
+                function: Arc::clone(&frame.method.function),
+                place: Some(frame.place().clone()).filter(|place| place.line != 0),
+                n_steps: 0,
+                inside: vec![(0, Step::START); self.sets.len()],
+                nearest: u32::MAX,
+            });
+            self.found.len() - 1
+        });
+        let statement = &mut self.found[index];
+        statement.n_steps += 1;
+        let distance = self.distances.get(frame.step.0 as usize).copied().unwrap_or(u32::MAX);
+        statement.nearest = statement.nearest.min(distance);
+        for ((n_inside, last), set) in statement.inside.iter_mut().zip(self.sets) {
+            if set.contains(frame.step) {
+                *n_inside += 1;
+                *last = frame.step;
+            }
+        }
+    }
+
+    fn called(&mut self, machine: &Machine, frame: &Frame, callee: &Callee, given: &[Value], _result: Option<Value>) {
+        if self.sets.iter().any(|set| set.contains(frame.step)) && !library::is_known(machine, callee, given) {
+            self.unknown.insert(format!("{}.{}", simple(&callee.member.class), callee.member.name).into());
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! The records of all threads in one order.
+//!
+//! A stream has marks with values of a counter that all threads share. From one mark to the next is a piece that counts
+//! as a whole; the pieces of all threads are taken in the order of their marks. In a program without data races each
+//! thread takes a mark after it has got what another one has let go, so the order is that of the reads and writes.
+
+use crate::instrument::java::sites::CLOCK;
+use crate::instrument::java::sites::CUT;
+use crate::trace::TraceError;
+use crate::trace::container::Chunk;
+use crate::trace::container::Kind;
+use crate::trace::container::Trace;
+use crate::trace::java::program::Program;
+use std::collections::BTreeMap;
+use std::collections::VecDeque;
+
+/// A record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Record {
+    /// Its thread.
+    pub thread: u32,
+    /// Its site.
+    pub site: u32,
+    /// Its payload: up to 64 bits.
+    pub payload: u64,
+}
+
+/// The stream of a thread.
+struct Stream {
+    /// The chunks that are not read yet.
+    chunks: VecDeque<Chunk>,
+    bytes: Vec<u8>,
+    at: usize,
+    /// The mark of the present piece.
+    clock: u32,
+}
+
+/// The records of a trace.
+pub struct Streams {
+    threads: BTreeMap<u32, Stream>,
+    /// The thread whose piece is being taken.
+    current: Option<u32>,
+}
+
+impl Streams {
+    /// The records of a trace, from the beginning.
+    pub fn new(trace: &Trace) -> Self {
+        let mut threads: BTreeMap<u32, Stream> = BTreeMap::new();
+        for chunk in trace.chunks().iter().filter(|chunk| chunk.kind == Kind::Records) {
+            let new = || Stream { chunks: VecDeque::new(), bytes: Vec::new(), at: 0, clock: 0 };
+            threads.entry(chunk.thread).or_insert_with(new).chunks.push_back(*chunk);
+        }
+        Self { threads, current: None }
+    }
+
+    /// The number of threads.
+    pub fn n_threads(&self) -> usize {
+        self.threads.len()
+    }
+
+    /// The next record; `None` at the end.
+    pub fn next(&mut self, trace: &mut Trace, program: &Program) -> Result<Option<Record>, TraceError> {
+        loop {
+            let Some(thread) = self.current else {
+                if !self.choose(trace, program)? {
+                    return Ok(None);
+                }
+                continue;
+            };
+            let stream = self.threads.get_mut(&thread).expect("it was chosen");
+            match stream.record(trace, program)? {
+                Some((CLOCK, clock)) => {
+                    #[expect(clippy::cast_possible_truncation, reason = "a mark has 32 bits")]
+                    let clock = clock as u32;
+                    stream.clock = clock;
+                    self.current = None;
+                }
+                Some((CUT, _)) | None => {
+                    self.threads.remove(&thread);
+                    self.current = None;
+                }
+                Some((site, payload)) => return Ok(Some(Record { thread, site, payload })),
+            }
+        }
+    }
+
+    /// Takes the thread with the first mark.
+    fn choose(&mut self, trace: &mut Trace, program: &Program) -> Result<bool, TraceError> {
+        // The first record of each stream is its first mark.
+        for stream in self.threads.values_mut().filter(|stream| stream.clock == 0) {
+            match stream.peek(trace)? {
+                Some(CLOCK) => {
+                    let clock = stream.record(trace, program)?.map_or(0, |(_, clock)| clock);
+                    stream.clock = u32::try_from(clock).unwrap_or(0).max(1);
+                }
+                _ => stream.clock = 1,
+            }
+        }
+        self.current = self.threads.iter().min_by_key(|(_, stream)| stream.clock).map(|(thread, _)| *thread);
+        Ok(self.current.is_some())
+    }
+}
+
+impl Stream {
+    /// Reads chunks until so many bytes are there; whether they are.
+    fn fill(&mut self, trace: &mut Trace, n: usize) -> Result<bool, TraceError> {
+        while self.bytes.len() - self.at < n {
+            let Some(chunk) = self.chunks.pop_front() else { return Ok(false) };
+            self.bytes.drain(..self.at);
+            self.at = 0;
+            self.bytes.extend(trace.read(&chunk)?);
+        }
+        Ok(true)
+    }
+
+    fn peek(&mut self, trace: &mut Trace) -> Result<Option<u32>, TraceError> {
+        if !self.fill(trace, 4)? {
+            return Ok(None);
+        }
+        let word = self.bytes[self.at..].first_chunk().expect("the bytes are there");
+        Ok(Some(u32::from_le_bytes(*word)).filter(|site| *site != 0))
+    }
+
+    #[inline]
+    fn record(&mut self, trace: &mut Trace, program: &Program) -> Result<Option<(u32, u64)>, TraceError> {
+        let Some(site) = self.peek(trace)? else { return Ok(None) };
+        let size = program.size(site).ok_or(TraceError::Damaged("a record of a site that does not exist"))?;
+        if !self.fill(trace, 4 + size)? {
+            return Ok(None);
+        }
+        let payload = &self.bytes[self.at + 4..self.at + 4 + size];
+        let payload = match (payload.first_chunk::<8>(), payload.first_chunk::<4>()) {
+            (Some(bytes), _) => u64::from_le_bytes(*bytes),
+            (None, Some(bytes)) => u64::from(u32::from_le_bytes(*bytes)),
+            (None, None) => 0,
+        };
+        self.at += 4 + size;
+        Ok(Some((site, payload)))
+    }
+}

@@ -1,0 +1,169 @@
+//! Values and places as Java shows them.
+
+use crate::trace::java::frame::Frame;
+use crate::trace::java::machine::Machine;
+use crate::trace::java::memory::Location;
+use crate::trace::java::objects::Kind;
+use crate::trace::java::value::Value;
+use std::sync::Arc;
+
+/// Characters of a string that are shown.
+const MAX_TEXT: usize = 80;
+
+/// A value of a type: `7`, `'x'`, `"text"`, `Point#12`.
+pub fn value(machine: &Machine, descriptor: &str, value: Value) -> String {
+    if !value.is_known {
+        return "?".to_owned();
+    }
+    let int = value.int().unwrap_or_default();
+    match descriptor.as_bytes().first() {
+        Some(b'Z') => (int != 0).to_string(),
+        Some(b'C') => {
+            let character = char::from_u32(int.cast_unsigned()).unwrap_or(char::REPLACEMENT_CHARACTER);
+            format!("{character:?}")
+        }
+        Some(b'B' | b'S' | b'I') => int.to_string(),
+        Some(b'J') => value.bits.cast_signed().to_string(),
+        Some(b'F') => format!("{:?}", f32::from_bits(int.cast_unsigned())),
+        Some(b'D') => format!("{:?}", f64::from_bits(value.bits)),
+        _ => value.object().map_or_else(|| "?".to_owned(), |id| object(machine, id)),
+    }
+}
+
+/// An object: `null`, `"text"`, `int[3]#9`, `Point#12`.
+pub fn object(machine: &Machine, id: u32) -> String {
+    if id == 0 {
+        return "null".to_owned();
+    }
+    let Some(object) = machine.objects.get(id) else { return format!("object#{id}") };
+    match object.kind {
+        Kind::String => {
+            let shown: String = object.text.chars().take(MAX_TEXT).collect();
+            let n_shown = u32::try_from(shown.encode_utf16().count()).unwrap_or(u32::MAX);
+            let more = if n_shown < object.length { "..." } else { "" };
+            format!("{shown:?}{more}")
+        }
+        Kind::Array => {
+            let element = object.class.strip_prefix('[').unwrap_or(&object.class);
+            let (element, rest) = array(element);
+            format!("{element}[{}]{rest}#{id}", object.length)
+        }
+        Kind::Boxed | Kind::Constant => object.text.to_string(),
+        Kind::Class => format!("{}.class", simple(&object.text)),
+        Kind::Exception if !object.text.is_empty() => format!("{}#{id} ({:?})", simple(&object.class), &*object.text),
+        Kind::Exception | Kind::Other => format!("{}#{id}", simple(&object.class)),
+    }
+}
+
+/// The elements of an array of arrays, and the brackets of the inner dimensions.
+fn array(descriptor: &str) -> (String, String) {
+    let n_inner = descriptor.bytes().take_while(|byte| *byte == b'[').count();
+    (of_type(&descriptor[n_inner..]), "[]".repeat(n_inner))
+}
+
+/// A type, from its descriptor.
+fn of_type(descriptor: &str) -> String {
+    match descriptor.as_bytes().first() {
+        Some(b'Z') => "boolean".to_owned(),
+        Some(b'B') => "byte".to_owned(),
+        Some(b'C') => "char".to_owned(),
+        Some(b'S') => "short".to_owned(),
+        Some(b'I') => "int".to_owned(),
+        Some(b'J') => "long".to_owned(),
+        Some(b'F') => "float".to_owned(),
+        Some(b'D') => "double".to_owned(),
+        _ => simple(descriptor.trim_start_matches('L').trim_end_matches(';')).to_owned(),
+    }
+}
+
+/// The name of a class without its package.
+pub fn simple(class: &str) -> &str {
+    class.rsplit(['.', '/']).next().unwrap_or(class)
+}
+
+/// A place in the program and the type of what is in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Name {
+    /// `total`, `this.count`, `Main.limit`, `a[2]`, `contents of list`.
+    pub text: String,
+    /// The type: `I`, `Ljava/lang/String;`.
+    pub descriptor: Arc<str>,
+}
+
+/// Names a place, as seen from an activation.
+pub fn name(machine: &Machine, frame: &Frame, location: Location) -> Name {
+    match location {
+        Location::Local(local) => match frame.method.variable(local, frame.at) {
+            Some(variable) => Name { text: variable.name.to_string(), descriptor: Arc::clone(&variable.descriptor) },
+            None if local == 0 && !frame.method.is_static => {
+                Name { text: "this".to_owned(), descriptor: format!("L{};", frame.method.class).into() }
+            }
+            None => Name { text: format!("local {local}"), descriptor: unknown(frame, local) },
+        },
+        Location::Field(object, field) => {
+            let field = machine.program.field(field);
+            let text = format!("{}.{}", holder(machine, frame, object), field.name);
+            Name { text, descriptor: Arc::clone(&field.descriptor) }
+        }
+        Location::Static(field) => {
+            let field = machine.program.field(field);
+            Name { text: format!("{}.{}", simple(&field.class), field.name), descriptor: Arc::clone(&field.descriptor) }
+        }
+        Location::Element(array, index) => {
+            let class = machine.objects.get(array).map_or("[?", |object| &*object.class);
+            let descriptor = class.strip_prefix('[').unwrap_or(class).into();
+            Name { text: format!("{}[{index}]", holder(machine, frame, array)), descriptor }
+        }
+        Location::State(object) => {
+            Name { text: format!("contents of {}", holder(machine, frame, object)), descriptor: "L;".into() }
+        }
+    }
+}
+
+/// The type of a local without a name: that of the value is not known, so it is a number or an object by what it holds.
+fn unknown(frame: &Frame, local: u16) -> Arc<str> {
+    use crate::instrument::java::descriptor::Kind as Type;
+    use crate::instrument::java::operation::Operation;
+    let kind = frame.method.operations.iter().find_map(|operation| match operation {
+        Operation::Load(kind, of) | Operation::Store(kind, of) if *of == local => Some(*kind),
+        _ => None,
+    });
+    let descriptor = match kind {
+        Some(Type::Int) | None => "I",
+        Some(Type::Long) => "J",
+        Some(Type::Float) => "F",
+        Some(Type::Double) => "D",
+        Some(Type::Reference) => "L;",
+    };
+    descriptor.into()
+}
+
+/// An object, by the first variable of an activation that holds it.
+fn holder(machine: &Machine, frame: &Frame, object: u32) -> String {
+    let holds = |local: &u16| frame.locals[usize::from(*local)].object() == Some(object) && is_reference(frame, *local);
+    let mut locals = (0..u16::try_from(frame.locals.len()).unwrap_or(u16::MAX)).filter(holds);
+    let named = locals.find_map(|local| match frame.method.variable(local, frame.at) {
+        Some(variable) => Some(variable.name.to_string()),
+        None => (local == 0 && !frame.method.is_static).then(|| "this".to_owned()),
+    });
+    named.filter(|_| object != 0).unwrap_or_else(|| self::object(machine, object))
+}
+
+fn is_reference(frame: &Frame, local: u16) -> bool {
+    let is = |descriptor: &str| descriptor.starts_with(['L', '[']);
+    match frame.method.variable(local, frame.at) {
+        Some(variable) => is(&variable.descriptor),
+        None => local == 0 && !frame.method.is_static,
+    }
+}
+
+/// The visible variables of an activation before its next instruction: name and value.
+pub fn variables(machine: &Machine, frame: &Frame) -> Vec<(Arc<str>, String)> {
+    let mut found = Vec::new();
+    let visible = frame.method.variables.iter().filter(|variable| variable.visible.contains(&frame.at));
+    for variable in visible {
+        let held = frame.locals.get(usize::from(variable.local)).copied().unwrap_or(Value::UNKNOWN);
+        found.push((Arc::clone(&variable.name), value(machine, &variable.descriptor, held)));
+    }
+    found
+}

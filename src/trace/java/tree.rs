@@ -1,0 +1,209 @@
+//! The tree of calls and loops of a run.
+
+use crate::trace::TraceError;
+use crate::trace::flow::BlockId;
+use crate::trace::java::frame::Frame;
+use crate::trace::java::machine::Machine;
+use crate::trace::java::machine::Watch;
+use crate::trace::java::memory::Location;
+use crate::trace::java::method::Method;
+use crate::trace::java::player::Player;
+use crate::trace::java::text;
+use crate::trace::java::value::Value;
+use crate::trace::step::Step;
+use crate::trace::tree::Kind;
+use crate::trace::tree::Limits;
+use crate::trace::tree::Node;
+use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// A node that has not ended.
+struct Open {
+    /// Its activation, and its head if it is a loop.
+    frame: u64,
+    head: Option<BlockId>,
+    /// `None` if it is not wanted.
+    node: Option<Node>,
+    n_iterations: u64,
+    /// For a loop: the block that was entered last in it.
+    block: Option<BlockId>,
+}
+
+struct Builder {
+    limits: Limits,
+    open: HashMap<u32, Vec<Open>>,
+    /// By thread, and how many are left out.
+    roots: BTreeMap<u32, (Vec<Node>, u64)>,
+    /// The heads of the loops around each block, by method.
+    loops: HashMap<u32, Rc<Vec<Vec<BlockId>>>>,
+    n_steps: u32,
+}
+
+impl Builder {
+    fn has_room(&self, thread: u32) -> bool {
+        let open = self.open.get(&thread).map_or(&[][..], Vec::as_slice);
+        match open.last() {
+            None => self.roots.get(&thread).is_none_or(|(roots, _)| roots.len() < self.limits.width),
+            Some(last) => {
+                open.len() < self.limits.depth
+                    && last.node.as_ref().is_some_and(|node| node.children.len() < self.limits.width)
+            }
+        }
+    }
+
+    fn close(&mut self, thread: u32, end: Option<Option<String>>) {
+        let open = self.open.entry(thread).or_default();
+        let Some(mut closed) = open.pop() else { return };
+        if let Some(node) = &mut closed.node {
+            node.last = Step(self.n_steps);
+            match &mut node.kind {
+                // The last test of the head leads out of the loop.
+                Kind::Loop { n_iterations } => {
+                    *n_iterations = closed.n_iterations - u64::from(closed.block == closed.head && end.is_none());
+                }
+                Kind::Call { is_unfinished, result, .. } => {
+                    *is_unfinished = end.is_none();
+                    *result = end.flatten();
+                }
+            }
+        }
+        let iteration = open.last().filter(|last| last.head.is_some()).map(|last| last.n_iterations);
+        let (children, n_more) = match open.last_mut() {
+            Some(Open { node: Some(node), .. }) => (&mut node.children, &mut node.n_more),
+            Some(_) => return,
+            None => {
+                let (roots, n_more) = self.roots.entry(thread).or_default();
+                (roots, n_more)
+            }
+        };
+        match closed.node {
+            Some(node) => children.push(Node { iteration, ..node }),
+            None => *n_more += 1,
+        }
+    }
+
+    fn loops(&mut self, method: &Method) -> Rc<Vec<Vec<BlockId>>> {
+        Rc::clone(self.loops.entry(method.number).or_insert_with(|| Rc::new(method.blocks.flow.loops())))
+    }
+
+    /// Closes the loops that were left, and opens those that were entered.
+    fn note_loops(&mut self, thread: u32, frame: &Frame, block: BlockId) {
+        let loops = self.loops(&frame.method);
+        let around = &loops[block.0 as usize];
+        loop {
+            let open = self.open.entry(thread).or_default();
+            let n_loops =
+                open.iter().rev().take_while(|open| open.frame == frame.number && open.head.is_some()).count();
+            let heads = open[open.len() - n_loops..].iter().map(|open| open.head);
+            if n_loops <= around.len() && heads.zip(around).all(|(head, expected)| head == Some(*expected)) {
+                if n_loops == around.len() {
+                    if let Some(last) = open.last_mut().filter(|_| n_loops > 0) {
+                        last.n_iterations += u64::from(last.head == Some(block));
+                        last.block = Some(block);
+                    }
+                    return;
+                }
+                break;
+            }
+            self.close(thread, None);
+        }
+        let open = &self.open[&thread];
+        let n_open = open.iter().rev().take_while(|open| open.frame == frame.number && open.head.is_some()).count();
+        for head in &around[n_open..] {
+            let first = frame.method.blocks.ranges[head.0 as usize].start;
+            let place = &frame.method.places[frame.method.starts[first as usize] as usize];
+            let node = self.has_room(thread).then(|| Node {
+                kind: Kind::Loop { n_iterations: 0 },
+                step: frame.step,
+                last: frame.step,
+                place: Some(place.clone()),
+                iteration: None,
+                children: Vec::new(),
+                n_more: 0,
+            });
+            let n_iterations = 1;
+            let open = Open { frame: frame.number, head: Some(*head), node, n_iterations, block: Some(block) };
+            self.open.entry(thread).or_default().push(open);
+        }
+    }
+}
+
+impl Watch for Builder {
+    fn enters(&mut self, machine: &Machine, frame: &Frame) {
+        let node = self.has_room(machine.thread).then(|| Node {
+            kind: Kind::Call {
+                function: Arc::clone(&frame.method.function),
+                arguments: Vec::new(),
+                result: None,
+                is_unfinished: true,
+                is_earlier: false,
+            },
+            step: frame.step,
+            last: frame.step,
+            place: Some(frame.place().clone()).filter(|place| place.line != 0),
+            iteration: None,
+            children: Vec::new(),
+            n_more: 0,
+        });
+        let open = Open { frame: frame.number, head: None, node, n_iterations: 0, block: None };
+        self.open.entry(machine.thread).or_default().push(open);
+    }
+
+    fn writes(&mut self, machine: &Machine, frame: &Frame, location: Location, value: Value) {
+        // What is written before the first statement are the parameters.
+        if frame.is_begun || !matches!(location, Location::Local(_)) {
+            return;
+        }
+        let last = self.open.get_mut(&machine.thread).and_then(|open| open.last_mut());
+        if let Some(Node { kind: Kind::Call { arguments, .. }, .. }) = last.and_then(|last| last.node.as_mut()) {
+            let name = text::name(machine, frame, location);
+            let value = text::value(machine, &name.descriptor, value);
+            arguments.push((name.text.into(), value));
+        }
+    }
+
+    fn step(&mut self, machine: &Machine, frame: &Frame) {
+        self.n_steps = frame.step.0;
+        if let Some(block) = frame.block.filter(|_| frame.step != frame.entry)
+            && frame.method.block_at(frame.at).is_some()
+        {
+            self.note_loops(machine.thread, frame, block);
+        }
+    }
+
+    fn leaves(&mut self, machine: &Machine, frame: &Frame, is_return: bool, result: Option<Value>) {
+        let descriptor = frame.method.descriptor.rsplit(')').next().unwrap_or("V");
+        let result = result.map(|result| text::value(machine, descriptor, result));
+        loop {
+            let last = self.open.get(&machine.thread).and_then(|open| open.last());
+            let Some(last) = last.filter(|last| last.frame == frame.number) else { return };
+            if last.head.is_some() {
+                self.close(machine.thread, Some(None));
+            } else {
+                self.close(machine.thread, is_return.then_some(result));
+                return;
+            }
+        }
+    }
+}
+
+/// The tree of a whole run: the first calls of its threads, and how many are left out.
+///
+/// Cost: one pass over the trace.
+pub fn tree(player: &mut Player, limits: Limits) -> Result<(Vec<Node>, u64), TraceError> {
+    let mut builder =
+        Builder { limits, open: HashMap::new(), roots: BTreeMap::new(), loops: HashMap::new(), n_steps: 0 };
+    player.replay(&mut builder)?;
+    let threads: Vec<u32> = builder.open.keys().copied().collect();
+    for thread in threads {
+        while builder.open.get(&thread).is_some_and(|open| !open.is_empty()) {
+            builder.close(thread, None);
+        }
+    }
+    let n_more = builder.roots.values().map(|(_, n_more)| n_more).sum();
+    let mut roots: Vec<Node> = builder.roots.into_values().flat_map(|(roots, _)| roots).collect();
+    roots.sort_by_key(|root| root.step);
+    Ok((roots, n_more))
+}

@@ -1,0 +1,47 @@
+//! Builds the dependence graph of a recorded run.
+
+use crate::trace::TraceError;
+use crate::trace::dependence::Dependences;
+use crate::trace::dependence::Kind;
+use crate::trace::dependence::Notes;
+use crate::trace::java::frame::Frame;
+use crate::trace::java::machine::Machine;
+use crate::trace::java::machine::Watch;
+use crate::trace::java::machine::What;
+use crate::trace::java::player::Player;
+use crate::trace::step::Step;
+
+struct Uses {
+    notes: Notes,
+    until: Step,
+    is_over: bool,
+}
+
+impl Watch for Uses {
+    fn step(&mut self, _machine: &Machine, frame: &Frame) {
+        self.is_over |= frame.step >= self.until;
+        if !self.is_over {
+            self.notes.step(frame.decider());
+        }
+    }
+
+    fn uses(&mut self, user: Step, maker: Step, _what: What) {
+        if !self.is_over {
+            self.notes.uses(user, maker, Kind::Data);
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.is_over
+    }
+}
+
+/// The dependence graph of the steps before `until`. All uses of values are data dependences: which of them only say
+/// where something is, is not told apart.
+///
+/// Cost: plays the trace up to there.
+pub fn dependences(player: &mut Player, until: Step) -> Result<Dependences, TraceError> {
+    let mut uses = Uses { notes: Notes::new(player.spool.clone()), until, is_over: until <= Step(1) };
+    player.replay(&mut uses)?;
+    Ok(uses.notes.pack()?)
+}

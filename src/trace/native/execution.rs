@@ -1,0 +1,111 @@
+//! A recorded run of a C program for commands that work in each language.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::trace::TraceError;
+use crate::trace::dependence::Dependences;
+use crate::trace::detail::Answer;
+use crate::trace::detail::Detail;
+use crate::trace::execution::Execution;
+use crate::trace::input::Contents;
+use crate::trace::input::Entry;
+use crate::trace::native::detail;
+use crate::trace::native::input;
+use crate::trace::native::machine::Machine;
+use crate::trace::native::machine::Watch;
+use crate::trace::native::output;
+use crate::trace::native::play::Player;
+use crate::trace::native::relevant;
+use crate::trace::native::stat;
+use crate::trace::native::statements;
+use crate::trace::native::tree;
+use crate::trace::native::uses;
+use crate::trace::output::Outputs;
+use crate::trace::output::Place as Byte;
+use crate::trace::place::Place;
+use crate::trace::slice::Part;
+use crate::trace::stat::Stat;
+use crate::trace::statements::Statement;
+use crate::trace::step::Step;
+use crate::trace::step::Steps;
+use crate::trace::tree::Limits;
+use crate::trace::tree::Node;
+
+impl Execution for Player {
+    fn n_steps(&mut self) -> Result<u32, TraceError> {
+        self.seek(u64::MAX)?;
+        Ok(self.machine.n_steps)
+    }
+
+    fn stat(&mut self) -> Result<Stat, TraceError> {
+        stat::stat(self)
+    }
+
+    fn tree(&mut self, limits: Limits) -> Result<(Vec<Node>, u64), TraceError> {
+        tree::tree(self, limits)
+    }
+
+    fn details(&mut self, steps: &[Step], until: Step) -> Result<Vec<Detail>, TraceError> {
+        detail::details(self, steps, until)
+    }
+
+    fn why(&mut self, dependences: &Dependences, at: (Step, &str), limit: usize) -> Result<Answer, TraceError> {
+        detail::why(self, dependences, at, limit)
+    }
+
+    fn dependences(&mut self, until: Step) -> Result<Dependences, TraceError> {
+        uses::dependences(self, until)
+    }
+
+    fn relevant_dependences(&mut self) -> Result<Option<Dependences>, TraceError> {
+        Ok(Some(relevant::dependences(self, (Step::START, Step::START))?.0))
+    }
+
+    fn statements(
+        &mut self,
+        sets: &[&Steps],
+        distances: &[u32],
+    ) -> Result<(Vec<Statement>, BTreeSet<Arc<str>>), TraceError> {
+        statements::statements(self, sets, distances)
+    }
+
+    fn steps_at(&mut self, is_there: &dyn Fn(&Place) -> bool) -> Result<Vec<Step>, TraceError> {
+        let mut there = There { is_there, found: Vec::new() };
+        self.seek(0)?;
+        self.play(&mut there)?;
+        Ok(there.found)
+    }
+
+    fn inputs(&mut self, until: Step, contents: &mut Contents<'_>) -> Result<Vec<Entry>, TraceError> {
+        input::inputs(self, until, contents)
+    }
+
+    fn entering(&mut self, entries: &[&Entry], range: Option<&Range<u64>>) -> Result<Vec<Step>, TraceError> {
+        input::entering(self, entries, range)
+    }
+
+    fn outputs(&mut self) -> Result<Outputs, TraceError> {
+        output::outputs(self)
+    }
+
+    fn part(&mut self, place: Byte) -> Result<Option<Part>, TraceError> {
+        output::part(self, place)
+    }
+}
+
+/// Collects the steps at some places.
+struct There<'t> {
+    is_there: &'t dyn Fn(&Place) -> bool,
+    found: Vec<Step>,
+}
+
+impl Watch for There<'_> {
+    fn step(&mut self, machine: &Machine) {
+        let Some(frame) = machine.frame().filter(|frame| frame.statement != 0) else { return };
+        if frame.place().is_some_and(self.is_there) {
+            self.found.push(frame.step);
+        }
+    }
+}

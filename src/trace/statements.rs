@@ -1,0 +1,21 @@
+//! The executed statements of a run, and how many of their steps are in some sets.
+
+use std::sync::Arc;
+
+use crate::trace::place::Place;
+use crate::trace::step::Step;
+
+/// A statement of the source that ran.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Statement {
+    /// The function, by its name in the source.
+    pub function: Arc<str>,
+    /// The place.
+    pub place: Option<Place>,
+    /// The number of times that it ran.
+    pub n_steps: u64,
+    /// For each set: the number of its steps that are in the set, and the last of these.
+    pub inside: Vec<(u64, Step)>,
+    /// The smallest distance of one of its steps.
+    pub nearest: u32,
+}

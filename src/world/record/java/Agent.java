@@ -1,0 +1,229 @@
+package idd;
+
+import java.io.ByteArrayOutputStream;
+import java.io.EOFException;
+import java.io.File;
+import java.io.FileInputStream;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.lang.instrument.ClassFileTransformer;
+import java.lang.instrument.Instrumentation;
+import java.net.URL;
+import java.security.CodeSource;
+import java.security.ProtectionDomain;
+import java.util.HashMap;
+import java.util.function.IntConsumer;
+import java.util.jar.JarFile;
+
+/**
+ * Hands each class of the checkout to a program that rewrites it. The program is started when the first such class is
+ * loaded: most Java programs that a test runs (compilers, build tools) have none.
+ *
+ * This class has no others inside it: it is loaded by the system loader, all others of the package by the boot loader.
+ */
+public final class Agent implements ClassFileTransformer, IntConsumer {
+    /** In place of the length of a class: the number of a thread follows, whose file is to be made. */
+    private static final int FILE = -1;
+
+    /** The directory for the directories of all virtual machines. */
+    private final String base;
+    private final String program;
+    /** The checkout, with a separator at its end. */
+    private final String root;
+    private final long limit;
+
+    /** Whether classes from a place are recorded. */
+    private final HashMap<String, Boolean> places = new HashMap<String, Boolean>();
+
+    private Process server;
+    private OutputStream out;
+    private InputStream in;
+    private boolean isOver;
+
+    private Agent(String base, String[] words) throws IOException {
+        this.base = base;
+        program = words[1];
+        root = new File(words[2]).getCanonicalPath() + File.separator;
+        limit = Long.parseLong(words[3]);
+    }
+
+    /** Starts with the virtual machine; the argument is the directory, in which the file `agent` tells the rest. */
+    public static void premain(String base, Instrumentation instrumentation) {
+        try {
+            String[] words = text(new File(base, "agent")).split("\0");
+            Agent agent = new Agent(base, words);
+            instrumentation.appendToBootstrapClassLoaderSearch(new JarFile(words[0]));
+            instrumentation.addTransformer(agent);
+        } catch (Throwable error) {
+            // The program runs as it is.
+        }
+    }
+
+    private static String text(File file) throws IOException {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        InputStream in = new FileInputStream(file);
+        try {
+            byte[] buffer = new byte[4096];
+            for (int n = in.read(buffer); n > 0; n = in.read(buffer)) {
+                bytes.write(buffer, 0, n);
+            }
+        } finally {
+            in.close();
+        }
+        return bytes.toString(System.getProperty("sun.jnu.encoding", "UTF-8"));
+    }
+
+    @Override
+    public byte[] transform(
+            ClassLoader loader, String name, Class<?> redefined, ProtectionDomain domain, byte[] bytes) {
+        if (loader == null || name == null || domain == null || redefined != null || isOver) {
+            return null;
+        }
+        try {
+            return isInScope(domain.getCodeSource()) ? rewritten(name, bytes) : null;
+        } catch (Throwable error) {
+            return null;
+        }
+    }
+
+    /** Whether a code source lies below the checkout: a directory, an archive, or one inside an archive. */
+    private boolean isInScope(CodeSource source) throws Exception {
+        URL place = source == null ? null : source.getLocation();
+        if (place == null || !("file".equals(place.getProtocol()) || "jar".equals(place.getProtocol()))) {
+            return false;
+        }
+        String text = place.toExternalForm();
+        synchronized (places) {
+            Boolean known = places.get(text);
+            if (known == null) {
+                known = Boolean.valueOf((path(text) + File.separator).startsWith(root));
+                places.put(text, known);
+            }
+            return known.booleanValue();
+        }
+    }
+
+    private static String path(String text) throws Exception {
+        String file = text.startsWith("jar:") ? text.substring(4) : text;
+        int inside = file.indexOf("!/");
+        file = inside < 0 ? file : file.substring(0, inside);
+        try {
+            return new File(new java.net.URI(file)).getCanonicalPath();
+        } catch (Exception error) {
+            // A class loader may have put the path there as it is, with spaces.
+            return new File(file.startsWith("file:") ? file.substring(5) : file).getCanonicalPath();
+        }
+    }
+
+    private synchronized byte[] rewritten(String name, byte[] bytes) {
+        if (isOver) {
+            return null;
+        }
+        try {
+            if (server == null) {
+                start();
+            }
+            send(bytes.length, bytes);
+            byte[] answer = receive();
+            if (answer.length == 0) {
+                return null;
+            }
+            Recorder.rewrites(name.replace('/', '.'));
+            return answer;
+        } catch (Throwable error) {
+            isOver = true;
+            return null;
+        }
+    }
+
+    /** Has the file of a thread made: with a limit to the size of files, only the other program can. */
+    @Override
+    public synchronized void accept(int thread) {
+        if (isOver) {
+            return;
+        }
+        try {
+            byte[] number = new byte[4];
+            put(number, 0, thread);
+            send(FILE, number);
+            receive();
+        } catch (IOException error) {
+            isOver = true;
+        }
+    }
+
+    private void start() throws Exception {
+        long now = System.currentTimeMillis() * 1000000 + Math.floorMod(System.nanoTime(), 1000000L);
+        String pid = new File("/proc/self").getCanonicalFile().getName();
+        File directory = new File(base, pid + "-" + now);
+        if (!directory.mkdirs()) {
+            throw new IOException("no directory");
+        }
+        FileOutputStream info = new FileOutputStream(new File(directory, "info"));
+        try {
+            String lines = "java=" + System.getProperty("java.version") + "\nis_counting=" + isCounting() + "\n";
+            info.write(lines.getBytes("UTF-8"));
+        } finally {
+            info.close();
+        }
+        String place = directory.getPath();
+        ProcessBuilder builder = new ProcessBuilder(program, "java-instrument", place, Long.toString(limit));
+        builder.redirectError(new File("/dev/null"));
+        server = builder.start();
+        out = server.getOutputStream();
+        in = server.getInputStream();
+        // It makes the file of objects first.
+        receive();
+        Recorder.prepare(place, limit, this);
+    }
+
+    /** Whether the virtual machine counts its objects. */
+    private static boolean isCounting() {
+        for (int i = 0; i < 4; i++) {
+            int first = System.identityHashCode(new Object());
+            if (System.identityHashCode(new Object()) == first + 1) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void send(int length, byte[] bytes) throws IOException {
+        byte[] message = new byte[4 + bytes.length];
+        put(message, 0, length);
+        System.arraycopy(bytes, 0, message, 4, bytes.length);
+        out.write(message, 0, message.length);
+        out.flush();
+    }
+
+    private byte[] receive() throws IOException {
+        byte[] head = new byte[4];
+        fill(head);
+        int length = (head[0] & 255) | (head[1] & 255) << 8 | (head[2] & 255) << 16 | (head[3] & 255) << 24;
+        if (length < 0) {
+            throw new IOException("no length");
+        }
+        byte[] bytes = new byte[length];
+        fill(bytes);
+        return bytes;
+    }
+
+    private void fill(byte[] bytes) throws IOException {
+        int n = 0;
+        while (n < bytes.length) {
+            int more = in.read(bytes, n, bytes.length - n);
+            if (more < 0) {
+                throw new EOFException();
+            }
+            n += more;
+        }
+    }
+
+    private static void put(byte[] bytes, int at, int number) {
+        for (int i = 0; i < 4; i++) {
+            bytes[at + i] = (byte) (number >>> 8 * i);
+        }
+    }
+}

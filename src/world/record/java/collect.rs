@@ -1,0 +1,291 @@
+//! Makes a trace of the files that the recorder of a virtual machine wrote.
+//!
+//! All numbers are little-endian. A thread's file begins with 4 bytes "IDDJ", 4 version, 4 number of the thread, 2 length,
+//! its name, and zeros up to a multiple of 4. Records follow: 4 bytes site, and a value whose size follows from the site.
+//! Site 0 is the end, [`CLOCK`] has 4 bytes, [`CUT`] none. All files are as long as they may become, and end with zeros. A
+//! killed virtual machine can stop anywhere, but the site of a record is written when its value is there.
+
+use std::fs;
+use std::fs::File;
+use std::io;
+use std::io::BufReader;
+use std::io::BufWriter;
+use std::io::Read;
+use std::path::Path;
+use std::path::PathBuf;
+
+use crate::instrument::java::sites;
+use crate::trace::container::Kind;
+use crate::trace::container::MAX_CHUNK;
+use crate::trace::container::Process;
+use crate::trace::container::Writer;
+use crate::world::files;
+use crate::world::record::java::serve::FIRST_SITE;
+use crate::world::record::listen::Taken;
+
+/// The site of a record that says when the thread had its turn.
+const CLOCK: u32 = 1;
+
+/// The site of the last record of a thread that reached the limit.
+const CUT: u32 = 2;
+
+/// Bytes of a chunk of records.
+const CHUNK: usize = 1 << 20;
+
+/// Makes a trace of each virtual machine that recorded something, in the order in which they loaded the first class.
+///
+/// - `base`: the directory that the agents were told.
+/// - `directory`: where traces are put; their names follow those of `others`, which are there.
+pub fn collect(base: &Path, directory: &Path, others: &[Taken]) -> io::Result<Vec<Taken>> {
+    let number = |taken: &Taken| taken.file.strip_suffix(".trace")?.parse::<usize>().ok();
+    let mut next = others.iter().filter_map(number).max().map_or(0, |last| last + 1);
+    let mut taken = Vec::new();
+    for place in machines(base) {
+        if let Some(one) = take(&place, directory, next)? {
+            next += 1;
+            taken.push(one);
+        }
+    }
+    Ok(taken)
+}
+
+/// The directories of virtual machines, the earliest first.
+fn machines(base: &Path) -> Vec<PathBuf> {
+    let start = |name: &str| name.split_once('-').and_then(|(_, start)| start.parse::<u64>().ok());
+    let names = files::names(base).into_iter().filter_map(|name| name.into_string().ok());
+    let mut found: Vec<(u64, String)> = names.filter_map(|name| Some((start(&name)?, name))).collect();
+    found.sort_unstable();
+    found.into_iter().map(|(_, name)| base.join(name)).collect()
+}
+
+/// The trace of a virtual machine; `None` if it has no records.
+fn take(place: &Path, directory: &Path, number: usize) -> io::Result<Option<Taken>> {
+    let process = files::bytes(&place.join("process")).ok();
+    let Some(process) = process.and_then(|bytes| Process::from_bytes(&bytes)) else { return Ok(None) };
+    let classes = files::bytes(&place.join("classes")).unwrap_or_default();
+    let Table { sizes, ends: class_ends } = table(&classes);
+    let mut threads: Vec<(u32, PathBuf)> = files::names(place)
+        .into_iter()
+        .filter_map(|name| Some((name.to_str()?.strip_prefix("thread-")?.parse().ok()?, place.join(name))))
+        .collect();
+    threads.sort_unstable();
+    if sizes.is_empty() || threads.is_empty() {
+        return Ok(None);
+    }
+    let file = format!("{number}.trace");
+    let path = directory.join(&file);
+    let mut writer = Writer::new(BufWriter::with_capacity(1 << 20, File::create(&path)?))?;
+    writer.add(Kind::Process, 0, 0, &process.to_bytes())?;
+    pieces(&mut writer, Kind::Classes, &classes, &class_ends)?;
+    objects(&mut writer, File::open(place.join("objects")))?;
+    let mut taken = Taken {
+        file,
+        process,
+        n_bytes: 0,
+        end: None,
+        is_left: false,
+        n_given_up: 0,
+        is_cut: false,
+        is_lost: false,
+        n_packed: 0,
+        is_java: true,
+    };
+    for (thread, path) in threads {
+        let mut input = BufReader::with_capacity(CHUNK, File::open(path)?);
+        let ended = records(&mut input, &sizes, &mut |offset, bytes| writer.add(Kind::Records, thread, offset, bytes))?;
+        taken.n_bytes += ended.n_bytes;
+        taken.is_cut |= ended.last == CUT;
+        taken.is_lost |= !ended.is_known;
+    }
+    taken.n_packed = writer.size();
+    writer.finish()?;
+    if taken.n_bytes > 0 {
+        return Ok(Some(taken));
+    }
+    fs::remove_file(path)?;
+    Ok(None)
+}
+
+/// What the file of classes tells.
+struct Table {
+    /// Bytes of the value for each site, from [`FIRST_SITE`] on.
+    sizes: Vec<u8>,
+    /// The ends of the classes.
+    ends: Vec<usize>,
+}
+
+/// Reads the classes, up to one that is damaged or not there as a whole.
+fn table(classes: &[u8]) -> Table {
+    let mut table = Table { sizes: Vec::new(), ends: Vec::new() };
+    let mut at = 0;
+    while let Some(head) = classes.get(at..at + 12) {
+        let number = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+        let end = at + 12 + number(8) as usize;
+        let is_next = number(0) as usize == FIRST_SITE as usize + table.sizes.len();
+        let sizes = classes.get(at + 12..end).filter(|_| is_next).and_then(|class| sites::sizes(class).ok());
+        let Some(sizes) = sizes.filter(|sizes| sizes.len() == number(4) as usize) else { break };
+        table.sizes.extend(sizes);
+        table.ends.push(end);
+        at = end;
+    }
+    table
+}
+
+/// Adds bytes as chunks that are cut at some of the `ends` of parts.
+fn pieces<W: io::Write>(writer: &mut Writer<W>, kind: Kind, bytes: &[u8], ends: &[usize]) -> io::Result<()> {
+    let (mut begin, mut before) = (0, 0);
+    for end in ends {
+        if end - begin > MAX_CHUNK as usize && before > begin {
+            writer.add(kind, 0, begin as u64, &bytes[begin..before])?;
+            begin = before;
+        }
+        before = *end;
+    }
+    writer.add(kind, 0, begin as u64, &bytes[begin..before])
+}
+
+/// Adds the descriptions of objects: those that are there as a whole.
+fn objects<W: io::Write>(writer: &mut Writer<W>, file: io::Result<File>) -> io::Result<()> {
+    let mut input = BufReader::with_capacity(CHUNK, file?);
+    let (mut chunk, mut n_before) = (Vec::new(), 0);
+    while let Some(object) = object(&mut input)? {
+        chunk.extend(object);
+        if chunk.len() >= CHUNK {
+            writer.add(Kind::Objects, 0, n_before, &chunk)?;
+            n_before += chunk.len() as u64;
+            chunk.clear();
+        }
+    }
+    if chunk.is_empty() { Ok(()) } else { writer.add(Kind::Objects, 0, n_before, &chunk) }
+}
+
+/// The next description; `None` at the end.
+fn object(input: &mut dyn Read) -> io::Result<Option<Vec<u8>>> {
+    let mut object = Vec::new();
+    let mut more = |object: &mut Vec<u8>, n: u64| Ok::<_, io::Error>(input.take(n).read_to_end(object)? as u64 == n);
+    let is_there = more(&mut object, 8)? && object[..4] != [0; 4];
+    for behind in [2, 4] {
+        let length = object.last_chunk().map_or(0, |length| u16::from_le_bytes(*length));
+        if !is_there || !more(&mut object, u64::from(length) + behind)? {
+            return Ok(None);
+        }
+    }
+    Ok(Some(object))
+}
+
+/// How the records of a thread end.
+#[derive(Debug, PartialEq, Eq)]
+struct Ended {
+    /// Bytes of all records.
+    n_bytes: u64,
+    /// The site of the last one; 0 if there is none.
+    last: u32,
+    /// Whether zeros follow, and no site that is not known.
+    is_known: bool,
+}
+
+/// Reads the file of a thread, and gives its records in chunks of whole ones, with the number of bytes before.
+fn records(input: &mut dyn Read, sizes: &[u8], add: &mut dyn FnMut(u64, &[u8]) -> io::Result<()>) -> io::Result<Ended> {
+    let mut ended = Ended { n_bytes: 0, last: 0, is_known: true };
+    let mut head = Vec::new();
+    input.take(14).read_to_end(&mut head)?;
+    if head.len() < 14 || !head.starts_with(b"IDDJ") {
+        return Ok(ended);
+    }
+    let length = usize::from(u16::from_le_bytes([head[12], head[13]]));
+    let behind = (14 + length).next_multiple_of(4);
+    input.take((behind - 14) as u64).read_to_end(&mut head)?;
+    let mut bytes = Vec::new();
+    loop {
+        let n_carried = bytes.len();
+        let is_end = input.take((CHUNK - n_carried) as u64).read_to_end(&mut bytes)? < CHUNK - n_carried;
+        let mut at = 0;
+        let mut is_over = is_end;
+        while let Some(site) = bytes.get(at..).and_then(|rest| rest.first_chunk()) {
+            let site = u32::from_le_bytes(*site);
+            let size = match site {
+                CLOCK => Some(4),
+                CUT => Some(0),
+                _ => site.checked_sub(FIRST_SITE).and_then(|index| sizes.get(index as usize)).copied(),
+            };
+            ended.is_known &= site == 0 || size.is_some();
+            let Some(size) = size else {
+                is_over = true;
+                break;
+            };
+            let next = at + 4 + usize::from(size);
+            if next > bytes.len() {
+                break;
+            }
+            (at, ended.last) = (next, site);
+            if site == CUT {
+                is_over = true;
+                break;
+            }
+        }
+        if at > 0 {
+            add(ended.n_bytes, &bytes[..at])?;
+        }
+        ended.n_bytes += at as u64;
+        bytes.drain(..at);
+        if is_over {
+            return Ok(ended);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(words: &[u32]) -> Vec<u8> {
+        words.iter().flat_map(|word| word.to_le_bytes()).collect()
+    }
+
+    /// A thread's file with these words behind its head.
+    fn file(records: &[u32]) -> Vec<u8> {
+        [&b"IDDJ\x01\0\0\0\0\0\0\0\x04\0main\0\0"[..], &words(records)].concat()
+    }
+
+    #[track_caller]
+    fn check(bytes: &[u8], expected: &[u32], (last, is_known): (u32, bool)) {
+        let mut found = Vec::new();
+        let mut add = |offset: u64, bytes: &[u8]| {
+            assert_eq!(offset, found.len() as u64);
+            found.extend(bytes);
+            Ok(())
+        };
+        // Sites 16 to 18: no value, an int, a long.
+        let ended = records(&mut &*bytes, &[0, 4, 8], &mut add).unwrap();
+        assert_eq!(found, words(expected));
+        assert_eq!(ended, Ended { n_bytes: 4 * expected.len() as u64, last, is_known });
+    }
+
+    #[test]
+    fn records_are_whole_ones_up_to_the_zeros() {
+        check(&file(&[1, 7, 16, 17, 0, 18, 5, 6, 0, 0]), &[1, 7, 16, 17, 0, 18, 5, 6], (18, true));
+        check(&file(&[1, 7, 18, 5]), &[1, 7], (1, true));
+        check(&file(&[16, 2, 16]), &[16, 2], (2, true));
+        check(&file(&[16, 19, 16]), &[16], (16, false));
+        check(&file(&[])[..9], &[], (0, true));
+    }
+
+    #[test]
+    fn records_that_cross_the_border_of_chunks_stay_whole() {
+        let many: Vec<u32> = (0..400_000).flat_map(|number| [18, number, 1]).collect();
+        check(&file(&many), &many, (18, true));
+    }
+
+    #[test]
+    fn objects_end_where_one_is_not_whole() {
+        let one = [&words(&[9])[..], b"\x01\0\x01\0A\x02\0xy\x02\0\0\0"].concat();
+        let two = [&one[..], &one, &[0; 40]].concat();
+        let mut input = &two[..];
+        assert_eq!(object(&mut input).unwrap(), Some(one.clone()));
+        assert_eq!(object(&mut input).unwrap(), Some(one.clone()));
+        assert_eq!(object(&mut input).unwrap(), None);
+        for end in 0..one.len() {
+            assert_eq!(object(&mut &one[..end]).unwrap(), None, "{end}");
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! Recording programs of a Java virtual machine: an agent that every virtual machine of a test loads, and what it leaves.
+//!
+//! The agent and the recorder are Java (`*.java`), compiled once by the user's JDK: see [`Jdk::agent`]. An agent hands each
+//! class of the checkout to a process of this program, see [`serve`]; [`collect`] makes traces of the files that the
+//! recorders wrote.
+//!
+//! ```text
+//! <base>/agent           the agent's archive, this program, the checkout and the limit, each ended by a zero byte
+//! <base>/<pid>-<start>/  a virtual machine that loaded a class of the checkout
+//!     info               what the agent knows of it, in lines `key=value`
+//!     process            who runs, see `trace::container::Process`
+//!     classes            the original classes, see `serve`
+//!     objects            descriptions of objects
+//!     thread-<n>         records, see `collect`
+//! ```
+
+pub mod collect;
+mod jar;
+pub mod serve;
+
+use std::ffi::OsStr;
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::path::PathBuf;
+
+use sha2::Digest as _;
+use sha2::Sha256;
+
+use crate::world::files;
+use crate::world::process;
+use crate::world::record::RecordError;
+
+/// The variable with options for all virtual machines.
+pub const VARIABLE: &str = "JAVA_TOOL_OPTIONS";
+
+/// How lines begin that a virtual machine prints to stderr because of the agent: with the value of the variable, and where
+/// a class is loaded and the stack has no room for an agent.
+const NOTES: [&str; 2] = ["Picked up JAVA_TOOL_OPTIONS: ", "*** java.lang.instrument ASSERTION FAILED ***: "];
+
+/// The sources. Whatever compiles them, the first two run in every virtual machine from Java 8 on; the last one needs
+/// Java 9.
+const SOURCES: [(&str, &str); 3] = [
+    ("Agent.java", include_str!("Agent.java")),
+    ("Recorder.java", include_str!("Recorder.java")),
+    ("Walker.java", include_str!("Walker.java")),
+];
+
+/// Ways to compile the sources, best first: options, and how many of the sources. A new compiler may not know Java 8, an
+/// old one has no classes for the last source.
+const WAYS: [(&[&str], usize); 3] =
+    [(&["-source", "8", "-target", "8"], 3), (&["-source", "8", "-target", "8"], 2), (&[], 3)];
+
+/// Options for the virtual machine beside the agent:
+/// - hash codes of objects are counted, so that they name objects;
+/// - no warning, which goes to the program's output, that the classes of the recorder are beside those of the system.
+const OPTIONS: [&str; 5] = [
+    "-XX:+IgnoreUnrecognizedVMOptions",
+    "-XX:+UnlockExperimentalVMOptions",
+    "-XX:hashCode=3",
+    "-XX:+UnlockDiagnosticVMOptions",
+    "-XX:-PrintWarnings",
+];
+
+/// A Java development kit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Jdk {
+    /// Its compiler.
+    pub javac: PathBuf,
+}
+
+impl Jdk {
+    /// Finds one: that of `home` (`JAVA_HOME`), or the first in `path`.
+    pub fn find(path: &OsStr, home: Option<&OsStr>) -> Option<Self> {
+        let of_home = home.filter(|home| !home.is_empty()).map(|home| Path::new(home).join("bin"));
+        let directories = path.as_bytes().split(|byte| *byte == b':').filter(|directory| !directory.is_empty());
+        let directories = directories.map(|directory| PathBuf::from(OsStr::from_bytes(directory)));
+        let places = of_home.into_iter().chain(directories).map(|directory| directory.join("javac"));
+        let mut found = places.filter(|place| place.is_absolute() && files::is_executable(place));
+        found.next().map(|javac| Self { javac })
+    }
+
+    /// The archive of the agent in the directory `cache`; it is compiled if it is not there yet.
+    pub fn agent(&self, cache: &Path) -> Result<PathBuf, RecordError> {
+        let mut digest = Sha256::new();
+        for (name, source) in SOURCES {
+            digest.update(name);
+            digest.update(source);
+        }
+        let digest = digest.finalize().iter().take(16).fold(String::new(), |mut text, byte| {
+            write!(text, "{byte:02x}").expect("a string takes all");
+            text
+        });
+        let place = cache.join("java").join(digest);
+        let archive = place.join("agent.jar");
+        if archive.is_file() {
+            return Ok(archive);
+        }
+        let failed = |source| RecordError::Prepare { path: place.clone(), source };
+        fs::create_dir_all(&place).map_err(failed)?;
+        // Beside others that do the same; what a killed one leaves is small.
+        let scratch = tempfile::Builder::new().prefix("compile-").tempdir_in(&place).map_err(failed)?;
+        for (name, source) in SOURCES {
+            fs::write(scratch.path().join(name), source).map_err(failed)?;
+        }
+        let classes = self.compile(scratch.path())?.map_err(failed)?;
+        files::replace(&archive, &jar::archive("Premain-Class: idd.Agent\n", &classes)).map_err(failed)?;
+        Ok(archive)
+    }
+
+    /// The classes of the sources in a directory: paths in an archive, and contents.
+    fn compile(&self, directory: &Path) -> Result<io::Result<Vec<(String, Vec<u8>)>>, RecordError> {
+        let mut said = String::new();
+        for (options, n_sources) in WAYS {
+            let mut words: Vec<&OsStr> = options.iter().map(OsStr::new).collect();
+            words.extend(["-nowarn", "-proc:none", "-encoding", "UTF-8", "-d", "out"].map(OsStr::new));
+            words.extend(SOURCES[..n_sources].iter().map(|(name, _)| OsStr::new(*name)));
+            let out = directory.join("out");
+            let made = fs::create_dir_all(&out);
+            let done = made.and_then(|()| process::capture(self.javac.as_os_str(), &words, directory, &[]));
+            let done = done.map_err(|source| RecordError::Prepare { path: self.javac.clone(), source })?;
+            if done.code == Some(0) {
+                let names = files::names(&out.join("idd")).into_iter().filter_map(|name| name.into_string().ok());
+                let class = |name: String| Ok((format!("idd/{name}"), fs::read(out.join("idd").join(&name))?));
+                return Ok(names.map(class).collect());
+            }
+            said = String::from_utf8_lossy(&done.stderr).into_owned();
+        }
+        Err(RecordError::Runtime { said })
+    }
+}
+
+/// What the agents of a test are told.
+#[derive(Debug, Clone, Copy)]
+pub struct Told<'t> {
+    /// The archive of the agent.
+    pub agent: &'t Path,
+    /// This program.
+    pub program: &'t Path,
+    /// The checkout.
+    pub checkout: &'t Path,
+    /// Bytes that each virtual machine may record.
+    pub max_bytes: u64,
+}
+
+/// Prepares an empty directory for the records of a test.
+pub fn prepare(base: &Path, told: Told<'_>) -> Result<(), RecordError> {
+    let failed = |source| RecordError::Prepare { path: base.to_owned(), source };
+    files::remove(base).map_err(failed)?;
+    fs::create_dir_all(base).map_err(failed)?;
+    let limit = told.max_bytes.min(i64::MAX.unsigned_abs()).to_string();
+    let words = [told.agent, told.program, told.checkout].map(|path| path.as_os_str().as_bytes());
+    let text = [words[0], words[1], words[2], limit.as_bytes()].join(&0);
+    fs::write(base.join("agent"), text).map_err(failed)
+}
+
+/// The value of the [variable](VARIABLE) for a test; `own` is the user's.
+pub fn options(agent: &Path, base: &Path, own: Option<&OsStr>) -> OsString {
+    let mut words: Vec<Vec<u8>> = own.iter().map(|own| own.as_bytes().to_vec()).collect();
+    words.extend(OPTIONS.map(|option| option.as_bytes().to_vec()));
+    let agent = [b"-javaagent:", agent.as_os_str().as_bytes(), b"=", base.as_os_str().as_bytes()].concat();
+    words.push(quoted(&agent));
+    OsStr::from_bytes(&words.join(&b' ')).to_owned()
+}
+
+/// A word as the virtual machine splits the value: white space ends it, unless it is in quotes of one of two kinds.
+fn quoted(word: &[u8]) -> Vec<u8> {
+    let mut text = Vec::new();
+    for byte in word {
+        match byte {
+            b'\'' => text.extend(b"\"'\""),
+            byte if byte.is_ascii_whitespace() || *byte == b'"' => text.extend([b'\'', *byte, b'\'']),
+            byte => text.push(*byte),
+        }
+    }
+    text
+}
+
+/// An output without what virtual machines print because of the agent.
+pub fn without_notes(output: &str) -> String {
+    let mut text = output.to_owned();
+    for note in NOTES {
+        let mut parts = text.split(note);
+        let mut rest = parts.next().unwrap_or_default().to_owned();
+        rest.extend(parts.map(|part| part.split_once('\n').map_or("", |(_, behind)| behind)));
+        text = rest;
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_come_behind_those_of_the_user_and_keep_their_spaces() {
+        let value = options(Path::new("/a b/x.jar"), Path::new("/it's"), Some(OsStr::new("-Xmx1g")));
+        let value = value.to_str().unwrap();
+        assert!(value.starts_with("-Xmx1g -XX:"), "{value}");
+        assert!(value.ends_with(" -javaagent:/a' 'b/x.jar=/it\"'\"s"), "{value}");
+    }
+
+    #[test]
+    fn the_notes_of_virtual_machines_are_no_output_of_the_test() {
+        check("a\nPicked up JAVA_TOOL_OPTIONS: -X y\nb\n", "a\nb\n");
+        check("aPicked up JAVA_TOOL_OPTIONS: -X y\nb", "ab");
+        check("Picked up JAVA_TOOL_OPTIONS: cut", "");
+        check("nothing\n", "nothing\n");
+    }
+
+    #[track_caller]
+    fn check(output: &str, expected: &str) {
+        assert_eq!(without_notes(output), expected);
+    }
+}

@@ -1,0 +1,133 @@
+//! Recordings of Java programs: the real binary over a real JDK.
+
+use crate::plain;
+use crate::plain::git;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
+
+const TORTURE: &str = include_str!("java/Main.java");
+const MODERN: &str = include_str!("java/Modern.java");
+
+/// The version of the Java compiler; if there is none, this is said.
+#[expect(clippy::print_stderr, reason = "a test that does not test what it is called for says so")]
+fn version() -> Option<u32> {
+    let said = Command::new("javac").arg("-version").output().ok();
+    let said = said.map(|output| String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned());
+    let version = said.as_deref().and_then(|said| said.trim().strip_prefix("javac "));
+    let version = version.and_then(|version| version.trim_start_matches("1.").split(['.', '-']).next()?.parse().ok());
+    if version.is_none() {
+        eprintln!("there is no `javac`: recordings of Java programs are not tested");
+    }
+    version
+}
+
+/// A repository with these files, all committed.
+fn repository(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let place = tempfile::tempdir().unwrap();
+    for (name, content) in files {
+        fs::write(place.path().join(name), content).unwrap();
+    }
+    fs::write(place.path().join(".gitignore"), "out/\n").unwrap();
+    git(place.path(), &["init", "--quiet", "."]);
+    git(place.path(), &["add", "."]);
+    git(place.path(), &["commit", "--quiet", "-m", "All"]);
+    place
+}
+
+const BUILD: &str = "javac -g -d out *.java";
+
+/// Records a test; the result is what was said, and the description of the recording.
+#[track_caller]
+fn record(place: &Path, words: &[&str], test: &str) -> (String, serde_json::Value) {
+    let words: Vec<&str> = ["record", "--build", BUILD].iter().chain(words).chain(&["--", test]).copied().collect();
+    let (said, progress, code) = plain::idd(place, &words);
+    assert_eq!(code, Some(0), "{said}{progress}");
+    let recording = fs::read(place.join(".git/idd/recordings/0001/recording.json")).unwrap();
+    (said, serde_json::from_slice(&recording).unwrap())
+}
+
+#[test]
+fn record_of_java_does_not_change_what_the_torture_program_does() {
+    let Some(version) = version() else { return };
+    let mut files = vec![("Main.java", TORTURE)];
+    let mut test = "java -Xss400k -cp out Main".to_owned();
+    if version >= 17 {
+        files.push(("Modern.java", MODERN));
+        test = format!("java -cp out Modern && {test}");
+    }
+    let place = repository(&files);
+    let (said, recording) = record(place.path(), &[], &test);
+    assert_eq!(recording["ending"], "exit code 3", "{said}");
+    assert_eq!(recording["is_same_output"], true, "{said}");
+    let processes = recording["processes"].as_array().unwrap();
+    assert_eq!(processes.len(), files.len(), "{said}");
+    let is_whole = |process: &serde_json::Value| process["is_lost"] == false && process["is_cut"] == false;
+    assert!(processes.iter().all(is_whole), "{said}");
+    assert_eq!(recording["chosen"], processes.len() - 1, "{said}");
+}
+
+const SUM: &str = "public class Main {
+    public static void main(String[] args) {
+        int sum = 0;
+        for (int i = 0; i < 100000; i++) {
+            sum += new int[] {i}.length;
+        }
+        System.out.println(sum);
+        System.exit(sum == 100000 ? 1 : 0);
+    }
+}
+";
+
+#[test]
+fn record_of_java_needs_no_clang_and_is_repeatable() {
+    if version().is_none() {
+        return;
+    }
+    let place = repository(&[("Main.java", SUM)]);
+    let bin = place.path().join(".git/bin");
+    fs::create_dir(&bin).unwrap();
+    let path = std::env::var_os("PATH").unwrap();
+    for name in ["java", "javac", "git", "sh", "setarch"] {
+        let found = std::env::split_paths(&path).map(|directory| directory.join(name)).find(|place| place.exists());
+        symlink(fs::canonicalize(found.unwrap()).unwrap(), bin.join(name)).unwrap();
+    }
+    // A compiler is a virtual machine, too, but has no class of the checkout.
+    let words = ["record", "--build", BUILD, "--", "javac -version; java -cp out Main"];
+    let output = plain::program(place.path()).args(words).env("PATH", &bin).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.contains("the test ended with exit code 1\n* 0: java -cp out Main ("), "{said}");
+    assert!(!said.contains("warning") && !said.contains("note"), "{said}");
+    let none = ["record", "--build", BUILD, "--", "javac -version"];
+    let output = plain::program(place.path()).args(none).env("PATH", &bin).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("error: the test ran no Java class of the checkout, and ended with exit code 0"), "{said}");
+}
+
+#[test]
+fn record_of_java_ends_at_max_trace_and_the_program_goes_on() {
+    if version().is_none() {
+        return;
+    }
+    let place = repository(&[("Main.java", SUM)]);
+    let (said, recording) = record(place.path(), &["--max-trace", "1M"], "java -cp out Main");
+    assert_eq!(recording["ending"], "exit code 1", "{said}");
+    assert!(said.contains("warning: the end of the run was left out"), "{said}");
+    let n_bytes = recording["processes"][0]["n_bytes"].as_u64().unwrap();
+    assert!((500_000..1 << 20).contains(&n_bytes), "{n_bytes}");
+}
+
+/// The recorder keeps its files beside the limit of the program to its own.
+#[test]
+fn record_of_java_is_not_limited_by_max_output() {
+    if version().is_none() {
+        return;
+    }
+    let place = repository(&[("Main.java", SUM)]);
+    let (said, recording) = record(place.path(), &["--max-output", "64K"], "java -cp out Main");
+    assert_eq!(recording["is_repeatable"], true, "{said}");
+    assert!(recording["processes"][0]["n_bytes"].as_u64().unwrap() > 1_000_000, "{said}");
+}
