@@ -9,6 +9,7 @@
 use crate::instrument::Unsupported;
 use crate::instrument::java::class_file::Class;
 use crate::instrument::java::class_file::FRAMES;
+use crate::instrument::java::class_file::Method;
 use crate::instrument::java::code::Code;
 use crate::instrument::java::code::Handler;
 use crate::instrument::java::code::Instruction;
@@ -70,7 +71,7 @@ pub fn rewrite(bytes: &[u8], first_site: u32) -> Result<Rewritten, Unsupported> 
                 let first = first_site + rewritten.n_sites;
                 first.checked_add(n_sites).ok_or_else(|| Unsupported::new("too many sites"))?;
                 let Some(range) = &method.code else { continue };
-                let attribute = code_attribute(class.version, (&code, &sites), first, &mut constants)?;
+                let attribute = code_attribute((class.version, method), (&code, &sites), first, &mut constants)?;
                 out.extend(&class.bytes[method.range.start..range.start]);
                 out.extend(&class.bytes[range.start..range.start + 2]);
                 out.extend(u32::try_from(attribute.len()).unwrap_or(u32::MAX).to_be_bytes());
@@ -155,7 +156,7 @@ impl Constants {
 
 /// The content of the `Code` attribute of a method with its sites.
 pub(super) fn code_attribute(
-    version: u16,
+    (version, method): (u16, &Method),
     (code, sites): (&Code<'_>, &[Site]),
     first: u32,
     constants: &mut Constants,
@@ -171,7 +172,8 @@ pub(super) fn code_attribute(
     let target = |instruction: u32| layout.targets[instruction as usize];
     let mut handlers = code.handlers.clone();
     let mut frames = frames_of(code)?;
-    if let Some(guarded) = sites::guarded(code, sites).filter(|_| sites.iter().any(|site| site.probe == Probe::Leave)) {
+    let is_guarded = sites.iter().any(|site| site.probe == Probe::Leave);
+    if let Some(guarded) = sites::guarded(method, code, sites).filter(|_| is_guarded) {
         handlers.push(Handler { guarded, begin: code.end(), class: 0 });
         let exception = Slot::Object(constants.class(EXCEPTION)?);
         frames.push(Frame { at: code.end(), shape: Shape::Full(Vec::new(), vec![exception]) });

@@ -51,11 +51,16 @@ const GROWTH: &str = "0AAAAAAAABBAAABB AA...ABABAAAAABB BBAAAABBBBAAAAa0 a0aaaaa
 ///
 /// Its constants: 6 is a field `f` of type `I`, 9 a method `f()V`.
 fn class_of(code: &[u8]) -> Vec<u8> {
+    class_with("f", 8, code)
+}
+
+/// The same with another name for the method and the field, and other modifiers of the method.
+fn class_with(name: &str, access: u8, code: &[u8]) -> Vec<u8> {
     let text = |text: &str| [&[1, 0, u8::try_from(text.len()).unwrap()], text.as_bytes()].concat();
     let constants = [
         text("T"),
         vec![7, 0, 1],
-        text("f"),
+        text(name),
         text("()V"),
         text("Code"),
         vec![9, 0, 2, 0, 7],
@@ -68,7 +73,7 @@ fn class_of(code: &[u8]) -> Vec<u8> {
     [
         &[0xca, 0xfe, 0xba, 0xbe, 0, 0, 0, 49, 0, 11],
         &constants.concat()[..],
-        &[0, 0x20, 0, 2, 0, 0, 0, 0, 0, 0, 0, 1, 0, 8, 0, 3, 0, 4, 0, 1, 0, 5],
+        &[0, 0x20, 0, 2, 0, 0, 0, 0, 0, 0, 0, 1, 0, access, 0, 3, 0, 4, 0, 1, 0, 5],
         &(length + 12).to_be_bytes(),
         &[0, 4, 0, 4],
         &length.to_be_bytes(),
@@ -164,7 +169,9 @@ fn every_instruction_stays_what_it_is() {
     let class = Class::read(&bytes).unwrap();
     let read = Code::of(&class, &class.methods[0]).unwrap().unwrap();
     assert_eq!(read.instructions.len(), 202 - 3 + 10);
-    let laid_out = code_attribute(class.version, (&read, &[]), 16, &mut Constants::new(class.pool.len())).unwrap();
+    let laid_out =
+        code_attribute((class.version, &class.methods[0]), (&read, &[]), 16, &mut Constants::new(class.pool.len()))
+            .unwrap();
     assert_eq!(Code::read(&laid_out, &class.pool).unwrap().0.bytes, code);
 }
 
@@ -174,7 +181,8 @@ fn without_sites_the_code_stays_as_it_is() {
         let class = Class::read(bytes).unwrap();
         for (method, code, _) in rewritten_methods(&class) {
             let content =
-                code_attribute(class.version, (&code, &[]), 16, &mut Constants::new(class.pool.len())).unwrap();
+                code_attribute((class.version, &method), (&code, &[]), 16, &mut Constants::new(class.pool.len()))
+                    .unwrap();
             let (same, offsets) = Code::read(&content, &class.pool).unwrap();
             assert_eq!(same.bytes, code.bytes, "{}", method.name);
             assert_eq!(same.handlers, code.handlers);
@@ -261,7 +269,7 @@ fn check_rewritten(bytes: &[u8], first_site: u32) {
         let place = |at: u32| new_code.instructions[at as usize].offset;
         let frames = frames_of(&code).unwrap();
         let new_frames = frames_of(&new_code).unwrap();
-        let leave = (class.version >= 50).then_some(()).and(sites::guarded(&code, &all));
+        let leave = (class.version >= 50).then_some(()).and(sites::guarded(method, &code, &all));
         assert_eq!(frames.len() + usize::from(leave.is_some()), new_frames.len());
         for (frame, new_frame) in frames.iter().zip(new_frames) {
             assert_eq!(place(new_frame.at), u32::from(layout.targets[frame.at as usize]));
@@ -341,6 +349,26 @@ fn a_new_object_is_recorded_when_its_constructor_is_done() {
         "19: Block Object Object Block Object Value(None) Object Value(None) Leave",
     ];
     assert_eq!(listed(MADE_WITHOUT_FRAMES, "nested"), expected);
+}
+
+#[test]
+fn an_exception_that_leaves_a_constructor_is_recorded_where_the_object_is_known() {
+    #[track_caller]
+    fn check(code: &[u8], is_recorded: bool) {
+        let bytes = class_with("<init>", 0, code);
+        let class = Class::read(&bytes).unwrap();
+        let (_, _, sites) = rewritten_methods(&class).pop().unwrap();
+        assert_eq!(sites.iter().any(|site| site.probe == Probe::Leave), is_recorded, "{sites:?}");
+        check_rewritten(&bytes, 16);
+    }
+    // `this()` alone.
+    check(&[42, 183, 0, 9, 177], true);
+    // An exception is thrown on another way before it, in code before it and behind it.
+    check(&[4, 153, 0, 5, 1, 191, 42, 183, 0, 9, 177], true);
+    check(&[4, 154, 0, 8, 42, 183, 0, 9, 177, 1, 191], false);
+    // On one of two ways each; and the local of the object is written later, so it is not known.
+    check(&[4, 154, 0, 8, 42, 183, 0, 9, 177, 42, 183, 0, 9, 177], false);
+    check(&[42, 183, 0, 9, 1, 75, 177], false);
 }
 
 #[test]
