@@ -57,6 +57,10 @@ impl Layout {
         if code.max_stack.checked_add(SITE_STACK).is_none() {
             return Err(Unsupported::new("a stack of more than 64 Ki slots"));
         }
+        // One handler and the table of frames may be added.
+        if code.handlers.len().max(code.attributes.len()) >= usize::from(u16::MAX) {
+            return Err(Unsupported::new("too many handlers or attributes"));
+        }
         let too_long = || Unsupported::new("a method that would be longer than 64 KiB");
         let narrow = |at: usize| u16::try_from(at).map_err(|_| too_long());
         let mut layout = Self { targets: Vec::new(), own: Vec::new(), length: 0 };

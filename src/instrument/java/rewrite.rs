@@ -9,6 +9,7 @@
 use crate::instrument::Unsupported;
 use crate::instrument::java::class_file::Class;
 use crate::instrument::java::class_file::FRAMES;
+use crate::instrument::java::class_file::Method;
 use crate::instrument::java::code::Code;
 use crate::instrument::java::code::Handler;
 use crate::instrument::java::code::Instruction;
@@ -34,6 +35,9 @@ pub const RECORDER: &str = "idd/Recorder";
 
 /// The class of all exceptions.
 const EXCEPTION: &str = "java/lang/Throwable";
+
+/// The attribute that has the frames.
+const TABLE: &str = "StackMapTable";
 
 /// The largest number that an instruction can have in itself.
 const MAX_SHORT: u32 = i16::MAX as u32;
@@ -67,7 +71,7 @@ pub fn rewrite(bytes: &[u8], first_site: u32) -> Result<Rewritten, Unsupported> 
                 let first = first_site + rewritten.n_sites;
                 first.checked_add(n_sites).ok_or_else(|| Unsupported::new("too many sites"))?;
                 let Some(range) = &method.code else { continue };
-                let attribute = code_attribute(class.version, (&code, &sites), first, &mut constants)?;
+                let attribute = code_attribute((class.version, method), (&code, &sites), first, &mut constants)?;
                 out.extend(&class.bytes[method.range.start..range.start]);
                 out.extend(&class.bytes[range.start..range.start + 2]);
                 out.extend(u32::try_from(attribute.len()).unwrap_or(u32::MAX).to_be_bytes());
@@ -152,7 +156,7 @@ impl Constants {
 
 /// The content of the `Code` attribute of a method with its sites.
 pub(super) fn code_attribute(
-    version: u16,
+    (version, method): (u16, &Method),
     (code, sites): (&Code<'_>, &[Site]),
     first: u32,
     constants: &mut Constants,
@@ -164,26 +168,27 @@ pub(super) fn code_attribute(
     out.extend(code.max_locals.to_be_bytes());
     out.extend(u32::from(layout.length).to_be_bytes());
     out.extend(body);
-    let count = |n: usize| u16::try_from(n).map(u16::to_be_bytes).map_err(|_| Unsupported::new("too many handlers"));
+    let count = |n: usize| u16::try_from(n).expect("the sites were found to fit").to_be_bytes();
     let target = |instruction: u32| layout.targets[instruction as usize];
     let mut handlers = code.handlers.clone();
     let mut frames = frames_of(code)?;
-    if let Some(guarded) = sites::guarded(code, sites) {
+    let is_guarded = sites.iter().any(|site| site.probe == Probe::Leave);
+    if let Some(guarded) = sites::guarded(method, code, sites).filter(|_| is_guarded) {
         handlers.push(Handler { guarded, begin: code.end(), class: 0 });
         let exception = Slot::Object(constants.class(EXCEPTION)?);
         frames.push(Frame { at: code.end(), shape: Shape::Full(Vec::new(), vec![exception]) });
     }
+    out.extend(count(handlers.len()));
     // A monitor is guarded from the moment it is entered: else the machine takes it for one that is never left if the
     // site throws, and never compiles the method.
-    let begin = |start: u32| match start.checked_sub(1) {
+    let guarded = |start: u32| match start.checked_sub(1) {
         Some(before) if matches!(code.instructions[before as usize].operation, Operation::Enter) => {
             layout.own[before as usize] + 1
         }
         _ => target(start),
     };
-    out.extend(count(handlers.len())?);
     for handler in &handlers {
-        let places = [begin(handler.guarded.start), target(handler.guarded.end), target(handler.begin)];
+        let places = [guarded(handler.guarded.start), target(handler.guarded.end), target(handler.begin)];
         out.extend(places.iter().flat_map(|place| place.to_be_bytes()));
         out.extend(handler.class.to_be_bytes());
     }
@@ -191,7 +196,9 @@ pub(super) fn code_attribute(
     let mut attributes: Vec<(u16, Vec<u8>)> = Vec::new();
     if version >= FRAMES && !frames.is_empty() {
         let own = |at: u32| layout.own[at as usize];
-        attributes.push((constants.text("StackMapTable")?, frames::write(&frames, target, own)));
+        let table = code.attributes.iter().find(|(name, ..)| &**name == TABLE);
+        let name = table.map_or_else(|| constants.text(TABLE), |(_, number, _)| Ok(*number))?;
+        attributes.push((name, frames::write(&frames, target, own)));
     }
     for (name, number, content) in &code.attributes {
         let moved = match &**name {
@@ -202,7 +209,7 @@ pub(super) fn code_attribute(
         };
         attributes.push((*number, moved));
     }
-    out.extend(count(attributes.len())?);
+    out.extend(count(attributes.len()));
     for (number, content) in attributes {
         out.extend(number.to_be_bytes());
         out.extend(u32::try_from(content.len()).unwrap_or(u32::MAX).to_be_bytes());

@@ -12,7 +12,6 @@ use crate::instrument::java::class_file::Method;
 use crate::instrument::java::code::Code;
 use crate::instrument::java::descriptor::Kind;
 use crate::instrument::java::descriptor::Signature;
-use crate::instrument::java::frames::Slot;
 use crate::instrument::java::layout;
 use crate::instrument::java::operation::Operation;
 use crate::instrument::java::pool::Constant;
@@ -20,8 +19,6 @@ use crate::instrument::java::pool::Member;
 use crate::instrument::java::stack::Constructed;
 use crate::instrument::java::stack::constant_kind;
 use crate::instrument::java::stack::constructed;
-
-use crate::instrument::java::stack::frames_of;
 use std::ops::Range;
 
 /// What a site records.
@@ -135,14 +132,6 @@ fn of_method<'b>(class: &Class<'b>, method: &Method) -> Result<Option<(Code<'b>,
     for handler in &code.handlers {
         is_handler[handler.begin as usize] = true;
     }
-    for frame in frames_of(&code)?.iter().filter(|frame| is_handler[frame.at as usize]) {
-        // Tools that do not know the classes of two exceptions join them to this.
-        if let [Slot::Object(joined)] = frame.stack()
-            && &**class.pool.class(*joined)? == "java/lang/Object"
-        {
-            return Err(Unsupported::new("an exception that the verifier does not know for one"));
-        }
-    }
     let mut sites = entry(method)?;
     for (number, instruction) in (0_u32..).zip(&code.instructions) {
         let mut add = |probe| sites.push(Site { instruction: number, probe });
@@ -156,7 +145,7 @@ fn of_method<'b>(class: &Class<'b>, method: &Method) -> Result<Option<(Code<'b>,
             add(probe);
         }
     }
-    if guarded(&code, &sites).is_some() {
+    if guarded(method, &code, &sites).is_some() {
         sites.push(Site { instruction: code.end(), probe: Probe::Leave });
     }
     Ok(Some((code, sites)))
@@ -165,15 +154,21 @@ fn of_method<'b>(class: &Class<'b>, method: &Method) -> Result<Option<(Code<'b>,
 /// The instructions whose exceptions are recorded when they leave the method; `None` if there are none.
 ///
 /// In a constructor, these are the ones after the call of the constructor of the class that is extended: before that, no
-/// handler may have the object, and a frame would have to say so. What is thrown there is seen by what follows.
-pub fn guarded(code: &Code<'_>, sites: &[Site]) -> Option<Range<u32>> {
+/// handler may have the object, and a frame would have to say so. What is thrown there is seen by what follows. There are
+/// none if such a call is made in two places, or is not known, or if code that runs before it is behind it.
+pub fn guarded(method: &Method, code: &Code<'_>, sites: &[Site]) -> Option<Range<u32>> {
     let mut begins = sites.iter().filter(|site| site.probe == Probe::This).map(|site| site.instruction + 1);
     let begin = match (begins.next(), begins.next()) {
-        (None, _) => 0,
+        (None, _) if !method.is_constructor() => 0,
         (Some(begin), None) => begin,
-        (Some(_), Some(_)) => return None,
+        _ => return None,
     };
-    (begin < code.end()).then_some(begin..code.end())
+    let is_left = |before: u32, way: u32| before < begin && begin <= way;
+    // A compiler may put some of what runs before that call behind it.
+    let is_mixed = (0..).zip(&code.instructions).any(|(number, instruction)| {
+        number < begin && instruction.operation.ways().iter().any(|way| is_left(number, *way))
+    }) || code.handlers.iter().any(|handler| is_left(handler.guarded.start, handler.begin));
+    (begin < code.end() && !is_mixed).then_some(begin..code.end())
 }
 
 /// The sites at the beginning of a method.

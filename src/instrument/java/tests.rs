@@ -51,11 +51,16 @@ const GROWTH: &str = "0AAAAAAAABBAAABB AA...ABABAAAAABB BBAAAABBBBAAAAa0 a0aaaaa
 ///
 /// Its constants: 6 is a field `f` of type `I`, 9 a method `f()V`.
 fn class_of(code: &[u8]) -> Vec<u8> {
+    class_with("f", 8, code)
+}
+
+/// The same with another name for the method and the field, and other modifiers of the method.
+fn class_with(name: &str, access: u8, code: &[u8]) -> Vec<u8> {
     let text = |text: &str| [&[1, 0, u8::try_from(text.len()).unwrap()], text.as_bytes()].concat();
     let constants = [
         text("T"),
         vec![7, 0, 1],
-        text("f"),
+        text(name),
         text("()V"),
         text("Code"),
         vec![9, 0, 2, 0, 7],
@@ -68,7 +73,7 @@ fn class_of(code: &[u8]) -> Vec<u8> {
     [
         &[0xca, 0xfe, 0xba, 0xbe, 0, 0, 0, 49, 0, 11],
         &constants.concat()[..],
-        &[0, 0x20, 0, 2, 0, 0, 0, 0, 0, 0, 0, 1, 0, 8, 0, 3, 0, 4, 0, 1, 0, 5],
+        &[0, 0x20, 0, 2, 0, 0, 0, 0, 0, 0, 0, 1, 0, access, 0, 3, 0, 4, 0, 1, 0, 5],
         &(length + 12).to_be_bytes(),
         &[0, 4, 0, 4],
         &length.to_be_bytes(),
@@ -164,7 +169,9 @@ fn every_instruction_stays_what_it_is() {
     let class = Class::read(&bytes).unwrap();
     let read = Code::of(&class, &class.methods[0]).unwrap().unwrap();
     assert_eq!(read.instructions.len(), 202 - 3 + 10);
-    let laid_out = code_attribute((&read, &[]), 16, &mut Constants::new(class.pool.len())).unwrap();
+    let laid_out =
+        code_attribute((class.version, &class.methods[0]), (&read, &[]), 16, &mut Constants::new(class.pool.len()))
+            .unwrap();
     assert_eq!(Code::read(&laid_out, &class.pool).unwrap().0.bytes, code);
 }
 
@@ -173,7 +180,9 @@ fn without_sites_the_code_stays_as_it_is() {
     for bytes in ALL {
         let class = Class::read(bytes).unwrap();
         for (method, code, _) in rewritten_methods(&class) {
-            let content = code_attribute((&code, &[]), 16, &mut Constants::new(class.pool.len())).unwrap();
+            let content =
+                code_attribute((class.version, &method), (&code, &[]), 16, &mut Constants::new(class.pool.len()))
+                    .unwrap();
             let (same, offsets) = Code::read(&content, &class.pool).unwrap();
             assert_eq!(same.bytes, code.bytes, "{}", method.name);
             assert_eq!(same.handlers, code.handlers);
@@ -210,7 +219,8 @@ fn check_rewritten(bytes: &[u8], first_site: u32) {
         let layout = Layout::of(&code, &sites).unwrap();
         let new_code = Code::of(&read, new_method).unwrap().unwrap();
         let mut new = new_code.instructions.iter();
-        let mut sites = sites.iter().peekable();
+        let all = sites;
+        let mut sites = all.iter().peekable();
         let mut take_sites = |new: &mut std::slice::Iter<'_, Instruction>, number: u32, is_before: bool| {
             let is_wanted = |next: &&Site| next.instruction == number && next.probe.is_before() == is_before;
             while let Some(next) = sites.next_if(is_wanted) {
@@ -219,7 +229,7 @@ fn check_rewritten(bytes: &[u8], first_site: u32) {
                     Probe::Parameter(kind, local) => Some(Operation::Load(kind, local)),
                     Probe::This => Some(Operation::Load(Kind::Reference, 0)),
                     Probe::Value(Some(Kind::Long | Kind::Double)) => Some(Operation::Shuffle(Shuffle::Dup2)),
-                    Probe::Value(Some(_)) | Probe::Handler => Some(Operation::Shuffle(Shuffle::Dup)),
+                    Probe::Value(Some(_)) | Probe::Handler | Probe::Leave => Some(Operation::Shuffle(Shuffle::Dup)),
                 };
                 if let Some(copied) = copied {
                     assert_eq!(new.next().unwrap().operation, copied);
@@ -237,6 +247,9 @@ fn check_rewritten(bytes: &[u8], first_site: u32) {
                 let parameters = Signature::of(&called.descriptor).unwrap().kinds().unwrap();
                 assert_eq!(&*called.class, "idd/Recorder");
                 assert_eq!(parameters.len(), if next.probe.size() == 0 { 1 } else { 2 });
+                if next.probe == Probe::Leave {
+                    assert_eq!(new.next().unwrap().operation, Operation::Throw);
+                }
                 site += 1;
             }
         };
@@ -251,11 +264,13 @@ fn check_rewritten(bytes: &[u8], first_site: u32) {
             assert_eq!(moved.operation, operation, "{} {number}", method.name);
             take_sites(&mut new, number, false);
         }
+        take_sites(&mut new, code.end(), false);
         assert_eq!(new.next(), None);
         let place = |at: u32| new_code.instructions[at as usize].offset;
         let frames = frames_of(&code).unwrap();
         let new_frames = frames_of(&new_code).unwrap();
-        assert_eq!(frames.len(), new_frames.len());
+        let leave = (class.version >= 50).then_some(()).and(sites::guarded(method, &code, &all));
+        assert_eq!(frames.len() + usize::from(leave.is_some()), new_frames.len());
         for (frame, new_frame) in frames.iter().zip(new_frames) {
             assert_eq!(place(new_frame.at), u32::from(layout.targets[frame.at as usize]));
         }
@@ -281,7 +296,8 @@ fn listed(bytes: &[u8], name: &str) -> Vec<String> {
     let class = Class::read(bytes).unwrap();
     let (_, code, sites) = rewritten_methods(&class).into_iter().find(|(method, ..)| &*method.name == name).unwrap();
     let lines = code.line_of_each();
-    let line = |site: &Site| lines[site.instruction as usize];
+    // That of the last instruction for the site behind it.
+    let line = |site: &Site| *lines.get(site.instruction as usize).or(lines.last()).unwrap();
     let of_line = |sites: &[Site]| {
         let probes: Vec<String> = sites.iter().map(|site| format!("{:?}", site.probe)).collect();
         format!("{}: {}", line(&sites[0]), probes.join(" ").replace("Value(Some(Reference))", "Object"))
@@ -295,7 +311,7 @@ fn sites_by_the_lines_of_the_source() {
         "44: Enter Parameter(Reference, 0) Parameter(Reference, 1) Value(Some(Int))",
         "45: Value(Some(Long))",
         "48: Value(Some(Int)) Block Block",
-        "49: Block Object Block Value(Some(Int)) Block",
+        "49: Block Object Block Value(Some(Int)) Block Leave",
     ];
     assert_eq!(listed(EVERY, "fields"), expected);
     let expected = [
@@ -308,6 +324,7 @@ fn sites_by_the_lines_of_the_source() {
         "82: Handler",
         "83: Object",
         "85: Handler",
+        "86: Leave",
     ];
     assert_eq!(listed(EVERY, "calls"), expected);
 }
@@ -317,18 +334,41 @@ fn a_new_object_is_recorded_when_its_constructor_is_done() {
     let expected = [
         "18: Enter Parameter(Int, 0) Object",
         // A text, the `String` of it, a text; the `StringBuilder`, the same from `append`, and the `Made`.
-        "19: Block Object Object Block Object Object Object Object",
+        "19: Block Object Object Block Object Object Object Object Leave",
     ];
     assert_eq!(listed(MADE, "nested"), expected);
     // The class that is extended is given a conditional value.
-    let expected = "9: Enter Parameter(Int, 1) Parameter(Reference, 2) Block Object Block Object Value(Some(Int)) This";
-    assert_eq!(listed(MADE, "<init>"), [expected]);
+    let expected = [
+        "9: Enter Parameter(Int, 1) Parameter(Reference, 2) Block Object Block Object Value(Some(Int)) This",
+        "11: Leave",
+    ];
+    assert_eq!(listed(MADE, "<init>"), expected);
     // Behind a condition it is not known what is on the stack, and a copy of the first object was not made.
     let expected = [
         "18: Enter Parameter(Int, 0) Value(None)",
-        "19: Block Object Object Block Object Value(None) Object Value(None)",
+        "19: Block Object Object Block Object Value(None) Object Value(None) Leave",
     ];
     assert_eq!(listed(MADE_WITHOUT_FRAMES, "nested"), expected);
+}
+
+#[test]
+fn an_exception_that_leaves_a_constructor_is_recorded_where_the_object_is_known() {
+    #[track_caller]
+    fn check(code: &[u8], is_recorded: bool) {
+        let bytes = class_with("<init>", 0, code);
+        let class = Class::read(&bytes).unwrap();
+        let (_, _, sites) = rewritten_methods(&class).pop().unwrap();
+        assert_eq!(sites.iter().any(|site| site.probe == Probe::Leave), is_recorded, "{sites:?}");
+        check_rewritten(&bytes, 16);
+    }
+    // `this()` alone.
+    check(&[42, 183, 0, 9, 177], true);
+    // An exception is thrown on another way before it, in code before it and behind it.
+    check(&[4, 153, 0, 5, 1, 191, 42, 183, 0, 9, 177], true);
+    check(&[4, 154, 0, 8, 42, 183, 0, 9, 177, 1, 191], false);
+    // On one of two ways each; and the local of the object is written later, so it is not known.
+    check(&[4, 154, 0, 8, 42, 183, 0, 9, 177, 42, 183, 0, 9, 177], false);
+    check(&[42, 183, 0, 9, 1, 75, 177], false);
 }
 
 #[test]
@@ -405,17 +445,20 @@ fn check_left(code: &[u8], expected: &str) {
 #[test]
 fn a_method_that_would_be_too_long_is_left() {
     const TOO_LONG: &str = "a method that would be longer than 64 KiB";
-    // A field is read and forgotten: 4 bytes, and 7 for the site. Entering has 6, and returning 1.
+    // A field is read and forgotten: 4 bytes, and 7 for the site. Entering has 6, returning 1, and leaving 8.
     let code = |n: usize| [[178, 0, 6, 87].repeat(n), vec![177]].concat();
-    check_rewritten(&class_of(&code(5957)), 16);
-    check_left(&code(5958), TOO_LONG);
+    check_rewritten(&class_of(&code(5956)), 16);
+    assert_eq!(rewrite(&class_of(&code(5956)), 16).unwrap().n_skipped, 0);
+    check_left(&code(5957), TOO_LONG);
     check_left(&code(16_000), TOO_LONG);
     // A jump over what is then too much, and the same with four bytes for the distance.
     let body = [178, 0, 6, 87].repeat(3000);
     let distance = u16::try_from(body.len() + 3).unwrap().to_be_bytes();
     check_left(&[&[167], &distance[..], &body, &[177]].concat(), TOO_LONG);
     let distance = u32::try_from(body.len() + 5).unwrap().to_be_bytes();
-    check_rewritten(&class_of(&[&[200], &distance[..], &body, &[177]].concat()), 16);
+    let far = class_of(&[&[200], &distance[..], &body, &[177]].concat());
+    check_rewritten(&far, 16);
+    assert_eq!(rewrite(&far, 16).unwrap().n_skipped, 0);
 }
 
 #[test]
@@ -425,8 +468,8 @@ fn a_method_with_subroutines_is_left() {
     check_left(&[196, 169, 0, 3, 177], "an unknown wide instruction");
     let rewritten = rewrite(OLD, 16).unwrap();
     assert_eq!(rewritten.n_skipped, 1);
-    // The constructor, and a method of two parameters.
-    assert_eq!(rewritten.n_sites, 2 + 3);
+    // The constructor, and a method of two parameters; each can be left by an exception.
+    assert_eq!(rewritten.n_sites, 3 + 4);
 }
 
 #[test]
@@ -463,7 +506,7 @@ fn a_class_that_is_not_known_is_refused() {
         check(&EVERY[..n], "the class file is cut short");
     }
     assert_eq!(rewrite(EVERY, u32::MAX).unwrap_err().what, "too many sites");
-    assert_eq!(rewrite(&class_of(&[177]), 16).unwrap().n_sites, 1);
+    assert_eq!(rewrite(&class_of(&[177]), 16).unwrap().n_sites, 2);
 }
 
 #[test]

@@ -136,13 +136,10 @@ impl Frame {
     }
 
     /// Whether an exception leaves it without a record now: it is a constructor before the one of the class that is
-    /// extended.
+    /// extended, or one in which that moment is not known.
     pub fn is_unguarded(&self) -> bool {
-        let is_this = |site: &&Site| site.probe == Probe::This;
-        match self.method.sites.iter().find(is_this) {
-            Some(site) => self.at <= site.instruction,
-            None => !self.method.sites.iter().any(|site| site.probe == Probe::Leave),
-        }
+        let site = |probe: Probe| self.method.sites.iter().find(|site| site.probe == probe);
+        site(Probe::Leave).is_none() || site(Probe::This).is_some_and(|site| self.at <= site.instruction)
     }
 
     /// How a site of a method fits.
