@@ -131,3 +131,77 @@ fn record_of_java_is_not_limited_by_max_output() {
     assert_eq!(recording["is_repeatable"], true, "{said}");
     assert!(recording["processes"][0]["n_bytes"].as_u64().unwrap() > 1_000_000, "{said}");
 }
+
+const ODD: &str = r#"import java.util.ArrayList;
+import java.util.List;
+
+public class Main {
+    private int total;
+    private final List<Integer> seen = new ArrayList<>();
+
+    void add(int value) {
+        if (value > 2 && value % 2 == 1) {
+            value = scale(value);
+        }
+        seen.add(value);
+        total += value;
+    }
+
+    static int scale(int value) {
+        return value * 10;
+    }
+
+    public static void main(String[] args) {
+        Main sum = new Main();
+        int[] values = {1, 2, 3, 4};
+        int unused = args.length;
+        for (int i = 0; i < values.length; i++) {
+            sum.add(values[i]);
+        }
+        if (sum.total != 10) {
+            throw new IllegalStateException("wrong: " + sum.total);
+        }
+    }
+}
+"#;
+
+/// What a command says about the last recording.
+#[track_caller]
+fn asked(place: &Path, words: &[&str]) -> String {
+    let (said, progress, code) = plain::idd(place, words);
+    assert_eq!(code, Some(0), "{words:?}: {said}{progress}");
+    said
+}
+
+#[test]
+fn trace_and_slice_read_recordings_of_java() {
+    if version().is_none() {
+        return;
+    }
+    let place = repository(&[("Main.java", ODD)]);
+    record(place.path(), &["--once"], "java -cp out Main");
+    let tree = asked(place.path(), &["trace", "tree"]);
+    let scaled = "    iteration 3\n      Main.add(this=Main#";
+    assert!(tree.starts_with("Main.main(args=String[0]#") && tree.contains("(never returned)"), "{tree}");
+    assert!(tree.contains("loop, 4 times") && tree.contains(scaled), "{tree}");
+    assert!(tree.contains("        Main.scale(value=3) = 30  Main.java:17 #"), "{tree}");
+    let slice = asked(place.path(), &["slice", "--backward", "crash", "--json"]);
+    let slice: serde_json::Value = serde_json::from_str(&slice).unwrap();
+    let lines: Vec<u64> = slice["lines"].as_array().unwrap().iter().map(|line| line["line"].as_u64().unwrap()).collect();
+    // The list and the variable that nothing reads are not in it; the way to the object is.
+    assert_eq!(lines, [6, 9, 10, 13, 17, 21, 22, 24, 25, 27, 28], "{slice:#}");
+    // The last definition of the sum, and what it comes from.
+    let last = slice["lines"].as_array().unwrap().iter().find(|line| line["line"] == 27).unwrap();
+    let step = last["last_step"].as_u64().unwrap().to_string();
+    let why = asked(place.path(), &["trace", "why", &step, "sum.total"]);
+    assert!(why.contains("sum.total = 37") && why.contains("value = scale(value);"), "{why}");
+    assert!(why.contains("return value * 10;") && !why.contains("seen.add"), "{why}");
+    // An object of the library is read and written as a whole.
+    let at = asked(place.path(), &["slice", "--forward", "line:Main.java:12", "--json"]);
+    assert!(at.contains("\"line\":12"), "{at}");
+    let stat = asked(place.path(), &["trace", "stat"]);
+    assert!(stat.contains("reads that found other bytes than were written last: 0 of"), "{stat}");
+    let (said, progress, code) = plain::idd(place.path(), &["invariants"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(progress.contains("does not read recordings of Java programs yet"), "{progress}");
+}

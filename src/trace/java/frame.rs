@@ -40,8 +40,10 @@ pub struct Frame {
     pub statement: u32,
     /// Whether the caller named this method; otherwise code that is not recorded called it.
     pub is_direct: bool,
-    /// Whether an instruction has run.
+    /// Whether an instruction has run, or a record has followed the entry.
     pub is_begun: bool,
+    /// Whether a record is expected before the next instruction.
+    pub is_waiting: bool,
     /// The block of the last instruction that ran.
     pub block: Option<BlockId>,
     /// What the call was given that has begun and has not come back.
@@ -65,6 +67,7 @@ impl Frame {
     /// A new activation.
     pub fn new(number: u64, method: Arc<Method>, base: Index) -> Self {
         let locals = vec![Value::UNKNOWN; usize::from(method.n_locals)];
+        let is_waiting = method.is_announced[0];
         Self {
             number,
             method,
@@ -78,6 +81,7 @@ impl Frame {
             statement: 0,
             is_direct: false,
             is_begun: false,
+            is_waiting,
             block: None,
             pending: None,
             returned: None,
@@ -113,7 +117,7 @@ impl Frame {
     /// Whether it returns without another record, unless an exception is thrown.
     pub fn returns(&self) -> bool {
         let stop = self.stop();
-        self.pending.is_none() && stop != NONE && matches!(self.method.operations[stop as usize], Operation::Return(_))
+        self.pending.is_none() && !self.is_waiting && stop != NONE && matches!(self.method.operations[stop as usize], Operation::Return(_))
     }
 
     /// Whether an instruction up to the stop, which records nothing, can throw an exception.
@@ -146,8 +150,9 @@ impl Frame {
     pub fn fits(&self, method: u32, site: &Site) -> Fit {
         let own = &*self.method;
         let is_own = own.number == method;
-        if is_own && !self.is_begun && site.instruction == 0 && site.probe.is_before() {
-            return Fit::Next;
+        if self.is_waiting {
+            let is_next = is_own && site.instruction == self.at && site.probe.is_before();
+            return if is_next { Fit::Next } else { Fit::Not };
         }
         let stop = self.stop();
         if stop == NONE {

@@ -123,6 +123,10 @@ pub struct Machine {
     pub n_other: u64,
     /// Those of these in objects that a call of the library had got since.
     pub n_reached: u64,
+    /// The ways of decisions and the arguments that follow from what was interpreted before.
+    pub n_derived: u64,
+    /// Those of them that were recorded otherwise: something in the interpretation is wrong.
+    pub n_wrong: u64,
     /// The new objects whose constructors have not returned, so far.
     n_new: u64,
 }
@@ -149,6 +153,8 @@ impl Machine {
             n_reads: 0,
             n_other: 0,
             n_reached: 0,
+            n_derived: 0,
+            n_wrong: 0,
             n_new: 0,
         }
     }
@@ -158,7 +164,7 @@ impl Machine {
         self.threads.clear();
         self.memory = Memory::default();
         (self.thread, self.n_steps, self.n_frames, self.n_records, self.n_unwound, self.n_new) = (0, 0, 0, 0, 0, 0);
-        (self.n_reads, self.n_other, self.n_reached) = (0, 0, 0);
+        (self.n_reads, self.n_other, self.n_reached, self.n_derived, self.n_wrong) = (0, 0, 0, 0, 0);
     }
 
     /// Takes a record.
@@ -215,7 +221,7 @@ impl Machine {
                 self.returns(frame, watch);
                 continue;
             }
-            if stop != NONE && !is_initialiser && frame.pending.is_none() {
+            if stop != NONE && !is_initialiser && frame.pending.is_none() && !frame.is_waiting {
                 if let Operand::Call(callee) = &frame.method.operands[stop as usize] {
                     let callee = Arc::clone(callee);
                     self.go(&mut frame, stop, watch);
@@ -263,6 +269,12 @@ impl Machine {
         let Some(mut frame) = self.pop() else { return };
         if frame.method.number == method.number && !frame.is_begun {
             let value = Value::of(bits, frame.entry);
+            if frame.is_direct
+                && let Some(given) = self.argument(&frame.method, local).filter(|given| given.is_known)
+            {
+                self.n_derived += 1;
+                self.n_wrong += u64::from(given.bits != bits);
+            }
             if let Some(slot) = frame.locals.get_mut(usize::from(local)) {
                 *slot = value;
             }
@@ -275,6 +287,20 @@ impl Machine {
             watch.writes(self, &frame, Location::Local(local), value);
         }
         self.push(frame);
+    }
+
+    /// What the caller gave for a local of a method that it called itself.
+    fn argument(&self, method: &Method, local: u16) -> Option<Value> {
+        let below = self.frames().last()?;
+        let Operand::Call(callee) = below.method.operands.get(below.at as usize)? else { return None };
+        let mut at = 0;
+        let kinds = (!method.is_static).then_some(Kind::Reference).into_iter().chain(callee.parameters.iter().copied());
+        let mut begins = kinds.map(|kind| {
+            at += kind.n_slots();
+            at - kind.n_slots()
+        });
+        let position = begins.position(|begin| begin == local)?;
+        below.pending.as_ref()?.get(position).copied()
     }
 
     /// A record that follows in the code of an activation.
@@ -366,7 +392,7 @@ impl Machine {
         let is_ahead = |block: BlockId| block == to || blocks.flow.is_after(to, block);
         frame.regions.leave(is_ahead);
         frame.regions.decide(threw, end);
-        (frame.at, frame.is_begun, frame.block) = (begin, true, None);
+        (frame.at, frame.is_begun, frame.is_waiting, frame.block) = (begin, true, false, None);
         watch.catches(self, &frame, value);
         self.push(frame);
         Ok(())
@@ -374,7 +400,8 @@ impl Machine {
 
     /// Runs up to the instruction before which, or after which, something was recorded.
     fn arrive<W: Watch>(&mut self, frame: &mut Frame, instruction: u32, probe: Probe, payload: u64, watch: &mut W) {
-        if !frame.is_begun && instruction == 0 && probe.is_before() {
+        if frame.is_waiting {
+            frame.is_waiting = false;
             return;
         }
         let stop = frame.stop();
@@ -511,6 +538,7 @@ impl Machine {
         if frame.at == NONE {
             frame.at = u32::try_from(at).unwrap_or(0);
         }
+        frame.is_waiting = method.is_announced[frame.at as usize];
     }
 
     /// A value was read from an object.
@@ -637,19 +665,31 @@ impl Machine {
     /// A decision went to an instruction.
     fn decide<W: Watch>(&mut self, frame: &mut Frame, way: u32, watch: &mut W) {
         let method = Arc::clone(&frame.method);
-        match &method.operations[frame.at as usize] {
-            Operation::Jump(Test::Ints(_), _) => {
-                self.take_value(frame, Kind::Int, watch);
-                self.take_value(frame, Kind::Int, watch);
+        let operation = &method.operations[frame.at as usize];
+        let right = self.take_value(frame, Kind::Int, watch);
+        let expected = match operation {
+            Operation::Jump(test, to) => {
+                let is_of_two = matches!(test, Test::Ints(_) | Test::Same(_));
+                let left = if is_of_two { self.take_value(frame, Kind::Int, watch) } else { right };
+                let right = if is_of_two { right } else { Value::of(0, Step::START) };
+                let is_met = match test {
+                    Test::Zero(condition) | Test::Ints(condition) => {
+                        left.int().zip(right.int()).map(|(left, right)| arithmetic::holds(*condition, left, right))
+                    }
+                    Test::Same(is_same) | Test::Null(is_same) => {
+                        left.object().zip(right.object()).map(|(left, right)| (left == right) == *is_same)
+                    }
+                };
+                is_met.map(|is_met| if is_met { *to } else { frame.at + 1 })
             }
-            Operation::Jump(Test::Same(_), _) => {
-                self.take_value(frame, Kind::Reference, watch);
-                self.take_value(frame, Kind::Reference, watch);
-            }
-            _ => {
-                self.take_value(frame, Kind::Int, watch);
-            }
-        }
+            Operation::Switch(switch) => right.int().map(|value| {
+                let case = switch.cases.iter().find(|(case, _)| *case == value);
+                case.map_or(switch.default, |(_, to)| *to)
+            }),
+            _ => None,
+        };
+        self.n_derived += u64::from(expected.is_some());
+        self.n_wrong += u64::from(expected.is_some_and(|expected| expected != way));
         let block = method.blocks.of[frame.at as usize];
         let end = method.blocks.flow.post_dominator[block.0 as usize];
         frame.regions.decide(frame.step, end);
@@ -826,7 +866,7 @@ impl Machine {
     /// Runs up to the instruction that threw an exception.
     fn fail<W: Watch>(&mut self, frame: &mut Frame, watch: &mut W) {
         let stop = frame.stop();
-        if frame.pending.is_none() && stop != NONE {
+        if frame.pending.is_none() && !frame.is_waiting && stop != NONE {
             loop {
                 self.begin(frame, watch);
                 if frame.at == stop || self.throws(frame) {

@@ -9,6 +9,7 @@ use crate::instrument::java::code::Handler;
 use crate::instrument::java::code::Variable;
 use crate::instrument::java::descriptor::Kind;
 use crate::instrument::java::descriptor::Signature;
+use crate::instrument::java::layout::is_of_entry;
 use crate::instrument::java::operation::Invoke;
 use crate::instrument::java::operation::Operation;
 use crate::instrument::java::pool::Constant;
@@ -100,6 +101,8 @@ pub struct Method {
     pub stops: Vec<u32>,
     /// For each instruction whether a record follows it.
     pub is_recorded: Vec<bool>,
+    /// For each instruction whether a record is before it, beside those of the entry.
+    pub is_announced: Vec<bool>,
     /// The sites.
     pub sites: Vec<Site>,
     /// The number of the first one.
@@ -132,6 +135,9 @@ impl Method {
         let mut is_recorded = vec![false; n];
         let mut is_announced = vec![false; n];
         for site in &sites {
+            if is_of_entry(site.probe) {
+                continue;
+            }
             let of = if site.probe.is_before() { &mut is_announced } else { &mut is_recorded };
             // The one for exceptions is behind the last instruction.
             if let Some(is_there) = of.get_mut(site.instruction as usize) {
@@ -146,16 +152,8 @@ impl Method {
                 _ => NONE,
             })
             .collect();
-        // A jump to the first instruction leads behind the sites of the entry, of which there is always one.
-        let is_followed = |next: u32| {
-            let site = |site: &Site| site.instruction == next && site.probe.is_before();
-            if next == 0 {
-                sites.iter().any(|one| site(one) && !crate::instrument::java::layout::is_of_entry(one.probe))
-            } else {
-                is_announced[next as usize]
-            }
-        };
-        let is_stop = |number: usize| is_recorded[number] || next[number] == NONE || is_followed(next[number]);
+        let is_stop =
+            |number: usize| is_recorded[number] || next[number] == NONE || is_announced[next[number] as usize];
         let stops = stops(&next, is_stop);
         let lines = code.line_of_each();
         let file: Arc<str> = class.source_path().into();
@@ -196,6 +194,7 @@ impl Method {
             next,
             stops,
             is_recorded,
+            is_announced,
             sites,
             first_site,
             keys,
