@@ -132,7 +132,7 @@ pub fn of_trees(
     (location, context): (&Location, &Context),
     talk: &mut dyn Talk,
 ) -> Result<(String, Recording), Failure> {
-    let jdk = java::jdk(context);
+    let jdk = java::jdk(context).filter(|_| java::may_run(location, tree));
     let clang = match clang(context) {
         Err(_) if jdk.is_some() && context.variable("IDD_CLANG").is_none() => None,
         clang => Some(clang?),

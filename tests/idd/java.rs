@@ -103,7 +103,7 @@ fn record_of_java_needs_no_clang_and_is_repeatable() {
     let none = ["record", "--build", BUILD, "--", "javac -version"];
     let output = plain::program(place.path()).args(none).env("PATH", &bin).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("error: the test ran no Java class of the checkout, and ended with exit code 0"), "{said}");
 }
 
@@ -117,7 +117,7 @@ fn record_of_java_ends_at_max_trace_and_the_program_goes_on() {
     assert_eq!(recording["ending"], "exit code 1", "{said}");
     assert!(said.contains("warning: the end of the run was left out"), "{said}");
     let n_bytes = recording["processes"][0]["n_bytes"].as_u64().unwrap();
-    assert!((500_000..1 << 20).contains(&n_bytes), "{n_bytes}");
+    assert!((200_000..1 << 20).contains(&n_bytes), "{n_bytes}");
 }
 
 /// The recorder keeps its files beside the limit of the program to its own.

@@ -1,6 +1,7 @@
 //! The part of a recording that is about Java: an agent in each virtual machine that the test starts.
 
 use crate::outcome::Observation;
+use crate::revision::TreeId;
 use crate::session::context::Context;
 use crate::session::failure::Failure;
 use crate::session::order::RecordOrder;
@@ -18,10 +19,23 @@ use crate::world::record::java::Told;
 use crate::world::record::java::collect;
 use crate::world::record::listen::Taken;
 use crate::world::record::store;
+use crate::world::repo::locate::Location;
+use crate::world::repo::private;
+use crate::world::repo::source;
 use crate::world::run::sandbox::Commands;
 use std::ffi::OsString;
 use std::path::Path;
 use std::path::PathBuf;
+
+/// What a tree has that has Java classes, or sources of such, in any language for the virtual machine.
+const ENDINGS: [&str; 10] =
+    [".java", ".class", ".jar", ".kt", ".scala", ".groovy", ".gradle", ".clj", "pom.xml", "build.xml"];
+
+/// Whether the test of a tree may run classes of the checkout: without, the agent need not be compiled.
+pub(super) fn may_run(location: &Location, tree: TreeId) -> bool {
+    let repository = private::open(&private::private_directory(&location.idd_directory()));
+    repository.ok().and_then(|repository| source::has(&repository, tree, &ENDINGS)).unwrap_or(true)
+}
 
 /// The kit to record Java programs with, if there is one.
 pub(super) fn jdk(context: &Context) -> Option<Jdk> {

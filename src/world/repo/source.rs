@@ -39,6 +39,18 @@ pub fn texts(repository: &Repository, tree: TreeId, endings: &[&str]) -> Vec<(St
     found
 }
 
+/// Whether the names of some files of a tree end so; `None` if it cannot be read.
+pub fn has(repository: &Repository, tree: TreeId, endings: &[&str]) -> Option<bool> {
+    let tree = repository.git().find_tree(oid(tree.0)).ok()?;
+    let mut is_found = false;
+    // Where it is aborted, this is an error.
+    let _ = tree.walk(TreeWalkMode::PreOrder, |_, entry| {
+        is_found |= endings.iter().any(|ending| entry.name_bytes().ends_with(ending.as_bytes()));
+        if is_found { TreeWalkResult::Abort } else { TreeWalkResult::Ok }
+    });
+    Some(is_found)
+}
+
 fn search(repository: &Repository, tree: &Tree<'_>, name: &str) -> Option<(String, Vec<u8>)> {
     let parts: Vec<&str> = name.split('/').filter(|part| !matches!(*part, "" | "." | "..")).collect();
     // The working directory of the compiler is unknown, and so is the part of an absolute path that belongs to the

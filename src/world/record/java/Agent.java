@@ -82,7 +82,7 @@ public final class Agent implements ClassFileTransformer, IntConsumer {
             return null;
         }
         try {
-            return isInScope(domain.getCodeSource()) ? rewritten(name, bytes) : null;
+            return isInScope(domain.getCodeSource()) ? rewritten(bytes) : null;
         } catch (Throwable error) {
             return null;
         }
@@ -117,7 +117,7 @@ public final class Agent implements ClassFileTransformer, IntConsumer {
         }
     }
 
-    private synchronized byte[] rewritten(String name, byte[] bytes) {
+    private synchronized byte[] rewritten(byte[] bytes) {
         if (isOver) {
             return null;
         }
@@ -130,7 +130,6 @@ public final class Agent implements ClassFileTransformer, IntConsumer {
             if (answer.length == 0) {
                 return null;
             }
-            Recorder.rewrites(name.replace('/', '.'));
             return answer;
         } catch (Throwable error) {
             isOver = true;

@@ -11,7 +11,6 @@ import java.nio.channels.FileChannel;
 import java.nio.charset.Charset;
 import java.security.AccessController;
 import java.security.PrivilegedAction;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.IntConsumer;
 
 /**
@@ -28,6 +27,7 @@ public final class Recorder {
 
     private static final int FIRST_PIECE = 64 << 10;
     private static final int PIECE = 4 << 20;
+    private static final int SMALLEST_PIECE = 4 << 10;
 
     /** More threads are not recorded. */
     private static final int MAX_THREADS = 4096;
@@ -53,13 +53,10 @@ public final class Recorder {
 
     private static String directory;
     private static IntConsumer maker;
-    private static Depth depth;
 
     private static final Object ROOM = new Object();
     private static long left;
     private static int nThreads;
-
-    private static final ConcurrentHashMap<String, Boolean> REWRITTEN = new ConcurrentHashMap<String, Boolean>();
 
     /** Which objects are described, a bit for each; bits are set under a lock, and read without. */
     private static final long[][] SEEN = new long[1 << 13][];
@@ -77,6 +74,9 @@ public final class Recorder {
     private static final String[] LATE = {
         "jdk.internal.misc.ScopedMemoryAccess$Scope",
         "jdk.internal.misc.ScopedMemoryAccess$ScopedAccessError",
+        "jdk.internal.misc.ScopedMemoryAccess$Scope$ScopedAccessError",
+        "java.lang.invoke.WrongMethodTypeException",
+        "java.lang.reflect.InvocationTargetException",
         "jdk.internal.foreign.MemorySessionImpl",
         "java.nio.channels.ClosedByInterruptException",
     };
@@ -85,14 +85,6 @@ public final class Recorder {
 
     /** Runs through all that is needed later: deep in a stack, classes cannot be loaded. */
     static void load() {
-        REWRITTEN.put("", Boolean.TRUE);
-        try {
-            depth = (Depth) Class.forName("idd.Walker", true, null).getDeclaredConstructor().newInstance();
-            depth.count();
-        } catch (Throwable error) {
-            depth = new Depth();
-            depth.count();
-        }
         NOWHERE.order(ByteOrder.LITTLE_ENDIAN);
         STREAMS.get();
         for (int i = 0; i < LATE.length; i++) {
@@ -115,15 +107,6 @@ public final class Recorder {
         id(new RuntimeException(""));
         id(new int[0][0]);
         id(Recorder.class);
-    }
-
-    /** Takes note of a rewritten class. */
-    public static void rewrites(String name) {
-        REWRITTEN.put(name, Boolean.TRUE);
-    }
-
-    static boolean isRewritten(String name) {
-        return REWRITTEN.containsKey(name);
     }
 
     /** A site without a value. */
@@ -185,31 +168,6 @@ public final class Recorder {
     /** A value. */
     public static void of(Object value, int site) {
         of(value == null ? 0 : id(value), site);
-    }
-
-    /** An exception, at its handler. */
-    public static void caught(Throwable thrown, int site) {
-        int count;
-        try {
-            count = depth.count();
-        } catch (Throwable error) {
-            // There is no room for it on the stack.
-            count = 0;
-        }
-        int id = thrown == null ? 0 : id(thrown);
-        Stream stream = last;
-        if (stream.thread != Thread.currentThread()) {
-            stream = turn();
-        }
-        int position = stream.position;
-        if (position > stream.end) {
-            position = stream.next();
-        }
-        MappedByteBuffer buffer = stream.buffer;
-        buffer.putInt(position + 4, id);
-        buffer.putInt(position + 8, count);
-        buffer.putInt(position, site);
-        stream.position = position + 12;
     }
 
     /** The records of this thread, which has the turn from now on. */
@@ -309,11 +267,13 @@ public final class Recorder {
         }
         byte[] name = name(type);
         byte[] bytes = text.length() == 0 ? NO_BYTES : text.getBytes(UTF_8);
-        int total = 16 + name.length + bytes.length;
+        int total = 14 + name.length + bytes.length;
         if (objects == null || objectsPosition + total > objects.capacity() - SPARE) {
             long base = objectsBase + objectsPosition;
-            int size = Math.max(objects == null ? FIRST_PIECE : PIECE, total + SPARE);
-            MappedByteBuffer next = piece("objects", base, size);
+            // Records need room, too.
+            int usual = objects == null ? FIRST_PIECE : Math.min(PIECE, 2 * objects.capacity());
+            int size = Math.max(usual, total + SPARE);
+            MappedByteBuffer next = piece("objects", base, size, total + SPARE);
             if (next == null) {
                 return;
             }
@@ -370,16 +330,18 @@ public final class Recorder {
         }
     }
 
-    /** Maps the next piece of a file; null if there is no room. */
-    static MappedByteBuffer piece(String name, long at, int size) {
+    /** Maps the next piece of a file, the last one of all with what is left; null if there is no room. */
+    static MappedByteBuffer piece(String name, long at, int size, int least) {
+        int taken;
         synchronized (ROOM) {
-            if (left < size) {
+            if (left < least) {
                 left = 0;
                 return null;
             }
-            left -= size;
+            taken = (int) Math.min(left, size);
+            left -= taken;
         }
-        return AccessController.doPrivileged(new Mapping(new File(directory, name), at, size));
+        return AccessController.doPrivileged(new Mapping(new File(directory, name), at, taken));
     }
 
     /** Maps a piece of a file, whoever is on the stack. */
@@ -469,7 +431,7 @@ public final class Recorder {
                     return false;
                 }
                 maker.accept(number);
-                MappedByteBuffer first = piece("thread-" + number, 0, FIRST_PIECE);
+                MappedByteBuffer first = piece("thread-" + number, 0, FIRST_PIECE, SMALLEST_PIECE);
                 if (first == null) {
                     isOver = true;
                     return false;
@@ -513,7 +475,8 @@ public final class Recorder {
             buffer = NOWHERE;
             end = -1;
             try {
-                next = piece("thread-" + number, base + behind, (int) Math.min(PIECE, 2L * (capacity + SPARE)));
+                int size = (int) Math.min(PIECE, 2L * (capacity + SPARE));
+                next = piece("thread-" + number, base + behind, size, SMALLEST_PIECE);
                 if (next == null) {
                     whole.putInt(behind, CUT);
                     isOver = true;
@@ -535,19 +498,5 @@ public final class Recorder {
             position = 0;
             return 0;
         }
-    }
-}
-
-/** Counts activations of rewritten methods on the stack. */
-class Depth {
-    int count() {
-        StackTraceElement[] frames = new Throwable().getStackTrace();
-        int count = 0;
-        for (int i = 0; i < frames.length; i++) {
-            if (Recorder.isRewritten(frames[i].getClassName())) {
-                count++;
-            }
-        }
-        return count;
     }
 }

@@ -41,18 +41,13 @@ pub const VARIABLE: &str = "JAVA_TOOL_OPTIONS";
 /// a class is loaded and the stack has no room for an agent.
 const NOTES: [&str; 2] = ["Picked up JAVA_TOOL_OPTIONS: ", "*** java.lang.instrument ASSERTION FAILED ***: "];
 
-/// The sources. Whatever compiles them, the first two run in every virtual machine from Java 8 on; the last one needs
-/// Java 9.
-const SOURCES: [(&str, &str); 3] = [
-    ("Agent.java", include_str!("Agent.java")),
-    ("Recorder.java", include_str!("Recorder.java")),
-    ("Walker.java", include_str!("Walker.java")),
-];
+/// The sources.
+const SOURCES: [(&str, &str); 2] =
+    [("Agent.java", include_str!("Agent.java")), ("Recorder.java", include_str!("Recorder.java"))];
 
-/// Ways to compile the sources, best first: options, and how many of the sources. A new compiler may not know Java 8, an
-/// old one has no classes for the last source.
-const WAYS: [(&[&str], usize); 3] =
-    [(&["-source", "8", "-target", "8"], 3), (&["-source", "8", "-target", "8"], 2), (&[], 3)];
+/// Options to compile the sources with, best first. What comes of the first ones runs from Java 8 on; a later compiler may
+/// not know them any more.
+const WAYS: [&[&str]; 2] = [&["-source", "8", "-target", "8"], &[]];
 
 /// Options for the virtual machine beside the agent:
 /// - hash codes of objects are counted, so that they name objects;
@@ -114,10 +109,10 @@ impl Jdk {
     /// The classes of the sources in a directory: paths in an archive, and contents.
     fn compile(&self, directory: &Path) -> Result<io::Result<Vec<(String, Vec<u8>)>>, RecordError> {
         let mut said = String::new();
-        for (options, n_sources) in WAYS {
+        for options in WAYS {
             let mut words: Vec<&OsStr> = options.iter().map(OsStr::new).collect();
             words.extend(["-nowarn", "-proc:none", "-encoding", "UTF-8", "-d", "out"].map(OsStr::new));
-            words.extend(SOURCES[..n_sources].iter().map(|(name, _)| OsStr::new(*name)));
+            words.extend(SOURCES.iter().map(|(name, _)| OsStr::new(*name)));
             let out = directory.join("out");
             let made = fs::create_dir_all(&out);
             let done = made.and_then(|()| process::capture(self.javac.as_os_str(), &words, directory, &[]));
