@@ -203,8 +203,8 @@ pub(super) fn code_attribute(
     for (name, number, content) in &code.attributes {
         let moved = match &**name {
             "LineNumberTable" => lines(content, &offsets, &layout)?,
-            "LocalVariableTable" | "LocalVariableTypeTable" => variables(content, &offsets, &layout)?,
-            // Annotations of types within the code, which nothing reads while it runs.
+            "LocalVariableTable" => variables(content, &offsets, &layout)?,
+            // Annotations of types within the code, and type arguments of variables: nothing reads them while it runs.
             _ => continue,
         };
         attributes.push((*number, moved));
