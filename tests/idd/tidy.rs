@@ -17,7 +17,7 @@ use crate::scan;
 const VOCABULARY: [&str; 4] = ["outcome", "revision", "search", "plural"];
 
 /// What the command line and the drivers may name: the drivers not themselves, the command line not the last one.
-const BELOW_CLI: [&str; 17] = [
+const BELOW_CLI: [&str; 18] = [
     "session",
     "outcome",
     "revision",
@@ -34,6 +34,7 @@ const BELOW_CLI: [&str; 17] = [
     "instrument",
     "trace",
     "trace::native",
+    "trace::java",
     "logic",
 ];
 
@@ -50,6 +51,7 @@ const LAYERS: [(&str, &[&str]); 19] = [
     ("trace", &[]),
     ("instrument", &["trace"]),
     ("trace::native", &["logic", "instrument", "trace"]),
+    ("trace::java", &["instrument", "trace"]),
     ("change", &["outcome", "revision", "search", "syntax"]),
     ("reduce", &["outcome", "revision", "search", "change"]),
     ("hunt", &["outcome", "revision", "search", "plural", "change", "reduce"]),
@@ -59,7 +61,7 @@ const LAYERS: [(&str, &[&str]); 19] = [
     ("world", &["outcome", "revision", "search", "plural", "syntax", "change", "instrument", "trace", "trace::native"]),
     ("report", &VOCABULARY),
     ("session", BELOW_CLI.split_at(1).1),
-    ("cli", BELOW_CLI.split_at(16).0),
+    ("cli", BELOW_CLI.split_at(17).0),
 ];
 
 /// A directory, and the module that is there: its files name nothing of the library outside of it.

@@ -69,7 +69,7 @@ impl Builder {
                 }
             }
         }
-        let iteration = open.last().filter(|last| last.head.is_some()).map(|last| last.n_iterations);
+        let iteration = open.last().filter(|last| last.head.is_some()).map(|last| last.n_iterations.saturating_sub(1));
         let (children, n_more) = match open.last_mut() {
             Some(Open { node: Some(node), .. }) => (&mut node.children, &mut node.n_more),
             Some(_) => return,
