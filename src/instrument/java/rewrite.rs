@@ -181,14 +181,14 @@ pub(super) fn code_attribute(
     out.extend(count(handlers.len()));
     // A monitor is guarded from the moment it is entered: else the machine takes it for one that is never left if the
     // site throws, and never compiles the method.
-    let guarded = |start: u32| match start.checked_sub(1) {
+    let begin = |start: u32| match start.checked_sub(1) {
         Some(before) if matches!(code.instructions[before as usize].operation, Operation::Enter) => {
             layout.own[before as usize] + 1
         }
         _ => target(start),
     };
     for handler in &handlers {
-        let places = [guarded(handler.guarded.start), target(handler.guarded.end), target(handler.begin)];
+        let places = [begin(handler.guarded.start), target(handler.guarded.end), target(handler.begin)];
         out.extend(places.iter().flat_map(|place| place.to_be_bytes()));
         out.extend(handler.class.to_be_bytes());
     }
@@ -203,8 +203,8 @@ pub(super) fn code_attribute(
     for (name, number, content) in &code.attributes {
         let moved = match &**name {
             "LineNumberTable" => lines(content, &offsets, &layout)?,
-            "LocalVariableTable" | "LocalVariableTypeTable" => variables(content, &offsets, &layout)?,
-            // Annotations of types within the code, which nothing reads while it runs.
+            "LocalVariableTable" => variables(content, &offsets, &layout)?,
+            // Annotations of types within the code, and type arguments of variables: nothing reads them while it runs.
             _ => continue,
         };
         attributes.push((*number, moved));

@@ -431,6 +431,22 @@ fn names_and_texts_may_have_any_character() {
     assert!((0..u16::try_from(class.pool.len()).unwrap()).any(|number| *class.pool.get(number).unwrap() == text));
 }
 
+#[test]
+fn a_damaged_table_that_no_reader_needs_is_left_out() {
+    // The constant 3 is the name of an attribute of the code that says it has one entry, and has none.
+    let code_with = |name: &str| {
+        let mut bytes = class_with(name, 8, &[177]);
+        let end = bytes.len() - 2;
+        assert_eq!(bytes[end - 17..end - 13], [0, 0, 0, 13]);
+        bytes[end - 14] += 8;
+        bytes.splice(end - 2..end, [0, 1, 0, 3, 0, 0, 0, 2, 0, 1]);
+        bytes
+    };
+    check_rewritten(&code_with("LocalVariableTypeTable"), 16);
+    assert_eq!(rewrite(&code_with("LocalVariableTypeTable"), 16).unwrap().n_skipped, 0);
+    assert_eq!(rewrite(&code_with("LocalVariableTable"), 16).unwrap().n_skipped, 1);
+}
+
 /// Checks that the only method of a class with this code is left as it is.
 #[track_caller]
 fn check_left(code: &[u8], expected: &str) {

@@ -249,7 +249,7 @@ mod tests {
 
     #[track_caller]
     fn check(bytes: &[u8], expected: &[u32], (last, is_known): (u32, bool)) {
-        let mut found = Vec::new();
+        let mut found: Vec<u8> = Vec::new();
         let mut add = |offset: u64, bytes: &[u8]| {
             assert_eq!(offset, found.len() as u64);
             found.extend(bytes);
