@@ -2,7 +2,6 @@
 //!
 //! [`missed`] says why nothing was recorded, [`recording`] what was; [`java`] records Java programs.
 
-use crate::instrument::segment::Grain;
 use crate::outcome::Ending;
 use crate::outcome::Observation;
 use crate::outcome::Stage;
@@ -14,9 +13,11 @@ use crate::session::criteria::FIRST_LIMIT;
 use crate::session::failure::Failure;
 use crate::session::hold::Holder;
 use crate::session::interrupt::Interrupt;
-use crate::session::order;
 use crate::session::order::RecordOrder;
 use crate::session::order::TestCommand;
+use crate::session::record::instruments::Instruments;
+use crate::session::record::instruments::Tools;
+use crate::session::record::instruments::kept;
 use crate::session::recorded;
 use crate::session::sandboxes::sandboxes;
 use crate::session::saved;
@@ -25,11 +26,8 @@ use crate::trace::native::digest;
 use crate::trace::native::play::Player;
 use crate::world::files;
 use crate::world::process::Words;
-use crate::world::record::RecordError;
 use crate::world::record::build;
 use crate::world::record::build::BuildDirectory;
-use crate::world::record::listen;
-use crate::world::record::listen::Keep;
 use crate::world::record::listen::Listener;
 use crate::world::record::listen::Taken;
 use crate::world::record::store;
@@ -44,11 +42,11 @@ use crate::world::run::sandbox::Rebuild;
 use crate::world::run::sandbox::Sandbox;
 use std::ffi::OsStr;
 use std::ffi::OsString;
-use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::path::PathBuf;
 
+mod instruments;
 mod java;
 pub mod missed;
 mod recording;
@@ -132,17 +130,8 @@ pub fn of_trees(
     (location, context): (&Location, &Context),
     talk: &mut dyn Talk,
 ) -> Result<(String, Recording), Failure> {
-    let jdk = java::jdk(context).filter(|_| java::may_run(location, tree));
-    let clang = match clang(context) {
-        Err(_) if jdk.is_some() && context.variable("IDD_CLANG").is_none() => None,
-        clang => Some(clang?),
-    };
+    let tools = Tools::find(location, context, tree)?;
     let private = private::private_directory(&location.idd_directory());
-    let kept = |path: &Path| {
-        let path = path.to_owned();
-        |source| Failure::from_error(&RecordError::Keep { path, source })
-    };
-
     let _lock = saved::lock(location)?;
     saved::sign_recorder(location)?;
     let mut interrupt = Interrupt::register()?;
@@ -153,39 +142,17 @@ pub fn of_trees(
         if !others.trees.is_empty() {
             sandbox.keep_products();
         }
-        let program = files::this_program()?;
-        let create = |clang: &Path| -> Result<BuildDirectory, Failure> {
-            let build = BuildDirectory::create(&root.join("build"), clang, &program, (Grain::Straight, None))?;
-            build.link_versions(&context.variable("PATH").unwrap_or_default(), &program)?;
-            Ok(build)
-        };
-        let build = clang.as_deref().map(create).transpose()?;
-        let recorder = jdk.map(|jdk| java::Recorder::new(&jdk, (&root, sandbox.tree_directory()), order, context));
-        let recorder = match recorder.transpose() {
-            Err(failure) if build.is_some() => {
-                let why = missed::shown(&String::from_utf8_lossy(failure.message.as_bytes()));
-                talk.say(&format!("Java programs are not recorded: {why}"));
-                None
-            }
-            recorder => recorder?,
-        };
-        let commands = |variables: Vec<OsString>| match &build {
-            Some(build) => commands(order, location, context, build, variables),
-            None => java::commands(plain_commands(order, location, context), variables),
-        };
+        let at = instruments::Place { order, location, context, root: &root };
+        let instruments = Instruments::create(tools, at, sandbox.tree_directory(), talk)?;
         let place = store::directory(&location.session_directory()).join(&name);
         let limit = order.timeout.unwrap_or(FIRST_LIMIT);
-        let keep = match order.keep {
-            order::Keep::First => Keep::First,
-            order::Keep::Last => Keep::Last,
-        };
         let job = Job { tree, exposed_commit: None, precheck: None, is_clean: true, rebuild: Rebuild::Never, limit };
         let mut observe = |job: &Job, commands: &Commands, listener: Option<&Listener>| {
             let seen = match listener {
                 Some(listener) => sandbox.observe(job, commands, &mut listener.watched(&mut interrupt)),
                 None => sandbox.observe(job, commands, &mut interrupt),
             };
-            let seen = seen?.map(java::without_notes);
+            let seen = seen?.as_ref().map(java::without_notes);
             seen.ok_or_else(|| Failure::new(Status::Interrupted, "the recording was interrupted"))
         };
         let reference = if order.once {
@@ -196,38 +163,17 @@ pub fn of_trees(
             plain_build(&seen)?;
             Some(seen)
         };
-        let run = |job: &Job, place: &Path, is_built: bool, observe: &mut Observe<'_>| {
-            let socket = root.join("trace");
-            let mut variables = vec![variable(listen::VARIABLE, &socket)];
-            if let Some(recorder) = &recorder {
-                variables.push(recorder.begin()?);
-            }
-            let mut commands = commands(variables);
-            commands.build = commands.build.filter(|_| is_built);
-            let listener = Listener::start(&socket, place, (order.max_trace, keep))?;
-            let seen = observe(job, &commands, Some(&listener));
-            let taken = listener.finish().into_iter().collect::<io::Result<Vec<_>>>();
-            let (seen, mut taken) = (seen?, taken.map_err(kept(place))?);
-            if let Some(recorder) = &recorder {
-                recorder.take(place, &mut taken)?;
-            }
-            Ok::<_, Failure>((seen, taken))
-        };
-        let take_maps = |place: &Path| match &build {
-            Some(build) => store::take_maps(&build.path, place).map_err(kept(place)),
-            None => Ok(Vec::new()),
-        };
-        talk.say(match &build {
+        talk.say(match &instruments.build {
             Some(_) => "Building and running the test under the instrumenting compiler.",
             None => "Building and running the test; only Java is recorded, as no clang was found.",
         });
-        let (seen, taken) = run(&job, &place, true, &mut observe)?;
-        let logged = build.as_ref().map(BuildDirectory::logged).unwrap_or_default();
-        match &build {
+        let (seen, taken) = instruments.run(&job, &place, true, &mut observe)?;
+        let logged = instruments.build.as_ref().map(BuildDirectory::logged).unwrap_or_default();
+        match &instruments.build {
             Some(build) => {
                 if missed::is_bypassed(&seen, &logged, &taken) {
                     talk.say("Nothing was recorded: building again to see which compiler the build calls.");
-                    observe(&job, &missed::watched(build, commands(Vec::new()))?, None)?;
+                    observe(&job, &missed::watched(build, instruments.commands(Vec::new()))?, None)?;
                 }
                 missed::complain(&seen, build, &taken)?;
             }
@@ -239,25 +185,26 @@ pub fn of_trees(
             recording.is_same_output = Some(reference.output == seen.output);
             // Where two runs are cut by the clock says nothing about either.
             if seen.ending == Ending::Timeout {
-                recording.units = take_maps(&place)?;
+                recording.units = instruments.take_maps(&place)?;
             } else {
                 talk.say("Running the test again.");
                 let again = root.join("again");
-                let (seen_again, taken_again) =
-                    run(&Job { is_clean: !others.trees.is_empty(), ..job.clone() }, &again, true, &mut observe)?;
-                recording.units = take_maps(&place)?;
+                let job = Job { is_clean: !others.trees.is_empty(), ..job.clone() };
+                let (seen_again, taken_again) = instruments.run(&job, &again, true, &mut observe)?;
+                recording.units = instruments.take_maps(&place)?;
                 let is_same = seen_again.ending == seen.ending
                     && is_same_run(&place, &again, &recording, &taken_again)?.unwrap_or(true);
                 recording.is_repeatable = Some(is_same);
             }
         } else {
-            recording.units = take_maps(&place)?;
+            recording.units = instruments.take_maps(&place)?;
         }
         for (index, tree) in others.trees.iter().enumerate() {
             let at = root.join("other");
-            let (seen, taken) = run(&Job { tree: *tree, is_clean: false, ..job.clone() }, &at, false, &mut observe)?;
+            let job = Job { tree: *tree, is_clean: false, ..job.clone() };
+            let (seen, taken) = instruments.run(&job, &at, false, &mut observe)?;
             let other = recording::recording(order, (*tree, commit), &seen, (&logged, taken));
-            let units = take_maps(&at)?;
+            let units = instruments.take_maps(&at)?;
             let other = other.ok().map(|other| Recording { units, ..other });
             if let Some(player) = other.and_then(|other| recorded::player(&at, &other, other.chosen?).ok()) {
                 (others.take)(index, player);
@@ -410,6 +357,8 @@ pub fn commands(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::instrument::segment::Grain;
+    use crate::session::order;
     use crate::session::order::Holding;
     use crate::trace::container::Process;
     use crate::world::record::store::Traced;

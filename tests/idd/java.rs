@@ -187,12 +187,13 @@ fn trace_and_slice_read_recordings_of_java() {
     assert!(tree.contains("        Main.scale(value=3) = 30  Main.java:17 #"), "{tree}");
     let slice = asked(place.path(), &["slice", "--backward", "crash", "--json"]);
     let slice: serde_json::Value = serde_json::from_str(&slice).unwrap();
-    let lines: Vec<u64> = slice["lines"].as_array().unwrap().iter().map(|line| line["line"].as_u64().unwrap()).collect();
+    let lines: Vec<u64> =
+        slice["lines"].as_array().unwrap().iter().map(|line| line["line"].as_u64().unwrap()).collect();
     // The list and the variable that nothing reads are not in it; the way to the object is.
     assert_eq!(lines, [6, 9, 10, 13, 17, 21, 22, 24, 25, 27, 28], "{slice:#}");
     // The last definition of the sum, and what it comes from.
     let last = slice["lines"].as_array().unwrap().iter().find(|line| line["line"] == 27).unwrap();
-    let step = last["last_step"].as_u64().unwrap().to_string();
+    let step = last["last"].as_u64().unwrap().to_string();
     let why = asked(place.path(), &["trace", "why", &step, "sum.total"]);
     assert!(why.contains("sum.total = 37") && why.contains("value = scale(value);"), "{why}");
     assert!(why.contains("return value * 10;") && !why.contains("seen.add"), "{why}");

@@ -41,7 +41,7 @@ const BELOW_CLI: [&str; 18] = [
 /// Which top-level module may name which others, beside itself.
 ///
 /// A part of a module that has a row of its own may be named only by those whose row says so.
-const LAYERS: [(&str, &[&str]); 19] = [
+const LAYERS: [(&str, &[&str]); 20] = [
     ("outcome", &[]),
     ("revision", &[]),
     ("search", &[]),

@@ -65,6 +65,13 @@ pub enum Arithmetic {
     Xor,
 }
 
+impl Arithmetic {
+    /// Whether its right value is an `int` distance.
+    pub fn is_shift(self) -> bool {
+        matches!(self, Self::ShiftLeft | Self::ShiftRight | Self::ShiftRightUnsigned)
+    }
+}
+
 /// A comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Condition {

@@ -10,7 +10,6 @@ use crate::instrument::java::descriptor::Kind;
 use crate::instrument::java::descriptor::Signature;
 use crate::instrument::java::frames;
 use crate::instrument::java::frames::Frame;
-use crate::instrument::java::operation::Arithmetic;
 use crate::instrument::java::operation::Invoke;
 use crate::instrument::java::operation::Operation;
 use crate::instrument::java::operation::Test;
@@ -59,9 +58,7 @@ pub fn effect(operation: &Operation, pool: &Pool) -> Result<(usize, usize), Unsu
         Operation::StoreElement(element) => (2 + slots(element.kind()), 0),
         Operation::Shuffle(shuffle) => (shuffle.slots().0, shuffle.slots().1.len()),
         Operation::Arithmetic(operator, kind) => {
-            let is_shift =
-                matches!(operator, Arithmetic::ShiftLeft | Arithmetic::ShiftRight | Arithmetic::ShiftRightUnsigned);
-            (slots(*kind) + if is_shift { 1 } else { slots(*kind) }, slots(*kind))
+            (slots(*kind) + if operator.is_shift() { 1 } else { slots(*kind) }, slots(*kind))
         }
         Operation::Negate(kind) => (slots(*kind), slots(*kind)),
         Operation::Convert(from, to) => (slots(*from), slots(*to)),

@@ -88,8 +88,8 @@ impl Recorder {
 }
 
 /// The output of a test as if nobody had told the virtual machines anything.
-pub(super) fn without_notes(seen: Observation) -> Observation {
-    Observation { output: java::without_notes(&seen.output), ..seen }
+pub(super) fn without_notes(seen: &Observation) -> Observation {
+    Observation { output: java::without_notes(&seen.output), ..seen.clone() }
 }
 
 /// The commands of a run in which only Java is recorded, with `variables` for the test.

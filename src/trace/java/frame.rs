@@ -117,16 +117,23 @@ impl Frame {
     /// Whether it returns without another record, unless an exception is thrown.
     pub fn returns(&self) -> bool {
         let stop = self.stop();
-        self.pending.is_none() && !self.is_waiting && stop != NONE && matches!(self.method.operations[stop as usize], Operation::Return(_))
+        self.pending.is_none()
+            && !self.is_waiting
+            && stop != NONE
+            && matches!(self.method.operations[stop as usize], Operation::Return(_))
     }
 
     /// Whether an instruction up to the stop, which records nothing, can throw an exception.
     pub fn may_throw(&self) -> bool {
         self.until_stop().any(|operation| match operation {
-            Operation::StoreField(_) | Operation::StoreElement(_) | Operation::StoreStatic(_) | Operation::Length => {
-                true
-            }
-            Operation::Cast(_) | Operation::Exit | Operation::Throw | Operation::New(_) => true,
+            Operation::StoreField(_)
+            | Operation::StoreElement(_)
+            | Operation::StoreStatic(_)
+            | Operation::Length
+            | Operation::Cast(_)
+            | Operation::Exit
+            | Operation::Throw
+            | Operation::New(_) => true,
             Operation::Arithmetic(operator, kind) => {
                 matches!(operator, Arithmetic::Divide | Arithmetic::Remainder) && matches!(kind, Kind::Int | Kind::Long)
             }

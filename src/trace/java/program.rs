@@ -23,6 +23,9 @@ pub struct Field {
     pub descriptor: Arc<str>,
 }
 
+/// The class of a static field, or nothing; the name, and the type.
+type FieldName = (Arc<str>, Arc<str>, Arc<str>);
+
 /// A class, of which only the sites are known before it is met.
 struct Stored {
     sites: Range<u32>,
@@ -39,7 +42,7 @@ pub struct Program {
     classes: Vec<Stored>,
     methods: Vec<Arc<Method>>,
     fields: Vec<Field>,
-    by_name: HashMap<(Arc<str>, Arc<str>, Arc<str>), FieldId>,
+    by_name: HashMap<FieldName, FieldId>,
     /// The position of each class, by its name. Two classes of one name have different loaders; the first one counts.
     by_class: HashMap<Arc<str>, usize>,
     sizes: Sizes,

@@ -124,17 +124,17 @@ impl Stream {
     #[inline]
     fn record(&mut self, trace: &mut Trace, program: &Program) -> Result<Option<(u32, u64)>, TraceError> {
         let Some(site) = self.peek(trace)? else { return Ok(None) };
-        let size = program.size(site).ok_or(TraceError::Damaged("a record of a site that does not exist"))?;
-        if !self.fill(trace, 4 + size)? {
+        let n = program.size(site).ok_or(TraceError::Damaged("a record of a site that does not exist"))?;
+        if !self.fill(trace, 4 + n)? {
             return Ok(None);
         }
-        let payload = &self.bytes[self.at + 4..self.at + 4 + size];
+        let payload = &self.bytes[self.at + 4..self.at + 4 + n];
         let payload = match (payload.first_chunk::<8>(), payload.first_chunk::<4>()) {
             (Some(bytes), _) => u64::from_le_bytes(*bytes),
             (None, Some(bytes)) => u64::from(u32::from_le_bytes(*bytes)),
             (None, None) => 0,
         };
-        self.at += 4 + size;
+        self.at += 4 + n;
         Ok(Some((site, payload)))
     }
 }

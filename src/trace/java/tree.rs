@@ -31,6 +31,15 @@ struct Open {
     block: Option<BlockId>,
 }
 
+/// How a call or loop ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum End {
+    /// The call returned a value, or nothing; the method of the loop ended.
+    Returned(Option<String>),
+    /// An exception ended the call, or it never ended; the loop ended by itself.
+    Left,
+}
+
 struct Builder {
     limits: Limits,
     open: HashMap<u32, Vec<Open>>,
@@ -53,7 +62,7 @@ impl Builder {
         }
     }
 
-    fn close(&mut self, thread: u32, end: Option<Option<String>>) {
+    fn close(&mut self, thread: u32, end: End) {
         let open = self.open.entry(thread).or_default();
         let Some(mut closed) = open.pop() else { return };
         if let Some(node) = &mut closed.node {
@@ -61,11 +70,11 @@ impl Builder {
             match &mut node.kind {
                 // The last test of the head leads out of the loop.
                 Kind::Loop { n_iterations } => {
-                    *n_iterations = closed.n_iterations - u64::from(closed.block == closed.head && end.is_none());
+                    *n_iterations = closed.n_iterations - u64::from(closed.block == closed.head && end == End::Left);
                 }
                 Kind::Call { is_unfinished, result, .. } => {
-                    *is_unfinished = end.is_none();
-                    *result = end.flatten();
+                    *is_unfinished = end == End::Left;
+                    *result = if let End::Returned(value) = end { value } else { None };
                 }
             }
         }
@@ -107,7 +116,7 @@ impl Builder {
                 }
                 break;
             }
-            self.close(thread, None);
+            self.close(thread, End::Left);
         }
         let open = &self.open[&thread];
         let n_open = open.iter().rev().take_while(|open| open.frame == frame.number && open.head.is_some()).count();
@@ -180,9 +189,9 @@ impl Watch for Builder {
             let last = self.open.get(&machine.thread).and_then(|open| open.last());
             let Some(last) = last.filter(|last| last.frame == frame.number) else { return };
             if last.head.is_some() {
-                self.close(machine.thread, Some(None));
+                self.close(machine.thread, End::Returned(None));
             } else {
-                self.close(machine.thread, is_return.then_some(result));
+                self.close(machine.thread, if is_return { End::Returned(result) } else { End::Left });
                 return;
             }
         }
@@ -199,7 +208,7 @@ pub fn tree(player: &mut Player, limits: Limits) -> Result<(Vec<Node>, u64), Tra
     let threads: Vec<u32> = builder.open.keys().copied().collect();
     for thread in threads {
         while builder.open.get(&thread).is_some_and(|open| !open.is_empty()) {
-            builder.close(thread, None);
+            builder.close(thread, End::Left);
         }
     }
     let n_more = builder.roots.values().map(|(_, n_more)| n_more).sum();

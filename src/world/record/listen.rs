@@ -199,6 +199,7 @@ impl Watch for Watched<'_> {
 }
 
 /// The data of one recorded process.
+#[expect(clippy::struct_excessive_bools, reason = "they are independent facts")]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Taken {
     /// The trace, relative to the directory.

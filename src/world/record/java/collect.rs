@@ -203,17 +203,17 @@ fn records(input: &mut dyn Read, sizes: &[u8], add: &mut dyn FnMut(u64, &[u8]) -
         let mut is_over = is_end;
         while let Some(site) = bytes.get(at..).and_then(|rest| rest.first_chunk()) {
             let site = u32::from_le_bytes(*site);
-            let size = match site {
+            let length = match site {
                 CLOCK => Some(4),
                 CUT => Some(0),
                 _ => site.checked_sub(FIRST_SITE).and_then(|index| sizes.get(index as usize)).copied(),
             };
-            ended.is_known &= site == 0 || size.is_some();
-            let Some(size) = size else {
+            ended.is_known &= site == 0 || length.is_some();
+            let Some(length) = length else {
                 is_over = true;
                 break;
             };
-            let next = at + 4 + usize::from(size);
+            let next = at + 4 + usize::from(length);
             if next > bytes.len() {
                 break;
             }

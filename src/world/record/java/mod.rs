@@ -51,11 +51,13 @@ const WAYS: [&[&str]; 2] = [&["-source", "8", "-target", "8"], &[]];
 
 /// Options for the virtual machine beside the agent:
 /// - hash codes of objects are counted, so that they name objects;
+/// - methods of more than 8,000 bytes are compiled, too: rewritten ones are longer than they were;
 /// - no warning, which goes to the program's output, that the classes of the recorder are beside those of the system.
-const OPTIONS: [&str; 5] = [
+const OPTIONS: [&str; 6] = [
     "-XX:+IgnoreUnrecognizedVMOptions",
     "-XX:+UnlockExperimentalVMOptions",
     "-XX:hashCode=3",
+    "-XX:-DontCompileHugeMethods",
     "-XX:+UnlockDiagnosticVMOptions",
     "-XX:-PrintWarnings",
 ];
@@ -66,6 +68,9 @@ pub struct Jdk {
     /// Its compiler.
     pub javac: PathBuf,
 }
+
+/// Paths in an archive, and contents.
+type Entries = Vec<(String, Vec<u8>)>;
 
 impl Jdk {
     /// Finds one: that of `home` (`JAVA_HOME`), or the first in `path`.
@@ -107,7 +112,7 @@ impl Jdk {
     }
 
     /// The classes of the sources in a directory: paths in an archive, and contents.
-    fn compile(&self, directory: &Path) -> Result<io::Result<Vec<(String, Vec<u8>)>>, RecordError> {
+    fn compile(&self, directory: &Path) -> Result<io::Result<Entries>, RecordError> {
         let mut said = String::new();
         for options in WAYS {
             let mut words: Vec<&OsStr> = options.iter().map(OsStr::new).collect();

@@ -1,0 +1,158 @@
+//! What records the programs of a test: the instrumenting compiler for C, an agent for Java.
+
+use crate::instrument::segment::Grain;
+use crate::outcome::Observation;
+use crate::revision::TreeId;
+use crate::session::context::Context;
+use crate::session::failure::Failure;
+use crate::session::order;
+use crate::session::order::RecordOrder;
+use crate::session::record;
+use crate::session::record::Observe;
+use crate::session::record::java;
+use crate::session::record::java::Recorder;
+use crate::session::record::missed;
+use crate::session::talk::Talk;
+use crate::world::files;
+use crate::world::record::RecordError;
+use crate::world::record::build::BuildDirectory;
+use crate::world::record::java::Jdk;
+use crate::world::record::listen;
+use crate::world::record::listen::Keep;
+use crate::world::record::listen::Listener;
+use crate::world::record::listen::Taken;
+use crate::world::record::store;
+use crate::world::record::store::UnitRange;
+use crate::world::repo::locate::Location;
+use crate::world::run::sandbox::Commands;
+use crate::world::run::sandbox::Job;
+use std::ffi::OsString;
+use std::io;
+use std::path::Path;
+use std::path::PathBuf;
+
+/// The tools of this machine that a tree needs.
+pub(super) struct Tools {
+    clang: Option<PathBuf>,
+    jdk: Option<Jdk>,
+}
+
+impl Tools {
+    /// Finds them.
+    ///
+    /// Errors: there is no clang, and no JDK that could make up for it.
+    pub(super) fn find(location: &Location, context: &Context, tree: TreeId) -> Result<Self, Failure> {
+        let jdk = java::jdk(context).filter(|_| java::may_run(location, tree));
+        let clang = match record::clang(context) {
+            Err(_) if jdk.is_some() && context.variable("IDD_CLANG").is_none() => None,
+            clang => Some(clang?),
+        };
+        Ok(Self { clang, jdk })
+    }
+}
+
+/// What a recording is for, and where.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'p> {
+    /// The order of the user.
+    pub(super) order: &'p RecordOrder,
+    /// The repository.
+    pub(super) location: &'p Location,
+    /// The environment.
+    pub(super) context: &'p Context,
+    /// The directory for the sandboxes of this command.
+    pub(super) root: &'p Path,
+}
+
+/// What records the programs of a test.
+pub(super) struct Instruments<'p> {
+    place: Place<'p>,
+    /// The instrumenting compiler, if there is a clang.
+    pub(super) build: Option<BuildDirectory>,
+    /// The agent, if there is a JDK and the tree has a Java file.
+    recorder: Option<Recorder>,
+}
+
+/// What cannot be kept in a directory.
+pub(super) fn kept(path: &Path) -> impl Fn(io::Error) -> Failure {
+    let path = path.to_owned();
+    move |source| Failure::from_error(&RecordError::Keep { path: path.clone(), source })
+}
+
+impl<'p> Instruments<'p> {
+    /// Prepares them.
+    ///
+    /// - `checkout`: where the classes are that are recorded.
+    pub(super) fn create(
+        tools: Tools,
+        place: Place<'p>,
+        checkout: PathBuf,
+        talk: &mut dyn Talk,
+    ) -> Result<Self, Failure> {
+        let Place { order, context, root, .. } = place;
+        let program = files::this_program()?;
+        let create = |clang: &Path| -> Result<BuildDirectory, Failure> {
+            let build = BuildDirectory::create(&root.join("build"), clang, &program, (Grain::Straight, None))?;
+            build.link_versions(&context.variable("PATH").unwrap_or_default(), &program)?;
+            Ok(build)
+        };
+        let build = tools.clang.as_deref().map(create).transpose()?;
+        let recorder = tools.jdk.map(|jdk| Recorder::new(&jdk, (root, checkout), order, context)).transpose();
+        let recorder = match recorder {
+            Err(failure) if build.is_some() => {
+                let why = missed::shown(&String::from_utf8_lossy(failure.message.as_bytes()));
+                talk.say(&format!("Java programs are not recorded: {why}"));
+                None
+            }
+            recorder => recorder?,
+        };
+        Ok(Self { place, build, recorder })
+    }
+
+    /// Build and test under them, with `variables` for the test.
+    pub(super) fn commands(&self, variables: Vec<OsString>) -> Commands {
+        let Place { order, location, context, .. } = self.place;
+        match &self.build {
+            Some(build) => record::commands(order, location, context, build, variables),
+            None => java::commands(record::plain_commands(order, location, context), variables),
+        }
+    }
+
+    /// Builds if `is_built`, runs the test, and puts the traces of its programs into `place`.
+    pub(super) fn run(
+        &self,
+        job: &Job,
+        place: &Path,
+        is_built: bool,
+        observe: &mut Observe<'_>,
+    ) -> Result<(Observation, Vec<Taken>), Failure> {
+        let Place { order, root, .. } = self.place;
+        let socket = root.join("trace");
+        let mut variables = vec![record::variable(listen::VARIABLE, &socket)];
+        if let Some(recorder) = &self.recorder {
+            variables.push(recorder.begin()?);
+        }
+        let mut commands = self.commands(variables);
+        commands.build = commands.build.filter(|_| is_built);
+        let keep = match order.keep {
+            order::Keep::First => Keep::First,
+            order::Keep::Last => Keep::Last,
+        };
+        let listener = Listener::start(&socket, place, (order.max_trace, keep))?;
+        let seen = observe(job, &commands, Some(&listener));
+        let taken = listener.finish().into_iter().collect::<io::Result<Vec<_>>>();
+        let (seen, mut taken) = (seen?, taken.map_err(kept(place))?);
+        if let Some(recorder) = &self.recorder {
+            recorder.take(place, &mut taken)?;
+        }
+        Ok((seen, taken))
+    }
+
+    /// Copies the maps of the C units to a recording.
+    pub(super) fn take_maps(&self, place: &Path) -> Result<Vec<UnitRange>, Failure> {
+        match &self.build {
+            Some(build) => store::take_maps(&build.path, place).map_err(kept(place)),
+            None => Ok(Vec::new()),
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Calls: what they are given, what they give back, and what the library does to the objects that it gets.
+
+use crate::instrument::java::descriptor::Kind;
+use crate::instrument::java::sites::Probe;
+use crate::trace::java::frame::Frame;
+use crate::trace::java::library;
+use crate::trace::java::machine::Machine;
+use crate::trace::java::machine::NEW;
+use crate::trace::java::machine::Watch;
+use crate::trace::java::machine::What;
+use crate::trace::java::memory::Location;
+use crate::trace::java::method::Callee;
+use crate::trace::java::objects::Kind as ObjectKind;
+use crate::trace::java::value::Value;
+use std::sync::Arc;
+
+impl Machine {
+    /// The values that a call takes from the stack, with its object first.
+    pub(super) fn given<W: Watch>(frame: &mut Frame, callee: &Callee, watch: &mut W) -> Vec<Value> {
+        let mut given: Vec<Value> =
+            callee.parameters.iter().rev().map(|kind| Self::take_value(frame, *kind, watch)).collect();
+        if callee.has_object {
+            given.push(Self::take_value(frame, Kind::Reference, watch));
+        }
+        given.reverse();
+        given
+    }
+
+    /// A call came back.
+    pub(super) fn comes_back<W: Watch>(
+        &mut self,
+        frame: &mut Frame,
+        callee: &Callee,
+        (probe, value): (Probe, Option<Value>),
+        watch: &mut W,
+    ) {
+        let given = match frame.pending.take() {
+            Some(given) => given,
+            None => Self::given(frame, callee, watch),
+        };
+        if let Some(thread) = self.threads.get_mut(&self.thread) {
+            // What was thrown in code that is not recorded was caught there.
+            thread.threw = None;
+        }
+        let is_recorded = match frame.returned.take() {
+            Some((step, is_direct)) => {
+                watch.uses(frame.step, step, What::Returned);
+                is_direct
+            }
+            None => false,
+        };
+        let object = value.and_then(Value::object);
+        if callee.is_constructor() {
+            if let (Some(new), Some(object)) = (given.first().filter(|new| !new.is_known), object) {
+                self.name_new(frame, new.bits, object);
+            }
+            if let Some(object) = object {
+                let maker = if probe == Probe::This { frame.caller } else { frame.step };
+                self.memory.bear(object, maker);
+            }
+        }
+        if !is_recorded {
+            let result = value.filter(|_| probe != Probe::This);
+            self.library(frame, callee, &given, result, watch);
+        }
+        // After a constructor, a copy of the object is there already.
+        if let (Some(kind), Some(value), false) = (callee.result, value, callee.is_constructor()) {
+            Self::put(frame, kind, value);
+        }
+    }
+
+    /// Gives a new object its number wherever it is.
+    fn name_new(&mut self, frame: &mut Frame, bits: u64, object: u32) {
+        let name = |value: &mut Value| {
+            if !value.is_known && value.bits == bits && bits & NEW != 0 {
+                (value.bits, value.is_known) = (u64::from(object), true);
+            }
+        };
+        frame.stack.iter_mut().chain(&mut frame.locals).for_each(name);
+        if let Some(thread) = self.threads.get_mut(&self.thread) {
+            for below in thread.frames.iter_mut().rev().take_while(|below| below.pending.is_some()) {
+                let given = below.pending.iter_mut().flatten();
+                below.stack.iter_mut().chain(&mut below.locals).chain(given).for_each(name);
+            }
+        }
+    }
+
+    /// A call of the library: what it does to the objects that it got.
+    fn library<W: Watch>(
+        &mut self,
+        frame: &Frame,
+        callee: &Callee,
+        given: &[Value],
+        result: Option<Value>,
+        watch: &mut W,
+    ) {
+        let objects = Arc::clone(&self.objects);
+        let is_read = library::only_reads(&callee.member.name);
+        for (position, value) in given.iter().enumerate() {
+            let Some(id) = value.object().filter(|id| *id != 0) else { continue };
+            let Some(object) = objects.get(id) else { continue };
+            if !library::is_mutable(object) {
+                continue;
+            }
+            self.memory.give(id, frame.step);
+            let is_object = callee.has_object && position == 0;
+            if object.kind != ObjectKind::Array
+                && let Some(maker) = self.memory.state(id).or_else(|| self.memory.birth(id))
+            {
+                watch.uses(frame.step, maker, What::Place(Location::State(id)));
+                watch.reads(self, frame, Location::State(id), Value::of(u64::from(id), maker));
+            }
+            let is_changed = object.kind == ObjectKind::Array || is_object || !callee.has_object;
+            if is_changed && !is_read {
+                self.memory.touch(id, frame.step);
+                if object.kind != ObjectKind::Array {
+                    watch.writes(self, frame, Location::State(id), Value::of(u64::from(id), frame.step));
+                }
+            }
+        }
+        if let Some(id) = result.filter(|_| callee.result == Some(Kind::Reference)).and_then(Value::object)
+            && id != 0
+            && self.memory.state(id).is_none()
+            && self.memory.birth(id).is_none()
+        {
+            self.memory.touch(id, frame.step);
+        }
+        watch.called(self, frame, callee, given, result);
+    }
+}

@@ -1,0 +1,330 @@
+//! Runs single instructions: what they take from the stack, and what they put there.
+
+use crate::instrument::java::descriptor::Kind;
+use crate::instrument::java::operation::Arithmetic;
+use crate::instrument::java::operation::Element;
+use crate::instrument::java::operation::Narrow;
+use crate::instrument::java::operation::Operation;
+use crate::instrument::java::operation::Shuffle;
+use crate::instrument::java::operation::Test;
+use crate::instrument::java::sites::Probe;
+use crate::trace::java::arithmetic;
+use crate::trace::java::frame::Frame;
+use crate::trace::java::machine::Machine;
+use crate::trace::java::machine::NEW;
+use crate::trace::java::machine::Watch;
+use crate::trace::java::machine::What;
+use crate::trace::java::memory::Location;
+use crate::trace::java::method::NONE;
+use crate::trace::java::method::Operand;
+use crate::trace::java::objects::Kind as ObjectKind;
+use crate::trace::java::value::Value;
+use crate::trace::java::value::of_int;
+use crate::trace::step::Step;
+use std::sync::Arc;
+
+impl Machine {
+    pub(super) fn take_value<W: Watch>(frame: &mut Frame, kind: Kind, watch: &mut W) -> Value {
+        if kind.n_slots() == 2 {
+            frame.stack.pop();
+        }
+        let value = frame.stack.pop().unwrap_or(Value::UNKNOWN);
+        if value.maker != frame.step && value.maker != Step::START {
+            watch.uses(frame.step, value.maker, What::Temporary);
+        }
+        value
+    }
+
+    pub(super) fn put(frame: &mut Frame, kind: Kind, value: Value) {
+        frame.stack.push(value);
+        if kind.n_slots() == 2 {
+            frame.stack.push(Value::UNKNOWN);
+        }
+    }
+
+    fn made(frame: &Frame, bits: Option<u64>) -> Value {
+        bits.map_or(Value { maker: frame.step, ..Value::UNKNOWN }, |bits| Value::of(bits, frame.step))
+    }
+
+    /// The result of the next instruction, which was recorded.
+    pub(super) fn result<W: Watch>(&mut self, frame: &mut Frame, probe: Probe, payload: u64, watch: &mut W) {
+        let method = Arc::clone(&frame.method);
+        let at = frame.at as usize;
+        let (kind, value) = match probe {
+            Probe::Value(Some(kind)) => (Some(kind), Some(Value::of(payload, frame.step))),
+            Probe::This => (None, Some(Value::of(payload, frame.step))),
+            _ => (None, None),
+        };
+        match (&method.operations[at], &method.operands[at]) {
+            (_, Operand::Call(callee)) => self.comes_back(frame, callee, (probe, value), watch),
+            (Operation::LoadStatic(_), Operand::Field(field, kind)) => {
+                self.loads(frame, Location::Static(*field), (*kind, payload), watch);
+            }
+            (Operation::LoadField(_), Operand::Field(field, kind)) => {
+                let object = Self::take_value(frame, Kind::Reference, watch).object().unwrap_or(0);
+                self.loads(frame, Location::Field(object, *field), (*kind, payload), watch);
+            }
+            (Operation::LoadElement(element), _) => {
+                let index = Self::take_value(frame, Kind::Int, watch).int().unwrap_or(-1);
+                let array = Self::take_value(frame, Kind::Reference, watch).object().unwrap_or(0);
+                let location = Location::Element(array, index.cast_unsigned());
+                self.loads(frame, location, (element.kind(), payload), watch);
+            }
+            (operation, _) => {
+                let n_taken = match operation {
+                    Operation::NewArrays(_, n) => usize::from(*n),
+                    Operation::Constant(_) => 0,
+                    _ => 1,
+                };
+                for _ in 0..n_taken {
+                    Self::take_value(frame, Kind::Int, watch);
+                }
+                let is_new = matches!(
+                    operation,
+                    Operation::NewArray(_) | Operation::NewBasicArray(_) | Operation::NewArrays(..)
+                );
+                if let Some(array) = value.and_then(Value::object).filter(|_| is_new) {
+                    self.memory.bear(array, frame.step);
+                }
+                if let (Some(kind), Some(value)) = (kind, value) {
+                    Self::put(frame, kind, value);
+                }
+            }
+        }
+        frame.at = method.next[at];
+        if frame.at == NONE {
+            frame.at = u32::try_from(at).unwrap_or(0);
+        }
+        frame.is_waiting = method.is_announced[frame.at as usize];
+    }
+
+    /// A value was read from an object.
+    fn loads<W: Watch>(&mut self, frame: &mut Frame, location: Location, (kind, bits): (Kind, u64), watch: &mut W) {
+        self.n_reads += 1;
+        if self.memory.get(location).is_some_and(|value| value.is_known && value.bits != bits) {
+            self.n_other += 1;
+            let object = match location {
+                Location::Field(object, _) | Location::Element(object, _) => Some(object),
+                _ => None,
+            };
+            self.n_reached += u64::from(object.is_some_and(|object| self.memory.giver(object).is_some()));
+        }
+        let maker = self.memory.read(location, bits);
+        if maker != Step::START {
+            watch.uses(frame.step, maker, What::Place(location));
+        }
+        watch.reads(self, frame, location, Value::of(bits, maker));
+        Self::put(frame, kind, Value::of(bits, frame.step));
+    }
+
+    /// A decision went to an instruction.
+    pub(super) fn decide<W: Watch>(&mut self, frame: &mut Frame, way: u32, watch: &mut W) {
+        let method = Arc::clone(&frame.method);
+        let operation = &method.operations[frame.at as usize];
+        let right = Self::take_value(frame, Kind::Int, watch);
+        let expected = match operation {
+            Operation::Jump(test, to) => {
+                let is_of_two = matches!(test, Test::Ints(_) | Test::Same(_));
+                let left = if is_of_two { Self::take_value(frame, Kind::Int, watch) } else { right };
+                let right = if is_of_two { right } else { Value::of(0, Step::START) };
+                let is_met = match test {
+                    Test::Zero(condition) | Test::Ints(condition) => {
+                        left.int().zip(right.int()).map(|(left, right)| arithmetic::holds(*condition, left, right))
+                    }
+                    Test::Same(is_same) | Test::Null(is_same) => {
+                        left.object().zip(right.object()).map(|(left, right)| (left == right) == *is_same)
+                    }
+                };
+                is_met.map(|is_met| if is_met { *to } else { frame.at + 1 })
+            }
+            Operation::Switch(switch) => right.int().map(|value| {
+                let case = switch.cases.iter().find(|(case, _)| *case == value);
+                case.map_or(switch.default, |(_, to)| *to)
+            }),
+            _ => None,
+        };
+        self.n_derived += u64::from(expected.is_some());
+        self.n_wrong += u64::from(expected.is_some_and(|expected| expected != way));
+        let block = method.blocks.of[frame.at as usize];
+        let end = method.blocks.flow.post_dominator[block.0 as usize];
+        frame.regions.decide(frame.step, end);
+        frame.at = way;
+    }
+
+    /// Runs the next instruction, which records nothing and decides nothing.
+    pub(super) fn run<W: Watch>(&mut self, frame: &mut Frame, watch: &mut W) {
+        let method = Arc::clone(&frame.method);
+        let at = frame.at as usize;
+        match &method.operations[at] {
+            Operation::Load(kind, local) => {
+                let value = frame.locals.get(usize::from(*local)).copied().unwrap_or(Value::UNKNOWN);
+                if value.maker != Step::START {
+                    watch.uses(frame.step, value.maker, What::Place(Location::Local(*local)));
+                }
+                watch.reads(self, frame, Location::Local(*local), value);
+                Self::put(frame, *kind, Value { maker: frame.step, ..value });
+            }
+            Operation::Store(kind, local) => {
+                let value = Self::take_value(frame, *kind, watch);
+                self.stores(frame, *local, value, watch);
+            }
+            Operation::Increment(local, by) => {
+                let value = frame.locals.get(usize::from(*local)).copied().unwrap_or(Value::UNKNOWN);
+                if value.maker != Step::START {
+                    watch.uses(frame.step, value.maker, What::Place(Location::Local(*local)));
+                }
+                watch.reads(self, frame, Location::Local(*local), value);
+                let bits = value.int().map(|value| of_int(value.wrapping_add(i32::from(*by))));
+                let value = Self::made(frame, bits);
+                self.stores(frame, *local, value, watch);
+            }
+            Operation::Shuffle(shuffle) => Self::shuffle(frame, *shuffle),
+            Operation::StoreStatic(_) => {
+                if let Operand::Field(field, kind) = method.operands[at] {
+                    let value = Self::take_value(frame, kind, watch);
+                    self.writes(frame, Location::Static(field), value, watch);
+                }
+            }
+            Operation::StoreField(_) => {
+                if let Operand::Field(field, kind) = method.operands[at] {
+                    let value = Self::take_value(frame, kind, watch);
+                    let object = Self::take_value(frame, Kind::Reference, watch);
+                    if let Some(object) = object.object() {
+                        self.writes(frame, Location::Field(object, field), value, watch);
+                    }
+                }
+            }
+            Operation::StoreElement(element) => {
+                let value = Self::take_value(frame, element.kind(), watch);
+                let index = Self::take_value(frame, Kind::Int, watch);
+                let array = Self::take_value(frame, Kind::Reference, watch);
+                if let (Some(array), Some(index)) = (array.object(), index.int()) {
+                    let location = Location::Element(array, index.cast_unsigned());
+                    self.writes(frame, location, cut(*element, value), watch);
+                }
+            }
+            Operation::New(_) => {
+                self.n_new += 1;
+                let value = Value { bits: NEW | self.n_new, maker: frame.step, is_known: false };
+                Self::put(frame, Kind::Reference, value);
+            }
+            Operation::Length => {
+                let array = Self::take_value(frame, Kind::Reference, watch);
+                let array = array.object().and_then(|array| self.objects.get(array));
+                let length = array.filter(|array| array.kind == ObjectKind::Array);
+                let value = Self::made(frame, length.map(|array| u64::from(array.length)));
+                Self::put(frame, Kind::Int, value);
+            }
+            Operation::Throw | Operation::Exit | Operation::Enter => {
+                Self::take_value(frame, Kind::Reference, watch);
+            }
+            operation => {
+                if let Some((kind, bits)) = Self::computed(frame, operation, &method.operands[at], watch) {
+                    let value = Self::made(frame, bits);
+                    Self::put(frame, kind, value);
+                }
+            }
+        }
+    }
+
+    /// The kind and the bits, if they are known, of what an instruction computes from constants and from the stack; `None`
+    /// for one that computes nothing.
+    fn computed<W: Watch>(
+        frame: &mut Frame,
+        operation: &Operation,
+        operand: &Operand,
+        watch: &mut W,
+    ) -> Option<(Kind, Option<u64>)> {
+        let mut take = |kind: Kind| Self::take_value(frame, kind, watch);
+        let known = |value: Value| value.is_known.then_some(value.bits);
+        Some(match operation {
+            Operation::Null => (Kind::Reference, Some(0)),
+            Operation::Int(value) => (Kind::Int, Some(of_int(*value))),
+            Operation::Long(value) => (Kind::Long, Some(value.cast_unsigned())),
+            Operation::Float(value) => (Kind::Float, Some(u64::from(value.to_bits()))),
+            Operation::Double(value) => (Kind::Double, Some(value.to_bits())),
+            Operation::Constant(_) => match operand {
+                Operand::Number(bits, n_slots) => (if *n_slots == 2 { Kind::Long } else { Kind::Int }, Some(*bits)),
+                _ => return None,
+            },
+            Operation::Arithmetic(operator, kind) => {
+                let right = take(if operator.is_shift() { Kind::Int } else { *kind });
+                let both = known(take(*kind)).zip(known(right));
+                (*kind, both.and_then(|(left, right)| arithmetic::binary(*operator, *kind, left, right)))
+            }
+            Operation::Negate(kind) => (*kind, known(take(*kind)).map(|bits| arithmetic::negate(*kind, bits))),
+            Operation::Convert(from, to) => (*to, known(take(*from)).map(|bits| arithmetic::convert(*from, *to, bits))),
+            Operation::Narrow(to) => (Kind::Int, known(take(Kind::Int)).map(|bits| arithmetic::narrow(*to, bits))),
+            Operation::Compare(kind, otherwise) => {
+                let right = take(*kind);
+                let both = known(take(*kind)).zip(known(right));
+                (Kind::Int, both.map(|(left, right)| arithmetic::compare(*kind, left, right, *otherwise)))
+            }
+            _ => return None,
+        })
+    }
+
+    fn shuffle(frame: &mut Frame, shuffle: Shuffle) {
+        let (n_taken, put) = shuffle.slots();
+        let n_known = n_taken.min(frame.stack.len());
+        let taken = frame.stack.split_off(frame.stack.len() - n_known);
+        frame.stack.extend(put.iter().filter_map(|slot| taken.get(*slot)));
+    }
+
+    fn stores<W: Watch>(&mut self, frame: &mut Frame, local: u16, value: Value, watch: &mut W) {
+        let value = Value { maker: frame.step, ..value };
+        if let Some(slot) = frame.locals.get_mut(usize::from(local)) {
+            *slot = value;
+        }
+        watch.writes(self, frame, Location::Local(local), value);
+    }
+
+    fn writes<W: Watch>(&mut self, frame: &mut Frame, location: Location, value: Value, watch: &mut W) {
+        let value = Value { maker: frame.step, ..value };
+        self.memory.set(location, value);
+        watch.writes(self, frame, location, value);
+    }
+
+    /// Whether the next instruction is sure to throw an exception.
+    pub(super) fn throws(&self, frame: &Frame) -> bool {
+        let value =
+            |below: usize| frame.stack.len().checked_sub(below + 1).map_or(Value::UNKNOWN, |index| frame.stack[index]);
+        let is_null = |below: usize| value(below).object() == Some(0);
+        let is_outside = |array: usize, index: usize| {
+            let length = value(array).object().and_then(|array| self.objects.get(array)).map(|array| array.length);
+            let index = value(index).int().map(i32::cast_unsigned);
+            length.zip(index).is_some_and(|(length, index)| index >= length)
+        };
+        let at = frame.at as usize;
+        let slots = |kind: Kind| usize::from(kind.n_slots());
+        match (&frame.method.operations[at], &frame.method.operands[at]) {
+            (Operation::Throw, _) => true,
+            (Operation::LoadField(_) | Operation::Length | Operation::Enter | Operation::Exit, _) => is_null(0),
+            (Operation::StoreField(_), Operand::Field(_, kind)) => is_null(slots(*kind)),
+            (Operation::LoadElement(_), _) => is_null(1) || is_outside(1, 0),
+            (Operation::StoreElement(element), _) => {
+                let below = slots(element.kind());
+                is_null(below + 1) || is_outside(below + 1, below)
+            }
+            (Operation::Arithmetic(operator, kind @ (Kind::Int | Kind::Long)), _) => {
+                let right = value(slots(*kind) - 1);
+                matches!(operator, Arithmetic::Divide | Arithmetic::Remainder) && right.is_known && right.bits == 0
+            }
+            (Operation::Invoke(..), Operand::Call(callee)) if callee.has_object => {
+                is_null(callee.parameters.iter().map(|kind| slots(*kind)).sum())
+            }
+            _ => false,
+        }
+    }
+}
+
+/// A value as an element holds it.
+fn cut(element: Element, value: Value) -> Value {
+    let to = match element {
+        Element::Byte => Narrow::Byte,
+        Element::Char => Narrow::Char,
+        Element::Short => Narrow::Short,
+        _ => return value,
+    };
+    Value { bits: arithmetic::narrow(to, value.bits), ..value }
+}
