@@ -2,7 +2,12 @@
 
 use crate::plain;
 use crate::plain::git;
+use git_idd::trace::container::Trace;
+use git_idd::trace::java::machine::Nobody;
+use git_idd::trace::java::player::Player;
 use std::fs;
+use std::fs::File;
+use std::io::BufReader;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
@@ -66,6 +71,18 @@ fn record_of_java_does_not_change_what_the_torture_program_does() {
     let is_whole = |process: &serde_json::Value| process["is_lost"] == false && process["is_cut"] == false;
     assert!(processes.iter().all(is_whole), "{said}");
     assert_eq!(recording["chosen"], processes.len() - 1, "{said}");
+    for process in processes {
+        let file = place.path().join(".git/idd/recordings/0001").join(process["file"].as_str().unwrap());
+        let trace = Trace::open(Box::new(BufReader::new(File::open(file).unwrap()))).unwrap();
+        let mut player = Player::new(trace).unwrap();
+        player.replay(&mut Nobody).unwrap();
+        // What was recorded is what the interpretation leads to: ways of decisions, arguments, values of fields.
+        let machine = &player.machine;
+        assert!(machine.n_derived > 100 && machine.n_reads > 10, "{} {}", machine.n_derived, machine.n_reads);
+        assert_eq!(machine.n_wrong, 0, "{}", machine.n_derived);
+        // Where the stack overflows, the last store of a method may have run or not.
+        assert!(machine.n_other <= 1, "{} of {}", machine.n_other, machine.n_reads);
+    }
 }
 
 const SUM: &str = "public class Main {

@@ -114,6 +114,20 @@ impl Frame {
         way.map(|at| &self.method.operations[at as usize])
     }
 
+    /// The last instruction up to the stop that leaves a monitor, or the return before which nothing is recorded.
+    pub fn last_exit(&self) -> Option<u32> {
+        let stop = self.stop();
+        if self.is_waiting || self.pending.is_some() || stop == NONE {
+            return None;
+        }
+        if self.returns() {
+            return Some(stop);
+        }
+        let next = |at: &u32| (*at != stop).then(|| self.method.next[*at as usize]);
+        let is_exit = |at: &u32| matches!(self.method.operations[*at as usize], Operation::Exit);
+        std::iter::successors(Some(self.at), next).filter(is_exit).last()
+    }
+
     /// Whether it returns without another record, unless an exception is thrown.
     pub fn returns(&self) -> bool {
         let stop = self.stop();

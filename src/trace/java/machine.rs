@@ -14,6 +14,7 @@
 use crate::instrument::java::descriptor::Kind;
 use crate::instrument::java::operation::Operation;
 use crate::instrument::java::sites::Probe;
+use crate::instrument::java::sites::Site;
 use crate::trace::TraceError;
 use crate::trace::flow::BlockId;
 use crate::trace::index::Index;
@@ -168,6 +169,9 @@ impl Machine {
     ///
     /// Errors: no activation can have written it.
     pub fn take<W: Watch>(&mut self, record: Record, watch: &mut W) -> Result<(), TraceError> {
+        if record.thread != self.thread {
+            self.settle(watch);
+        }
         self.thread = record.thread;
         self.n_records += 1;
         let (method, index) = self.program.site(record.site)?;
@@ -184,6 +188,22 @@ impl Machine {
                 self.reach(&method, index, record.payload, watch)
             }
         }
+    }
+
+    /// Runs the code of the current thread that follows without a record, before another thread goes on: up to the last
+    /// monitor that it leaves, or up to the end of the method. In a program without data races the other thread may see
+    /// what that code wrote, and nothing of the other one is seen by it.
+    fn settle<W: Watch>(&mut self, watch: &mut W) {
+        let Some(mut frame) = self.pop() else { return };
+        if let Some(stop) = frame.last_exit() {
+            let method = Arc::clone(&frame.method);
+            while frame.at != stop && !self.throws(&frame) {
+                self.begin(&mut frame, watch);
+                self.run(&method, &mut frame, watch);
+                frame.at = method.next[frame.at as usize];
+            }
+        }
+        self.push(frame);
     }
 
     fn pop(&mut self) -> Option<Frame> {
@@ -316,7 +336,7 @@ impl Machine {
         while let Some(mut frame) = self.pop() {
             match frame.fits(method.number, &site) {
                 Fit::Next => {
-                    self.arrive(&mut frame, site.instruction, site.probe, payload, watch);
+                    self.arrive(method, &mut frame, (site, payload), watch);
                     self.push(frame);
                     return Ok(());
                 }
@@ -399,7 +419,7 @@ impl Machine {
     }
 
     /// Runs up to the instruction before which, or after which, something was recorded.
-    fn arrive<W: Watch>(&mut self, frame: &mut Frame, instruction: u32, probe: Probe, payload: u64, watch: &mut W) {
+    fn arrive<W: Watch>(&mut self, method: &Method, frame: &mut Frame, (site, payload): (Site, u64), watch: &mut W) {
         if frame.is_waiting {
             frame.is_waiting = false;
             return;
@@ -408,25 +428,26 @@ impl Machine {
         if frame.pending.is_none() {
             self.go(frame, stop, watch);
         }
-        if !probe.is_before() {
-            self.result(frame, probe, payload, watch);
-        } else if frame.method.operations[stop as usize].is_decision() {
-            self.decide(frame, instruction, watch);
+        if !site.probe.is_before() {
+            self.result(method, frame, (site.probe, payload), watch);
+        } else if method.operations[stop as usize].is_decision() {
+            self.decide(method, frame, site.instruction, watch);
         } else {
-            self.run(frame, watch);
-            frame.at = instruction;
+            self.run(method, frame, watch);
+            frame.at = site.instruction;
         }
     }
 
     /// Runs up to an instruction, which is on the way, and begins the statement of that, if one begins there.
     fn go<W: Watch>(&mut self, frame: &mut Frame, stop: u32, watch: &mut W) {
+        let method = Arc::clone(&frame.method);
         loop {
             self.begin(frame, watch);
             if frame.at == stop {
                 return;
             }
-            self.run(frame, watch);
-            let next = frame.method.next[frame.at as usize];
+            self.run(&method, frame, watch);
+            let next = method.next[frame.at as usize];
             if next == NONE {
                 return;
             }
@@ -474,14 +495,15 @@ impl Machine {
     /// Runs up to the instruction that threw an exception.
     fn fail<W: Watch>(&mut self, frame: &mut Frame, watch: &mut W) {
         let stop = frame.stop();
+        let method = Arc::clone(&frame.method);
         if frame.pending.is_none() && !frame.is_waiting && stop != NONE {
             loop {
                 self.begin(frame, watch);
                 if frame.at == stop || self.throws(frame) {
                     break;
                 }
-                self.run(frame, watch);
-                let next = frame.method.next[frame.at as usize];
+                self.run(&method, frame, watch);
+                let next = method.next[frame.at as usize];
                 if next == NONE {
                     break;
                 }

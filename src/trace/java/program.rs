@@ -30,9 +30,6 @@ type FieldName = (Arc<str>, Arc<str>, Arc<str>);
 struct Stored {
     sites: Range<u32>,
     bytes: Range<usize>,
-    /// The methods that have sites; empty before it is met.
-    methods: Vec<Arc<Method>>,
-    is_read: bool,
 }
 
 /// The classes of a program, read when they are met.
@@ -46,7 +43,12 @@ pub struct Program {
     /// The position of each class, by its name. Two classes of one name have different loaders; the first one counts.
     by_class: HashMap<Arc<str>, usize>,
     sizes: Sizes,
+    /// For each site the number of its method, and [`NONE`] before that is met.
+    by_site: Vec<u32>,
 }
+
+/// No method.
+const NONE: u32 = u32::MAX;
 
 /// Bytes of the payload of each site.
 #[derive(Debug, Clone, Default)]
@@ -77,7 +79,7 @@ impl Program {
             }
             sizes.extend(own);
             at = range.end;
-            classes.push(Stored { sites: first..first + n_sites, bytes: range, methods: Vec::new(), is_read: false });
+            classes.push(Stored { sites: first..first + n_sites, bytes: range });
         }
         Ok(Self {
             bytes,
@@ -86,6 +88,7 @@ impl Program {
             fields: Vec::new(),
             by_name: HashMap::new(),
             by_class: HashMap::new(),
+            by_site: vec![NONE; sizes.len()],
             sizes: Sizes(sizes),
         })
     }
@@ -117,19 +120,22 @@ impl Program {
     }
 
     /// The method of a site, and the number of the site in it.
+    #[inline]
     pub fn site(&mut self, site: u32) -> Result<(Arc<Method>, usize), TraceError> {
         let unknown = TraceError::Damaged("a record of a site that does not exist");
+        let Some(number) = self.by_site.get(site as usize).copied() else { return Err(unknown) };
+        let number = if number == NONE { self.method_of(site)?.ok_or(unknown)? } else { number };
+        let method = &self.methods[number as usize];
+        Ok((Arc::clone(method), (site - method.first_site) as usize))
+    }
+
+    /// The number of the method of a site, which was not met before.
+    fn method_of(&mut self, site: u32) -> Result<Option<u32>, TraceError> {
         let class = self.classes.partition_point(|class| class.sites.end <= site);
-        let Some(stored) = self.classes.get(class).filter(|class| class.sites.contains(&site)) else {
-            return Err(unknown);
-        };
-        if !stored.is_read {
+        if self.classes.get(class).is_some_and(|class| class.sites.contains(&site)) {
             self.meet(class).map_err(|error| TraceError::Program(Box::new(error)))?;
         }
-        let methods = &self.classes[class].methods;
-        let method = methods.partition_point(|method| method.first_site <= site).checked_sub(1);
-        let method = method.map(|method| &methods[method]).ok_or(unknown)?;
-        Ok((Arc::clone(method), (site - method.first_site) as usize))
+        Ok(self.by_site.get(site as usize).copied().filter(|number| *number != NONE))
     }
 
     /// Reads the methods of a class.
@@ -138,9 +144,8 @@ impl Program {
         let bytes = self.bytes[stored.bytes.clone()].to_vec();
         let mut first = stored.sites.start;
         let read = Class::read(&bytes)?;
-        let mut methods = Vec::new();
         let sites = sites::of_class(&read);
-        let Self { fields, by_name, .. } = self;
+        let Self { fields, by_name, methods, by_site, .. } = self;
         let mut id = |member: &Member, is_static: bool| {
             // A static field may be named by a class that inherits it; the name of the class is taken as it stands.
             let class = if is_static { Arc::clone(&member.class) } else { Arc::from("") };
@@ -152,19 +157,15 @@ impl Program {
                 id
             })
         };
-        let mut number = u32::try_from(self.methods.len()).unwrap_or(u32::MAX);
         for (declared, found) in read.methods.iter().zip(sites) {
             let Some(Ok((code, sites))) = found else { continue };
-            let n_sites = u32::try_from(sites.len()).unwrap_or(u32::MAX);
-            let method = Method::new(&read, declared, (code, sites), (number, first), &mut id)?;
-            number += 1;
-            first += n_sites;
-            methods.push(Arc::new(method));
+            let n_sites = sites.len();
+            let number = u32::try_from(methods.len()).unwrap_or(NONE);
+            methods.push(Arc::new(Method::new(&read, declared, (code, sites), (number, first), &mut id)?));
+            by_site[first as usize..first as usize + n_sites].fill(number);
+            first += u32::try_from(n_sites).unwrap_or(NONE);
         }
-        self.methods.extend(methods.iter().cloned());
         self.by_class.entry(Arc::clone(&read.name)).or_insert(class);
-        let stored = &mut self.classes[class];
-        (stored.methods, stored.is_read) = (methods, true);
         Ok(())
     }
 

@@ -27,6 +27,9 @@ pub struct Record {
 
 /// The stream of a thread.
 struct Stream {
+    thread: u32,
+    /// Whether it has no more records.
+    is_over: bool,
     /// The chunks that are not read yet.
     chunks: VecDeque<Chunk>,
     bytes: Vec<u8>,
@@ -37,9 +40,9 @@ struct Stream {
 
 /// The records of a trace.
 pub struct Streams {
-    threads: BTreeMap<u32, Stream>,
-    /// The thread whose piece is being taken.
-    current: Option<u32>,
+    threads: Vec<Stream>,
+    /// The stream whose piece is being taken.
+    current: Option<usize>,
 }
 
 impl Streams {
@@ -47,27 +50,22 @@ impl Streams {
     pub fn new(trace: &Trace) -> Self {
         let mut threads: BTreeMap<u32, Stream> = BTreeMap::new();
         for chunk in trace.chunks().iter().filter(|chunk| chunk.kind == Kind::Records) {
-            let new = || Stream { chunks: VecDeque::new(), bytes: Vec::new(), at: 0, clock: 0 };
-            threads.entry(chunk.thread).or_insert_with(new).chunks.push_back(*chunk);
+            let thread = chunk.thread;
+            let new = || Stream { thread, is_over: false, chunks: VecDeque::new(), bytes: Vec::new(), at: 0, clock: 0 };
+            threads.entry(thread).or_insert_with(new).chunks.push_back(*chunk);
         }
-        Self { threads, current: None }
-    }
-
-    /// The number of threads.
-    pub fn n_threads(&self) -> usize {
-        self.threads.len()
+        Self { threads: threads.into_values().collect(), current: None }
     }
 
     /// The next record; `None` at the end.
     pub fn next(&mut self, trace: &mut Trace, program: &Program) -> Result<Option<Record>, TraceError> {
         loop {
-            let Some(thread) = self.current else {
+            let Some(stream) = self.current.map(|current| &mut self.threads[current]) else {
                 if !self.choose(trace, program)? {
                     return Ok(None);
                 }
                 continue;
             };
-            let stream = self.threads.get_mut(&thread).expect("it was chosen");
             match stream.record(trace, program)? {
                 Some((CLOCK, clock)) => {
                     #[expect(clippy::cast_possible_truncation, reason = "a mark has 32 bits")]
@@ -76,10 +74,10 @@ impl Streams {
                     self.current = None;
                 }
                 Some((CUT, _)) | None => {
-                    self.threads.remove(&thread);
+                    stream.is_over = true;
                     self.current = None;
                 }
-                Some((site, payload)) => return Ok(Some(Record { thread, site, payload })),
+                Some((site, payload)) => return Ok(Some(Record { thread: stream.thread, site, payload })),
             }
         }
     }
@@ -87,7 +85,7 @@ impl Streams {
     /// Takes the thread with the first mark.
     fn choose(&mut self, trace: &mut Trace, program: &Program) -> Result<bool, TraceError> {
         // The first record of each stream is its first mark.
-        for stream in self.threads.values_mut().filter(|stream| stream.clock == 0) {
+        for stream in self.threads.iter_mut().filter(|stream| stream.clock == 0) {
             match stream.peek(trace)? {
                 Some(CLOCK) => {
                     let clock = stream.record(trace, program)?.map_or(0, |(_, clock)| clock);
@@ -96,7 +94,8 @@ impl Streams {
                 _ => stream.clock = 1,
             }
         }
-        self.current = self.threads.iter().min_by_key(|(_, stream)| stream.clock).map(|(thread, _)| *thread);
+        let open = self.threads.iter().enumerate().filter(|(_, stream)| !stream.is_over);
+        self.current = open.min_by_key(|(_, stream)| stream.clock).map(|(index, _)| index);
         Ok(self.current.is_some())
     }
 }

@@ -15,13 +15,13 @@ use crate::trace::java::machine::NEW;
 use crate::trace::java::machine::Watch;
 use crate::trace::java::machine::What;
 use crate::trace::java::memory::Location;
+use crate::trace::java::method::Method;
 use crate::trace::java::method::NONE;
 use crate::trace::java::method::Operand;
 use crate::trace::java::objects::Kind as ObjectKind;
 use crate::trace::java::value::Value;
 use crate::trace::java::value::of_int;
 use crate::trace::step::Step;
-use std::sync::Arc;
 
 impl Machine {
     pub(super) fn take_value<W: Watch>(frame: &mut Frame, kind: Kind, watch: &mut W) -> Value {
@@ -47,8 +47,13 @@ impl Machine {
     }
 
     /// The result of the next instruction, which was recorded.
-    pub(super) fn result<W: Watch>(&mut self, frame: &mut Frame, probe: Probe, payload: u64, watch: &mut W) {
-        let method = Arc::clone(&frame.method);
+    pub(super) fn result<W: Watch>(
+        &mut self,
+        method: &Method,
+        frame: &mut Frame,
+        (probe, payload): (Probe, u64),
+        watch: &mut W,
+    ) {
         let at = frame.at as usize;
         let (kind, value) = match probe {
             Probe::Value(Some(kind)) => (Some(kind), Some(Value::of(payload, frame.step))),
@@ -118,8 +123,7 @@ impl Machine {
     }
 
     /// A decision went to an instruction.
-    pub(super) fn decide<W: Watch>(&mut self, frame: &mut Frame, way: u32, watch: &mut W) {
-        let method = Arc::clone(&frame.method);
+    pub(super) fn decide<W: Watch>(&mut self, method: &Method, frame: &mut Frame, way: u32, watch: &mut W) {
         let operation = &method.operations[frame.at as usize];
         let right = Self::take_value(frame, Kind::Int, watch);
         let expected = match operation {
@@ -152,8 +156,7 @@ impl Machine {
     }
 
     /// Runs the next instruction, which records nothing and decides nothing.
-    pub(super) fn run<W: Watch>(&mut self, frame: &mut Frame, watch: &mut W) {
-        let method = Arc::clone(&frame.method);
+    pub(super) fn run<W: Watch>(&mut self, method: &Method, frame: &mut Frame, watch: &mut W) {
         let at = frame.at as usize;
         match &method.operations[at] {
             Operation::Load(kind, local) => {
