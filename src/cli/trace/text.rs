@@ -89,14 +89,13 @@ pub fn stat(recording: &str, traced: &Traced, stat: &Stat) -> String {
             count(spaced(stat.n_bytes), "byte")
         ),
     );
-    page.line(
-        0,
-        &format!(
-            "heap: {} made, {} not freed",
-            count(spaced(stat.heap.n_made), "block"),
-            spaced(stat.heap.n_live as u64)
-        ),
-    );
+    let n_made = spaced(stat.heap.n_made);
+    let heap = if traced.is_java {
+        format!("{} met", count(n_made, "object"))
+    } else {
+        format!("heap: {} made, {} not freed", count(n_made, "block"), spaced(stat.heap.n_live as u64))
+    };
+    page.line(0, &heap);
     page.line(
         0,
         &format!(
@@ -134,7 +133,7 @@ pub fn stat(recording: &str, traced: &Traced, stat: &Stat) -> String {
         );
     }
     if check.n_unwound > 0 {
-        page.line(0, &format!("left by a jump: {}", count(spaced(check.n_unwound), "call")));
+        page.line(0, &format!("left without a return: {}", count(spaced(check.n_unwound), "call")));
     }
     if check.n_partial > 0 {
         page.line(
