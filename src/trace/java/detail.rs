@@ -192,7 +192,8 @@ pub fn call(machine: &Machine, callee: &Callee, given: &[Value]) -> (Vec<String>
     let name = match object.first() {
         _ if callee.is_constructor() => format!("new {class}"),
         Some(object) => format!("{}.{}", text::value(machine, "L;", *object), callee.member.name),
-        None if class.is_empty() => callee.member.name.to_string(),
+        None if &*callee.member.name == "makeConcatWithConstants" => "string +".to_owned(),
+        None if class.is_empty() => format!("lambda for {}", callee.member.name),
         None => format!("{class}.{}", callee.member.name),
     };
     (arguments, name.into())

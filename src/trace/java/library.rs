@@ -95,7 +95,8 @@ pub fn only_reads(method: &str) -> bool {
 /// can change.
 pub fn is_known(machine: &Machine, callee: &Callee, given: &[Value]) -> bool {
     let others = given.iter().skip(usize::from(callee.has_object));
-    only_reads(&callee.member.name)
+    callee.member.class.is_empty()
+        || only_reads(&callee.member.name)
         || !others
             .filter_map(|value| machine.objects.get(value.object()?))
             .any(|object| object.kind == Kind::Other && is_mutable(object))

@@ -206,6 +206,21 @@ impl Machine {
         self.push(frame);
     }
 
+    /// Ends the methods that return without another record, when no more records follow.
+    pub fn finish<W: Watch>(&mut self, watch: &mut W) {
+        let threads: Vec<u32> = self.threads.keys().copied().collect();
+        for thread in threads {
+            self.thread = thread;
+            while self.frame().is_some_and(Frame::returns)
+                && let Some(mut frame) = self.pop()
+            {
+                let stop = frame.stop();
+                self.go(&mut frame, stop, watch);
+                self.returns(frame, watch);
+            }
+        }
+    }
+
     fn pop(&mut self) -> Option<Frame> {
         self.threads.get_mut(&self.thread)?.frames.pop()
     }
@@ -289,6 +304,11 @@ impl Machine {
         let Some(mut frame) = self.pop() else { return };
         if frame.method.number == method.number && !frame.is_begun {
             let value = Value::of(bits, frame.entry);
+            if frame.is_direct && local == 0 && !method.is_static {
+                // A method of the library may call one of the same name, of another object.
+                let object = self.frames().last().and_then(|below| below.pending.as_ref()?.first().copied());
+                frame.is_direct = object.is_none_or(|object| !object.is_known || object.bits == bits);
+            }
             if frame.is_direct
                 && let Some(given) = self.argument(&frame.method, local).filter(|given| given.is_known)
             {
@@ -484,11 +504,15 @@ impl Machine {
             _ => None,
         };
         watch.leaves(self, &frame, true, result);
-        let (step, is_direct) = (frame.step, frame.is_direct);
+        self.came_back(&frame);
+    }
+
+    /// Notes in the activation below that one has ended, by a return or an exception.
+    fn came_back(&mut self, frame: &Frame) {
         if let Some(below) = self.threads.get_mut(&self.thread).and_then(|thread| thread.frames.last_mut())
             && below.pending.is_some()
         {
-            below.returned = Some((step, is_direct));
+            below.returned = Some((frame.step, frame.is_direct));
         }
     }
 
@@ -512,9 +536,18 @@ impl Machine {
         }
         if let Operand::Call(callee) = &frame.method.operands[frame.at as usize] {
             let callee = Arc::clone(callee);
-            if frame.pending.is_none() {
-                let given = Self::given(frame, &callee, watch);
-                frame.pending = Some(given);
+            let given = match frame.pending.take() {
+                Some(given) => given,
+                None => Self::given(frame, &callee, watch),
+            };
+            match frame.returned.take() {
+                Some((step, is_direct)) => {
+                    watch.uses(frame.step, step, What::Exception);
+                    if !is_direct {
+                        self.library(frame, &callee, &given, None, watch);
+                    }
+                }
+                None => self.library(frame, &callee, &given, None, watch),
             }
         } else if matches!(frame.method.operations[frame.at as usize], Operation::Throw) {
             Self::take_value(frame, Kind::Reference, watch);
@@ -528,5 +561,6 @@ impl Machine {
     fn leave_by_exception<W: Watch>(&mut self, frame: &Frame, watch: &mut W) {
         self.n_unwound += 1;
         watch.leaves(self, frame, false, None);
+        self.came_back(frame);
     }
 }

@@ -62,7 +62,12 @@ pub struct Memory {
     states: Map<u32, Step>,
     /// The last step that gave an object to the library.
     given: Map<u32, Step>,
+    /// For an object that the library made of another one (an iterator, a view): that one.
+    bases: Map<u32, u32>,
 }
+
+/// The length of a chain of views that is followed.
+const MAX_VIEWS: usize = 8;
 
 fn key(object: u32, part: u32) -> u64 {
     u64::from(object) << 32 | u64::from(part)
@@ -135,6 +140,18 @@ impl Memory {
     /// Notes that a step may have changed an object in the library.
     pub fn touch(&mut self, object: u32, step: Step) {
         self.states.insert(object, step);
+    }
+
+    /// Notes that the library made an object of another one.
+    pub fn derive(&mut self, object: u32, base: u32) {
+        if object != base {
+            self.bases.insert(object, base);
+        }
+    }
+
+    /// An object, the one that it was made of, and so on.
+    pub fn bases(&self, object: u32) -> Vec<u32> {
+        std::iter::successors(Some(object), |object| self.bases.get(object).copied()).take(MAX_VIEWS).collect()
     }
 
     /// Notes that a step gave an object to the library.

@@ -48,6 +48,9 @@ impl Player {
         {
             self.machine.take(record, watch)?;
         }
+        if !watch.is_done() {
+            self.machine.finish(watch);
+        }
         Ok(())
     }
 

@@ -73,7 +73,7 @@ impl Program {
             let (first, n_sites, length) = (number(at)?, number(at + 4)?, number(at + 8)?);
             let range = at + 12..at.saturating_add(12).saturating_add(length as usize);
             let class = bytes.get(range.clone()).ok_or(TraceError::Damaged("a class is cut short"))?;
-            let own = sites::sizes(class).map_err(|error| TraceError::Program(Box::new(error)))?;
+            let own = sites::sizes(class).map_err(|_| TraceError::Damaged("a class file in it cannot be read"))?;
             if first as usize != sizes.len() || own.len() != n_sites as usize {
                 return Err(TraceError::Damaged("the sites of a class are not those of its code"));
             }
@@ -133,7 +133,7 @@ impl Program {
     fn method_of(&mut self, site: u32) -> Result<Option<u32>, TraceError> {
         let class = self.classes.partition_point(|class| class.sites.end <= site);
         if self.classes.get(class).is_some_and(|class| class.sites.contains(&site)) {
-            self.meet(class).map_err(|error| TraceError::Program(Box::new(error)))?;
+            self.meet(class).map_err(|_| TraceError::Damaged("a class file in it cannot be read"))?;
         }
         Ok(self.by_site.get(site as usize).copied().filter(|number| *number != NONE))
     }

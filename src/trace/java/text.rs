@@ -77,7 +77,10 @@ fn of_type(descriptor: &str) -> String {
 }
 
 /// The name of a class without its package.
+///
+/// A class that was made at run time has an address behind a slash in place of a package.
 pub fn simple(class: &str) -> &str {
+    let class = class.find("/0x").map_or(class, |end| &class[..end]);
     class.rsplit(['.', '/']).next().unwrap_or(class)
 }
 
@@ -124,7 +127,8 @@ pub fn name(machine: &Machine, frame: &Frame, location: Location) -> Name {
 fn unknown(frame: &Frame, local: u16) -> Arc<str> {
     use crate::instrument::java::descriptor::Kind as Type;
     use crate::instrument::java::operation::Operation;
-    let kind = frame.method.operations.iter().find_map(|operation| match operation {
+    let present = frame.method.operations.get(frame.at as usize);
+    let kind = present.into_iter().chain(&frame.method.operations).find_map(|operation| match operation {
         Operation::Load(kind, of) | Operation::Store(kind, of) if *of == local => Some(*kind),
         _ => None,
     });

@@ -12,7 +12,11 @@ use crate::trace::java::memory::Location;
 use crate::trace::java::method::Callee;
 use crate::trace::java::objects::Kind as ObjectKind;
 use crate::trace::java::value::Value;
+use crate::trace::step::Step;
 use std::sync::Arc;
+
+/// The elements of an array, from the first one on, that a call of the library depends on.
+const MAX_ELEMENTS: u32 = 256;
 
 impl Machine {
     /// The values that a call takes from the stack, with its object first.
@@ -85,8 +89,19 @@ impl Machine {
         }
     }
 
+    /// The library may read the elements of an array that it gets.
+    fn reads_elements<W: Watch>(&mut self, frame: &Frame, (array, length): (u32, u32), watch: &mut W) {
+        for index in 0..length.min(MAX_ELEMENTS) {
+            let location = Location::Element(array, index);
+            if let Some(value) = self.memory.get(location).filter(|value| value.maker != Step::START) {
+                watch.uses(frame.step, value.maker, What::Place(location));
+                watch.reads(self, frame, location, value);
+            }
+        }
+    }
+
     /// A call of the library: what it does to the objects that it got.
-    fn library<W: Watch>(
+    pub(super) fn library<W: Watch>(
         &mut self,
         frame: &Frame,
         callee: &Callee,
@@ -96,6 +111,7 @@ impl Machine {
     ) {
         let objects = Arc::clone(&self.objects);
         let is_read = library::only_reads(&callee.member.name);
+        let mut base = None;
         for (position, value) in given.iter().enumerate() {
             let Some(id) = value.object().filter(|id| *id != 0) else { continue };
             let Some(object) = objects.get(id) else { continue };
@@ -104,17 +120,23 @@ impl Machine {
             }
             self.memory.give(id, frame.step);
             let is_object = callee.has_object && position == 0;
-            if object.kind != ObjectKind::Array
-                && let Some(maker) = self.memory.state(id).or_else(|| self.memory.birth(id))
-            {
-                watch.uses(frame.step, maker, What::Place(Location::State(id)));
-                watch.reads(self, frame, Location::State(id), Value::of(u64::from(id), maker));
+            let holders = if object.kind == ObjectKind::Array { Vec::new() } else { self.memory.bases(id) };
+            for holder in &holders {
+                if let Some(maker) = self.memory.state(*holder).or_else(|| self.memory.birth(*holder)) {
+                    watch.uses(frame.step, maker, What::Place(Location::State(*holder)));
+                    watch.reads(self, frame, Location::State(*holder), Value::of(u64::from(*holder), maker));
+                }
+            }
+            base = base.or(holders.first().copied());
+            if object.kind == ObjectKind::Array {
+                self.reads_elements(frame, (id, object.length), watch);
             }
             let is_changed = object.kind == ObjectKind::Array || is_object || !callee.has_object;
             if is_changed && !is_read {
                 self.memory.touch(id, frame.step);
-                if object.kind != ObjectKind::Array {
-                    watch.writes(self, frame, Location::State(id), Value::of(u64::from(id), frame.step));
+                for holder in holders {
+                    self.memory.touch(holder, frame.step);
+                    watch.writes(self, frame, Location::State(holder), Value::of(u64::from(holder), frame.step));
                 }
             }
         }
@@ -124,6 +146,9 @@ impl Machine {
             && self.memory.birth(id).is_none()
         {
             self.memory.touch(id, frame.step);
+            if let Some(base) = base {
+                self.memory.derive(id, base);
+            }
         }
         watch.called(self, frame, callee, given, result);
     }

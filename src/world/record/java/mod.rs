@@ -125,7 +125,13 @@ impl Jdk {
             if done.code == Some(0) {
                 let names = files::names(&out.join("idd")).into_iter().filter_map(|name| name.into_string().ok());
                 let class = |name: String| Ok((format!("idd/{name}"), fs::read(out.join("idd").join(&name))?));
-                return Ok(names.map(class).collect());
+                let entries: io::Result<Entries> = names.map(class).collect();
+                let has =
+                    |name: &str| !matches!(&entries, Ok(entries) if !entries.iter().any(|(entry, _)| entry == name));
+                if has("idd/Agent.class") && has("idd/Recorder.class") {
+                    return Ok(entries);
+                }
+                return Err(RecordError::Runtime { said: "javac made no classes".to_owned() });
             }
             said = String::from_utf8_lossy(&done.stderr).into_owned();
         }
