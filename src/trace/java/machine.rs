@@ -1,7 +1,7 @@
 //! A process as its records move it on: activations, objects, steps, and what depends on what.
 //!
 //! - The **data dependences** of a step are the steps that wrote what it reads: locals, fields, elements, values that
-//!   other steps left on the stack, arguments, results. Of an object of the [library] all that it holds is
+//!   other steps left on the stack, arguments, results. Of an object of the library all that it holds is
 //!   one place.
 //! - The **control dependence** of a step is the last decision in its activation whose region it is in, else the call.
 //!   What runs in an exception handler depends on the step that threw, up to where the handler meets the other ways.
@@ -541,8 +541,8 @@ impl Machine {
                 None => Self::given(frame, &callee, watch),
             };
             match frame.returned.take() {
-                Some((step, is_direct)) => {
-                    watch.uses(frame.step, step, What::Exception);
+                Some((threw, is_direct)) => {
+                    watch.uses(frame.step, threw, What::Exception);
                     if !is_direct {
                         self.library(frame, &callee, &given, None, watch);
                     }

@@ -127,7 +127,7 @@ mod tests {
         }
         assert!(fs::read(place.path().join("classes")).unwrap().is_empty());
         let process = Process::from_bytes(&fs::read(place.path().join("process")).unwrap()).unwrap();
-        assert_eq!(Some(process.pid.cast_signed()), rustix::process::getppid().map(|pid| pid.as_raw_pid()));
+        assert_eq!(Some(process.pid.cast_signed()), rustix::process::getppid().map(rustix::process::Pid::as_raw_pid));
     }
 
     #[test]
