@@ -12,17 +12,8 @@ const NEWEST: u16 = 69;
 /// The first version whose methods have frames for the verifier (Java 6).
 pub const FRAMES: u16 = 50;
 
-/// `static`, `abstract` and so on, as the file has them.
+/// The modifier `static`.
 pub const STATIC: u16 = 0x0008;
-
-/// See [`STATIC`].
-pub const SYNCHRONIZED: u16 = 0x0020;
-
-/// See [`STATIC`].
-pub const VOLATILE: u16 = 0x0040;
-
-/// See [`STATIC`].
-pub const SYNTHETIC: u16 = 0x1000;
 
 /// A class.
 #[derive(Debug, Clone)]
@@ -35,12 +26,8 @@ pub struct Class<'b> {
     pub pool: Pool,
     /// Its name: `org/example/Main$Inner`.
     pub name: Arc<str>,
-    /// The class that it extends; `None` for `java.lang.Object` alone.
-    pub super_class: Option<Arc<str>>,
     /// The name of its source file, without a directory.
     pub source: Option<Arc<str>>,
-    /// Its fields.
-    pub fields: Vec<Field>,
     /// Its methods.
     pub methods: Vec<Method>,
     /// Where the constants end.
@@ -49,17 +36,6 @@ pub struct Class<'b> {
     pub methods_at: usize,
     /// Where they end.
     pub after_methods: usize,
-}
-
-/// A field.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Field {
-    /// Its modifiers.
-    pub access: u16,
-    /// Its name.
-    pub name: Arc<str>,
-    /// Its type: `I`, `Ljava/lang/String;`.
-    pub descriptor: Arc<str>,
 }
 
 /// A method.
@@ -107,17 +83,14 @@ impl<'b> Class<'b> {
         }
         let pool = Pool::read(&mut cursor)?;
         let after_pool = cursor.at();
-        let (_access, this, super_class) = (cursor.u2()?, cursor.u2()?, cursor.u2()?);
+        let (_access, this, _extended) = (cursor.u2()?, cursor.u2()?, cursor.u2()?);
         let name = Arc::clone(pool.class(this)?);
-        let super_class = if super_class == 0 { None } else { Some(Arc::clone(pool.class(super_class)?)) };
         for _ in 0..cursor.u2()? {
             cursor.u2()?;
         }
-        let mut fields = Vec::new();
         for _ in 0..cursor.u2()? {
-            let (access, name, descriptor) = (cursor.u2()?, cursor.u2()?, cursor.u2()?);
-            let (name, descriptor) = (Arc::clone(pool.text(name)?), Arc::clone(pool.text(descriptor)?));
-            fields.push(Field { access, name, descriptor });
+            // A field: its modifiers, name and type.
+            cursor.take(6)?;
             for _ in 0..cursor.u2()? {
                 cursor.attribute()?;
             }
@@ -141,9 +114,7 @@ impl<'b> Class<'b> {
             version,
             pool,
             name,
-            super_class,
             source,
-            fields,
             methods,
             after_pool,
             methods_at,

@@ -202,7 +202,7 @@ fn check_rewritten(bytes: &[u8], first_site: u32) {
     let class = Class::read(bytes).unwrap();
     let rewritten = rewrite(bytes, first_site).unwrap();
     let read = Class::read(&rewritten.bytes).unwrap();
-    assert_eq!((read.version, &read.name, &read.fields), (class.version, &class.name, &class.fields));
+    assert_eq!((read.version, &read.name, read.methods.len()), (class.version, &class.name, class.methods.len()));
     assert_eq!(class.bytes[class.after_methods..], read.bytes[read.after_methods..]);
     assert_eq!(class.methods.len(), read.methods.len());
     let mut site = first_site;

@@ -40,8 +40,6 @@ pub struct Program {
     methods: Vec<Arc<Method>>,
     fields: Vec<Field>,
     by_name: HashMap<FieldName, FieldId>,
-    /// The position of each class, by its name. Two classes of one name have different loaders; the first one counts.
-    by_class: HashMap<Arc<str>, usize>,
     sizes: Sizes,
     /// For each site the number of its method, and [`NONE`] before that is met.
     by_site: Vec<u32>,
@@ -87,7 +85,6 @@ impl Program {
             methods: Vec::new(),
             fields: Vec::new(),
             by_name: HashMap::new(),
-            by_class: HashMap::new(),
             by_site: vec![NONE; sizes.len()],
             sizes: Sizes(sizes),
         })
@@ -97,16 +94,6 @@ impl Program {
     #[inline]
     pub fn size(&self, site: u32) -> Option<usize> {
         self.sizes.0.get(site as usize).map(|size| usize::from(*size))
-    }
-
-    /// The number of classes.
-    pub fn n_classes(&self) -> usize {
-        self.classes.len()
-    }
-
-    /// The methods that were met.
-    pub fn methods(&self) -> &[Arc<Method>] {
-        &self.methods
     }
 
     /// A field.
@@ -165,12 +152,6 @@ impl Program {
             by_site[first as usize..first as usize + n_sites].fill(number);
             first += u32::try_from(n_sites).unwrap_or(NONE);
         }
-        self.by_class.entry(Arc::clone(&read.name)).or_insert(class);
         Ok(())
-    }
-
-    /// Whether a class is recorded and was met.
-    pub fn is_recorded(&self, class: &str) -> bool {
-        self.by_class.contains_key(class)
     }
 }
