@@ -109,17 +109,7 @@ impl<'b> Class<'b> {
         if !cursor.is_at_end() {
             return Err(Unsupported::new("bytes after the end of the class"));
         }
-        let class = Self {
-            bytes,
-            version,
-            pool,
-            name,
-            source,
-            methods,
-            after_pool,
-            methods_at,
-            after_methods,
-        };
+        let class = Self { bytes, version, pool, name, source, methods, after_pool, methods_at, after_methods };
         Ok(class)
     }
 

@@ -52,8 +52,8 @@ pub enum What {
     Exception,
 }
 
-/// Who wants to know what happens; all methods do nothing unless they are given. The frame is the last one of the
-/// current thread; the machine has those below it.
+/// An observer of the machine. All methods do nothing by default. The frame is the last one of the current thread; the
+/// machine has those below it.
 #[expect(unused_variables, reason = "the names say what is given")]
 pub trait Watch {
     /// A step begins.
@@ -80,7 +80,7 @@ pub trait Watch {
     }
 }
 
-/// Nobody.
+/// An observer that does nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Nobody;
 
