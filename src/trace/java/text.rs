@@ -24,8 +24,8 @@ pub fn value(machine: &Machine, descriptor: &str, value: Value) -> String {
         }
         Some(b'B' | b'S' | b'I') => int.to_string(),
         Some(b'J') => value.bits.cast_signed().to_string(),
-        Some(b'F') => format!("{:?}", f32::from_bits(int.cast_unsigned())),
-        Some(b'D') => format!("{:?}", f64::from_bits(value.bits)),
+        Some(b'F') => format!("{:?}", f32::from_bits(int.cast_unsigned())).replace("inf", "Infinity"),
+        Some(b'D') => format!("{:?}", f64::from_bits(value.bits)).replace("inf", "Infinity"),
         _ => value.object().map_or_else(|| "?".to_owned(), |id| object(machine, id)),
     }
 }

@@ -15,19 +15,15 @@ use std::path::Path;
 use std::path::PathBuf;
 
 use crate::instrument::java::sites;
+use crate::instrument::java::sites::CLOCK;
+use crate::instrument::java::sites::CUT;
+use crate::instrument::java::sites::FIRST_SITE;
 use crate::trace::container::Kind;
 use crate::trace::container::MAX_CHUNK;
 use crate::trace::container::Process;
 use crate::trace::container::Writer;
 use crate::world::files;
-use crate::world::record::java::serve::FIRST_SITE;
 use crate::world::record::listen::Taken;
-
-/// The site of a record that says when the thread had its turn.
-const CLOCK: u32 = 1;
-
-/// The site of the last record of a thread that reached the limit.
-const CUT: u32 = 2;
 
 /// Bytes of a chunk of records.
 const CHUNK: usize = 1 << 20;

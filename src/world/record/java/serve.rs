@@ -24,15 +24,13 @@ use rustix::process::Resource;
 use rustix::process::Rlimit;
 
 use crate::instrument::java::rewrite::rewrite;
+use crate::instrument::java::sites::FIRST_SITE;
 use crate::trace::container::Process;
 use crate::world::files;
 use crate::world::process;
 
 /// In place of the length of a class: make the file of a thread.
 const FILE: u32 = u32::MAX;
-
-/// The first number of a site; smaller ones are other records.
-pub const FIRST_SITE: u32 = 16;
 
 /// No class is longer; whoever says so is no agent.
 const MAX_CLASS: u32 = 64 << 20;
