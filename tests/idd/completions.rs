@@ -69,6 +69,7 @@ fn in_zsh(fixture: &Fixture, lines: &[&str]) -> Vec<Vec<String>> {
     fs::write(fixture.place().join("start"), START).unwrap();
     fs::write(fixture.place().join("lines"), lines.join("\n") + "\n").unwrap();
     fs::write(fixture.place().join("session"), SESSION).unwrap();
+    fs::write(fixture.place().join("offered"), "").unwrap();
     let output = fixture.shell("timeout 60 zsh -f \"$PLACE/session\"");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = fs::read_to_string(fixture.place().join("offered")).unwrap();
