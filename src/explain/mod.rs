@@ -10,6 +10,8 @@ pub mod chain;
 pub mod failure;
 pub mod feedback;
 pub mod invariant;
+pub mod java;
+pub mod link;
 pub mod native;
 pub mod passing;
 pub mod switch;

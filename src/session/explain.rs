@@ -29,6 +29,7 @@ use crate::session::interrupt::Interrupt;
 use crate::session::order::ExplainOrder;
 use crate::session::order::SWITCH_BUDGET;
 use crate::session::record;
+use crate::session::record::instruments::Tools;
 use crate::session::sandboxes::objects;
 use crate::session::sandboxes::sandboxes;
 use crate::session::saved;
@@ -46,6 +47,7 @@ pub mod change;
 mod expanded;
 pub(in crate::session) mod finding;
 mod forks;
+mod java;
 pub mod model;
 pub(in crate::session) mod pair;
 mod parking;
@@ -58,6 +60,14 @@ mod unequal;
 mod which;
 pub mod words;
 
+/// What was found.
+enum Found {
+    /// A chain whose links were tested by experiments.
+    Tested(Box<Explanation>),
+    /// A chain of a Java program, whose links were observed.
+    Observed(Box<report::chain::Chain>, Pair),
+}
+
 /// Explains; that of a hunt is kept beside it, for its reports.
 pub fn run(
     order: &ExplainOrder,
@@ -66,12 +76,24 @@ pub fn run(
     talk: &mut dyn Talk,
 ) -> Result<Explained, Failure> {
     let done = with_explainer(order, location, context, talk, |explainer, sandbox, (pair, changed), talk| {
-        match explainer.order.switch_budget {
+        if let Some(observed) = explainer.explain_java(sandbox, (&pair, &changed), talk)? {
+            return Ok(Found::Observed(Box::new(observed), pair));
+        }
+        let explanation = match explainer.order.switch_budget {
             Some(budget) => explainer.explain_switched(budget, sandbox, (pair, changed), talk),
             None => explainer.explain(sandbox, pair, changed, talk),
-        }
+        };
+        explanation.map(|explanation| Found::Tested(Box::new(explanation)))
     });
-    let mut explanation = done?;
+    let mut explanation = match done? {
+        Found::Tested(explanation) => explanation,
+        Found::Observed(chain, pair) => {
+            let sources = change::Sources::new(location, pair.failing.0)?;
+            let explanation = || report::explanation::Explanation::Chain((*chain).clone());
+            keep(pair.hunt, pair.failing, explanation, (location, talk));
+            return Ok(Explained { chain: *chain, sources, is_interrupted: false });
+        }
+    };
     let mut sources = change::Sources::new(location, explanation.pair.failing.0)?;
     for link in explanation.links.iter_mut().filter(|link| link.step == Step::START) {
         if let Some(place) = &mut link.place {
@@ -100,10 +122,13 @@ fn with_explainer<T>(
     talk: &mut dyn Talk,
     explain: impl FnOnce(&Explainer<'_>, &mut Sandbox, (Pair, change::Lines), &mut dyn Talk) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    let clang = record::clang(context)?;
     let user = private::open(&location.git_directory)?;
     let (mut pair, order) = pair::find(order, location, &user, talk)?;
     drop(saved::make_private(location, &user, pair.failing.1)?);
+    if Tools::of_java(location, context, pair.failing.0).is_none() {
+        // It is missed before anything is built.
+        record::clang(context)?;
+    }
     let private = private::private_directory(&location.idd_directory());
     if let (None, Some(command)) = (&pair.hunt, &order.command) {
         let holder = Holder::new(command, &order.holding, pair.failing.1, location, (&user, context))?;
@@ -115,7 +140,7 @@ fn with_explainer<T>(
     let interrupt = Interrupt::register()?;
     let root = sandboxes(context, location, "explain")?;
     let objects = objects(&root, location);
-    let explainer = Explainer { order: &order, location, context, root: &root, clang: &clang, objects, interrupt };
+    let explainer = Explainer { order: &order, location, context, root: &root, objects, interrupt };
     let done = (|| {
         let mut sandbox = Sandbox::create(&root, "w", &private, pair.failing.1)?;
         explain(&explainer, &mut sandbox, (pair, changed), talk)

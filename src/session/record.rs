@@ -46,7 +46,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::path::PathBuf;
 
-mod instruments;
+pub(in crate::session) mod instruments;
 mod java;
 pub mod missed;
 mod recording;
@@ -76,6 +76,22 @@ pub fn clang(context: &Context) -> Result<PathBuf, Failure> {
                  JDK: `javac` in `PATH` or in `JAVA_HOME`",
             ),
     })
+}
+
+/// Builds and runs the test in a sandbox; `None` if that was interrupted.
+///
+/// - `listener`: takes what connects meanwhile.
+pub(in crate::session) fn observe(
+    sandbox: &mut Sandbox,
+    job: &Job,
+    commands: &Commands,
+    (listener, interrupt): (Option<&Listener>, &mut Interrupt),
+) -> Result<Option<Observation>, Failure> {
+    let seen = match listener {
+        Some(listener) => sandbox.observe(job, commands, &mut listener.watched(interrupt)),
+        None => sandbox.observe(job, commands, interrupt),
+    };
+    Ok(seen?.as_ref().map(java::without_notes))
 }
 
 /// Builds and runs the test; what connects meanwhile is listened to.
@@ -148,11 +164,7 @@ pub fn of_trees(
         let limit = order.timeout.unwrap_or(FIRST_LIMIT);
         let job = Job { tree, exposed_commit: None, precheck: None, is_clean: true, rebuild: Rebuild::Never, limit };
         let mut observe = |job: &Job, commands: &Commands, listener: Option<&Listener>| {
-            let seen = match listener {
-                Some(listener) => sandbox.observe(job, commands, &mut listener.watched(&mut interrupt)),
-                None => sandbox.observe(job, commands, &mut interrupt),
-            };
-            let seen = seen?.as_ref().map(java::without_notes);
+            let seen = observe(&mut sandbox, job, commands, (listener, &mut interrupt))?;
             seen.ok_or_else(|| Failure::new(Status::Interrupted, "the recording was interrupted"))
         };
         let reference = if order.once {

@@ -17,7 +17,7 @@ const MODERN: &str = include_str!("java/Modern.java");
 
 /// The version of the Java compiler; if there is none, this is said.
 #[expect(clippy::print_stderr, reason = "a test that does not test what it is called for says so")]
-fn version() -> Option<u32> {
+pub fn version() -> Option<u32> {
     let said = Command::new("javac").arg("-version").output().ok();
     let said = said.map(|output| String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned());
     let version = said.as_deref().and_then(|said| said.trim().strip_prefix("javac "));

@@ -17,6 +17,7 @@ mod docs;
 mod dominators;
 mod expect;
 mod explain;
+mod explain_java;
 mod explained;
 mod fetching;
 mod files;

@@ -41,7 +41,7 @@ const BELOW_CLI: [&str; 18] = [
 /// Which top-level module may name which others, beside itself.
 ///
 /// A part of a module that has a row of its own may be named only by those whose row says so.
-const LAYERS: [(&str, &[&str]); 20] = [
+const LAYERS: [(&str, &[&str]); 21] = [
     ("outcome", &[]),
     ("revision", &[]),
     ("search", &[]),
@@ -57,6 +57,7 @@ const LAYERS: [(&str, &[&str]); 20] = [
     ("hunt", &["outcome", "revision", "search", "plural", "change", "reduce"]),
     ("shrink", &["outcome", "search", "syntax"]),
     ("explain", &["logic", "trace"]),
+    ("explain::java", &["instrument", "trace", "trace::java", "explain"]),
     ("explain::native", &["plural", "logic", "instrument", "trace", "trace::native", "explain"]),
     ("world", &["outcome", "revision", "search", "plural", "syntax", "change", "instrument", "trace", "trace::native"]),
     ("report", &VOCABULARY),

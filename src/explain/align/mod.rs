@@ -1,8 +1,9 @@
 //! Two runs side by side: which steps correspond.
 //!
-//! Source: Sumner and Zhang, sections 2 and 3. [`way`] writes down what a part of a variable is called, for whoever
+//! Source: Sumner and Zhang, sections 2 and 3. [`statements`] says which statements of two versions are the same. [`way`] writes down what a part of a variable is called, for whoever
 //! compares states.
 
+pub mod statements;
 pub mod way;
 
 use std::collections::HashMap;

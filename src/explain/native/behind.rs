@@ -16,10 +16,10 @@ use std::collections::HashMap;
 use std::collections::HashSet;
 use std::collections::VecDeque;
 
+use crate::explain::link::Did;
+use crate::explain::link::Link;
+use crate::explain::link::What as Of;
 use crate::explain::native::facts::Statements;
-use crate::explain::native::link::Did;
-use crate::explain::native::link::Link;
-use crate::explain::native::link::What as Of;
 use crate::explain::native::recorded::Recorded;
 use crate::explain::native::returns;
 use crate::explain::native::standing::giver;

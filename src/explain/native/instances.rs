@@ -2,20 +2,12 @@
 
 use std::collections::HashMap;
 
+use crate::explain::link::Instance;
 use crate::explain::native::recorded::Recorded;
 use crate::trace::TraceError;
 use crate::trace::native::machine::Machine;
 use crate::trace::native::machine::Watch;
 use crate::trace::step::Step;
-
-/// An instance of a statement.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Instance {
-    /// Its number, from 1.
-    pub nth: u32,
-    /// How many there are in the whole run, at least 1.
-    pub of: u32,
-}
 
 /// The instances that some steps are; a step that did not run has none.
 ///

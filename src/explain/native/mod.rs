@@ -17,7 +17,6 @@ pub mod instances;
 pub mod invariant;
 pub mod later;
 pub mod library;
-pub mod link;
 pub mod naming;
 pub mod origin;
 pub mod recorded;

@@ -7,11 +7,11 @@
 use std::sync::Arc;
 
 use crate::explain::chain::End;
+use crate::explain::link::Link;
 use crate::explain::native::align::state::Cell;
 use crate::explain::native::causality::Causality;
 use crate::explain::native::causality::CausalityError;
 use crate::explain::native::causality::Forks;
-use crate::explain::native::link::Link;
 use crate::explain::native::naming;
 use crate::explain::native::recorded::Recorded;
 use crate::explain::native::roots::Missing;

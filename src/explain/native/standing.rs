@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::explain::native::align::statements;
-use crate::explain::native::instances::Instance;
+use crate::explain::link::Instance;
+use crate::explain::native::align::done;
 use crate::explain::native::recorded::Recorded;
 use crate::instrument::instruction::Op;
 use crate::trace::TraceError;
@@ -148,7 +148,7 @@ impl Watch for Look {
             }
             _ => None,
         };
-        let condition = statements::exactly(&frame.shape, self.statement);
+        let condition = done::exactly(&frame.shape, self.statement);
         self.standing.outcome = Some(Outcome { told, way, condition, successor });
         self.is_over = true;
     }

@@ -5,23 +5,13 @@
 use std::collections::HashMap;
 
 use crate::explain::chain::Definition;
+use crate::explain::link::Text;
 use crate::explain::native::causality::State;
 use crate::trace::native::value;
 use crate::trace::step::Step;
 
 /// Characters of one text that are told.
 const MAX_LENGTH: usize = 160;
-
-/// A text in both runs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Text {
-    /// What holds it.
-    pub variable: String,
-    /// The text, between quotes.
-    pub value: String,
-    /// That of the reference.
-    pub reference: String,
-}
 
 /// Where a text lies, and what it is.
 #[derive(Debug, Clone)]

@@ -41,6 +41,12 @@ pub fn lines(location: &Location, pair: &Pair) -> Result<Lines, Failure> {
     Ok(lines)
 }
 
+/// The lines of the reference that the failing version lacks or has otherwise.
+pub fn gone(location: &Location, pair: &Pair) -> Result<Lines, Failure> {
+    let (patch, _) = certificate::store(location)?.patch(pair.failing.0, pair.reference)?;
+    Ok(of_patch(&String::from_utf8_lossy(&patch)))
+}
+
 /// Lines of the patch between two that both versions have.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Group {

@@ -2,6 +2,9 @@
 
 use crate::explain;
 use crate::explain::align::Alignment;
+use crate::explain::align::statements::Function;
+use crate::explain::align::statements::Names;
+use crate::explain::align::statements::Version;
 use crate::explain::chain;
 use crate::explain::chain::Chain;
 use crate::explain::chain::Definition;
@@ -11,14 +14,12 @@ use crate::explain::chain::Method;
 use crate::explain::chain::Options;
 use crate::explain::failure::Ending;
 use crate::explain::failure::Wrong;
-use crate::explain::native::align::statements::Function;
-use crate::explain::native::align::statements::Names;
-use crate::explain::native::align::statements::Version;
+use crate::explain::link::Link;
+use crate::explain::native::align::done;
 use crate::explain::native::causality::Causality;
 use crate::explain::native::causality::CausalityError;
 use crate::explain::native::crash;
 use crate::explain::native::governing;
-use crate::explain::native::link::Link;
 use crate::explain::native::naming;
 use crate::explain::native::origin;
 use crate::explain::native::recorded::Recorded;
@@ -301,7 +302,7 @@ fn sets(
 }
 
 /// Whether a change touches a place; of the declaration of a global variable, also its initial value.
-fn is_touched(place: &Place, sources: &mut change::Sources, changed: &change::Lines) -> bool {
+pub(super) fn is_touched(place: &Place, sources: &mut change::Sources, changed: &change::Lines) -> bool {
     let line = if place.column == 0 { sources.touched(&place.file, place.line, changed) } else { place.line };
     changed.get(&sources.path(&place.file)).is_some_and(|lines| lines.contains(&line))
 }
@@ -369,7 +370,7 @@ pub(super) fn no_difference() -> Failure {
 /// Which functions ran is known only when the traces have been read; then they are to be read again.
 pub(in crate::session) fn rename(failing: &mut Player, reference: &mut Player) -> Result<Vec<String>, Failure> {
     Run::read(failing)?;
-    let functions = |player: &Player| player.shapes().map(|shape| Function::new(shape)).collect::<Vec<_>>();
+    let functions = |player: &Player| player.shapes().map(|shape| done::function(shape)).collect::<Vec<_>>();
     let (mut ours, mut theirs) = (functions(failing), functions(reference));
     complete(&mut ours, &theirs, failing)?;
     complete(&mut theirs, &ours, reference)?;
@@ -380,7 +381,7 @@ pub(in crate::session) fn rename(failing: &mut Player, reference: &mut Player) -
 }
 
 /// What names do not match, in words.
-fn without_counterpart(names: &Names) -> Vec<String> {
+pub(super) fn without_counterpart(names: &Names) -> Vec<String> {
     let (n_functions, n_statements) = (names.n_functions, names.n_statements);
     let remark = |(n_all, n_without), what: &str| {
         (n_without > 0).then(|| format!("{n_without} of {n_all} {what} have no counterpart in the reference"))
@@ -396,7 +397,7 @@ fn complete(functions: &mut Vec<Function>, others: &[Function], player: &mut Pla
     for other in others {
         if functions.iter().all(|function| function.name != other.name || function.file != other.file) {
             let found = player.function(&other.file, &other.name)?;
-            functions.extend(found.map(|shape| Function::new(&shape)));
+            functions.extend(found.map(|shape| done::function(&shape)));
         }
     }
     Ok(())

@@ -3,8 +3,8 @@
 use crate::explain;
 use crate::explain::chain::Chain;
 use crate::explain::failure::Ending;
-use crate::explain::native::instances::Instance;
-use crate::explain::native::link::Link;
+use crate::explain::link::Instance;
+use crate::explain::link::Link;
 use crate::explain::native::origin::Origin;
 use crate::explain::native::standing::Standing;
 use crate::report::Status;
@@ -148,7 +148,6 @@ pub(super) struct Explainer<'e> {
     pub(super) location: &'e Location,
     pub(super) context: &'e Context,
     pub(super) root: &'e Path,
-    pub(super) clang: &'e Path,
     /// Where instrumented objects are kept; `None` if they cannot be.
     pub(super) objects: Option<Objects>,
     pub(super) interrupt: Interrupt,

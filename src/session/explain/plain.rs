@@ -1,9 +1,9 @@
 //! A chain as plain data: what is printed, stored and reported.
 
 use crate::explain::chain::End;
-use crate::explain::native::instances::Instance;
-use crate::explain::native::link;
-use crate::explain::native::link::Did;
+use crate::explain::link;
+use crate::explain::link::Did;
+use crate::explain::link::Instance;
 use crate::report::Untrusted;
 use crate::report::chain;
 use crate::report::chain::Chain;
@@ -15,6 +15,7 @@ use crate::report::chain::Set;
 use crate::report::chain::Switched;
 use crate::report::chain::Text;
 use crate::report::chain::Which;
+use crate::session::explain::change::Lines;
 use crate::session::explain::change::Replaced;
 use crate::session::explain::change::Sources;
 use crate::session::explain::model;
@@ -27,7 +28,8 @@ use crate::trace::step::Step;
 pub fn chain(explanation: &Explanation, sources: &mut Sources, replaced: &Replaced) -> Chain {
     let Explanation { links, sets, failure: (failure, shown), pair, figures, switched, remarks, .. } = explanation;
     let (bad, good) = &pair.names;
-    let at = At::new(shown.place.as_ref(), shown.instance, (explanation, sources));
+    let changed = &explanation.changed;
+    let at = At::new(shown.place.as_ref(), shown.instance, (changed, sources));
     let failure = Failure {
         what: words::failure(explanation).into(),
         file: at.file,
@@ -43,7 +45,7 @@ pub fn chain(explanation: &Explanation, sources: &mut Sources, replaced: &Replac
         switched: switched.as_ref().map(|switched| of_switched(switched, explanation, sources)),
         links: links
             .iter()
-            .map(|link| of_link(link, At::new(link.place.as_ref(), link.instance, (explanation, sources)), replaced))
+            .map(|link| of_link(link, At::new(link.place.as_ref(), link.instance, (changed, sources)), replaced))
             .collect(),
         sets: sets.iter().map(set).collect(),
         end: match explanation.chain.end {
@@ -79,23 +81,22 @@ fn set((step, variables): &(Step, Vec<String>)) -> Set {
 }
 
 /// Where a step stands in the sources.
-struct At {
-    file: Option<Untrusted>,
-    line: Option<u64>,
-    in_change: bool,
-    which: Which,
+pub(super) struct At {
+    pub(super) file: Option<Untrusted>,
+    pub(super) line: Option<u64>,
+    pub(super) in_change: bool,
+    pub(super) which: Which,
 }
 
 impl At {
-    fn new(
+    pub(super) fn new(
         place: Option<&Place>,
         instance: Option<Instance>,
-        (explanation, sources): (&Explanation, &mut Sources),
+        (changed, sources): (&Lines, &mut Sources),
     ) -> Self {
         let path = place.map(|place| sources.path(&place.file));
-        let is_changed = |(path, place): (&String, &Place)| {
-            explanation.changed.get(path).is_some_and(|lines| lines.contains(&place.line))
-        };
+        let is_changed =
+            |(path, place): (&String, &Place)| changed.get(path).is_some_and(|lines| lines.contains(&place.line));
         Self {
             in_change: path.as_ref().zip(place).is_some_and(is_changed),
             file: path.map(Untrusted::from),
@@ -113,7 +114,7 @@ impl At {
 fn of_switched(switched: &model::Switched, explanation: &Explanation, sources: &mut Sources) -> Switched {
     let (failure, _) = &explanation.failure;
     let mut at = |place: Option<&Place>, instance| {
-        let At { file, line, which, .. } = At::new(place, instance, (explanation, sources));
+        let At { file, line, which, .. } = At::new(place, instance, (&explanation.changed, sources));
         (file, line, which)
     };
     let (file, line, which) = at(switched.place.as_ref(), switched.instance);
@@ -137,7 +138,7 @@ fn of_switched(switched: &model::Switched, explanation: &Explanation, sources: &
     }
 }
 
-fn of_link(link: &link::Link, at: At, replaced: &Replaced) -> Link {
+pub(super) fn of_link(link: &link::Link, at: At, replaced: &Replaced) -> Link {
     let (kind, variable, value, reference) = match &link.did {
         Did::Gave { variable, value, reference, .. } => {
             (Kind::Value, Some(variable.as_str()), value.as_str(), reference.as_str())

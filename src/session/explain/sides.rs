@@ -86,7 +86,12 @@ impl Explainer<'_> {
     pub(super) fn build(&self, name: &str) -> Result<BuildDirectory, Failure> {
         let program = files::this_program()?;
         let path = self.root.join(format!("build-{name}"));
-        let build = BuildDirectory::create(&path, self.clang, &program, (Grain::Statement, self.objects.as_ref()))?;
+        let build = BuildDirectory::create(
+            &path,
+            &record::clang(self.context)?,
+            &program,
+            (Grain::Statement, self.objects.as_ref()),
+        )?;
         build.link_versions(&self.context.variable("PATH").unwrap_or_default(), &program)?;
         Ok(build)
     }

@@ -19,9 +19,9 @@ use std::time::Instant;
 
 use crate::explain::align::Alignment;
 use crate::explain::chain::End;
+use crate::explain::link::Link;
 use crate::explain::native::behind::Replacement;
 use crate::explain::native::behind::behind;
-use crate::explain::native::link::Link;
 use crate::explain::native::origin::Origin;
 use crate::explain::native::recorded::Recorded;
 use crate::explain::native::story;

@@ -1,5 +1,6 @@
 //! The failure and the beginning of a chain, in words.
 
+use crate::explain;
 use crate::explain::failure::Ending;
 use crate::explain::failure::Wrong;
 use crate::explain::native::origin::Origin;
@@ -78,17 +79,22 @@ fn ending(ending: Ending) -> String {
 
 /// The failure in one clause.
 pub fn failure(explanation: &Explanation) -> String {
-    let (failure, _) = &explanation.failure;
+    wrong(&explanation.failure.0, explanation.target.as_ref(), explanation.null.as_deref())
+}
+
+/// A failure in one clause.
+///
+/// - `target`: the file that the program wrote to.
+/// - `null`: the pointer at which it crashed.
+pub fn wrong(failure: &explain::failure::Failure, target: Option<&Target>, null: Option<&str>) -> String {
     match &failure.wrong {
-        Wrong::Said(wrong, other) if is_for_files(wrong, explanation.target.as_ref()) => {
-            written(wrong, other.as_ref(), explanation.target.as_ref())
-        }
+        Wrong::Said(wrong, other) if is_for_files(wrong, target) => written(wrong, other.as_ref(), target),
         Wrong::Said(wrong, Some(other)) => format!("the program says {} (reference {})", said(wrong), said(other)),
         Wrong::Said(wrong, None) => format!("the program says {} (reference: nothing more)", said(wrong)),
         Wrong::Skipped(other, _) => format!("the program does not say {}, as the reference does", said(other)),
         Wrong::Silent(other) => format!("the program says nothing more (reference {})", said(other)),
         Wrong::Ended => {
-            let null = explanation.null.as_ref().map(|name| format!(": {name} is NULL")).unwrap_or_default();
+            let null = null.map(|name| format!(": {name} is NULL")).unwrap_or_default();
             format!("the program {}{null} (reference: {})", ending(failure.ending), ending(failure.reference))
         }
     }

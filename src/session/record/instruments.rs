@@ -32,16 +32,22 @@ use std::path::Path;
 use std::path::PathBuf;
 
 /// The tools of this machine that a tree needs.
-pub(super) struct Tools {
+pub(in crate::session) struct Tools {
     clang: Option<PathBuf>,
     jdk: Option<Jdk>,
 }
 
 impl Tools {
+    /// Those for Java alone; `None` if there is no JDK, or the tree has nothing for it.
+    pub(in crate::session) fn of_java(location: &Location, context: &Context, tree: TreeId) -> Option<Self> {
+        let jdk = java::jdk(context).filter(|_| java::may_run(location, tree))?;
+        Some(Self { clang: None, jdk: Some(jdk) })
+    }
+
     /// Finds them.
     ///
     /// Errors: there is no clang, and no JDK that could make up for it.
-    pub(super) fn find(location: &Location, context: &Context, tree: TreeId) -> Result<Self, Failure> {
+    pub(in crate::session) fn find(location: &Location, context: &Context, tree: TreeId) -> Result<Self, Failure> {
         let jdk = java::jdk(context).filter(|_| java::may_run(location, tree));
         let clang = match record::clang(context) {
             Err(_) if jdk.is_some() && context.variable("IDD_CLANG").is_none() => None,
@@ -53,28 +59,28 @@ impl Tools {
 
 /// What a recording is for, and where.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'p> {
+pub(in crate::session) struct Place<'p> {
     /// The order of the user.
-    pub(super) order: &'p RecordOrder,
+    pub(in crate::session) order: &'p RecordOrder,
     /// The repository.
-    pub(super) location: &'p Location,
+    pub(in crate::session) location: &'p Location,
     /// The environment.
-    pub(super) context: &'p Context,
+    pub(in crate::session) context: &'p Context,
     /// The directory for the sandboxes of this command.
-    pub(super) root: &'p Path,
+    pub(in crate::session) root: &'p Path,
 }
 
 /// What records the programs of a test.
-pub(super) struct Instruments<'p> {
+pub(in crate::session) struct Instruments<'p> {
     place: Place<'p>,
     /// The instrumenting compiler, if there is a clang.
-    pub(super) build: Option<BuildDirectory>,
+    pub(in crate::session) build: Option<BuildDirectory>,
     /// The agent, if there is a JDK and the tree has a Java file.
     recorder: Option<Recorder>,
 }
 
 /// What cannot be kept in a directory.
-pub(super) fn kept(path: &Path) -> impl Fn(io::Error) -> Failure {
+pub(in crate::session) fn kept(path: &Path) -> impl Fn(io::Error) -> Failure {
     let path = path.to_owned();
     move |source| Failure::from_error(&RecordError::Keep { path: path.clone(), source })
 }
@@ -83,7 +89,7 @@ impl<'p> Instruments<'p> {
     /// Prepares them.
     ///
     /// - `checkout`: where the classes are that are recorded.
-    pub(super) fn create(
+    pub(in crate::session) fn create(
         tools: Tools,
         place: Place<'p>,
         checkout: PathBuf,
@@ -110,7 +116,7 @@ impl<'p> Instruments<'p> {
     }
 
     /// Build and test under them, with `variables` for the test.
-    pub(super) fn commands(&self, variables: Vec<OsString>) -> Commands {
+    pub(in crate::session) fn commands(&self, variables: Vec<OsString>) -> Commands {
         let Place { order, location, context, .. } = self.place;
         match &self.build {
             Some(build) => record::commands(order, location, context, build, variables),
@@ -119,7 +125,7 @@ impl<'p> Instruments<'p> {
     }
 
     /// Builds if `is_built`, runs the test, and puts the traces of its programs into `place`.
-    pub(super) fn run(
+    pub(in crate::session) fn run(
         &self,
         job: &Job,
         place: &Path,
@@ -149,7 +155,7 @@ impl<'p> Instruments<'p> {
     }
 
     /// Copies the maps of the C units to a recording.
-    pub(super) fn take_maps(&self, place: &Path) -> Result<Vec<UnitRange>, Failure> {
+    pub(in crate::session) fn take_maps(&self, place: &Path) -> Result<Vec<UnitRange>, Failure> {
         match &self.build {
             Some(build) => store::take_maps(&build.path, place).map_err(kept(place)),
             None => Ok(Vec::new()),

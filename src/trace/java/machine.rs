@@ -71,7 +71,9 @@ pub trait Watch {
     /// A method that is not recorded came back.
     fn called(&mut self, machine: &Machine, frame: &Frame, callee: &Callee, given: &[Value], result: Option<Value>) {}
     /// The current step threw an exception, or a call in it did.
-    fn throws(&mut self, machine: &Machine, frame: &Frame) {}
+    ///
+    /// - `exception`: not known unless a `throw` threw it.
+    fn throws(&mut self, machine: &Machine, frame: &Frame, exception: Value) {}
     /// An exception was caught.
     fn catches(&mut self, machine: &Machine, frame: &Frame, exception: Value) {}
     /// Whether nothing more is wanted; asked after each record.
@@ -221,6 +223,11 @@ impl Machine {
         }
     }
 
+    /// The step that threw the exception that is on its way in the current thread.
+    pub fn threw(&self) -> Option<Step> {
+        self.threads.get(&self.thread)?.threw
+    }
+
     fn pop(&mut self) -> Option<Frame> {
         self.threads.get_mut(&self.thread)?.frames.pop()
     }
@@ -276,6 +283,10 @@ impl Machine {
             base = frame.regions.call(method.keys.function);
             self.push(frame);
             break;
+        }
+        if let Some(thread) = self.threads.get_mut(&self.thread) {
+            // What was thrown before was caught in code that is not recorded.
+            thread.threw = None;
         }
         self.n_frames += 1;
         let mut frame = Frame::new(self.n_frames, method, base);
@@ -534,6 +545,7 @@ impl Machine {
                 frame.at = next;
             }
         }
+        let mut exception = Value::UNKNOWN;
         if let Operand::Call(callee) = &frame.method.operands[frame.at as usize] {
             let callee = Arc::clone(callee);
             let given = match frame.pending.take() {
@@ -550,11 +562,11 @@ impl Machine {
                 None => self.library(frame, &callee, &given, None, watch),
             }
         } else if matches!(frame.method.operations[frame.at as usize], Operation::Throw) {
-            Self::take_value(frame, Kind::Reference, watch);
+            exception = Self::take_value(frame, Kind::Reference, watch);
         }
         frame.pending = None;
         frame.returned = None;
-        watch.throws(self, frame);
+        watch.throws(self, frame, exception);
         self.threads.entry(self.thread).or_default().threw.get_or_insert(frame.step);
     }
 
@@ -562,5 +574,8 @@ impl Machine {
         self.n_unwound += 1;
         watch.leaves(self, frame, false, None);
         self.came_back(frame);
+        if let Some(thread) = self.threads.get_mut(&self.thread).filter(|thread| thread.frames.is_empty()) {
+            thread.threw = None;
+        }
     }
 }

@@ -173,8 +173,7 @@ impl Method {
             places.push(place(*line));
         }
         let function = function(&class.name, &declared.name);
-        let key = format!("{}.{}{}", class.name, declared.name, declared.descriptor);
-        let keys = Keys::of(&file, &key, places.len());
+        let keys = Keys::of(&file, &key(&class.name, &declared.name, &declared.descriptor), places.len());
         Ok(Self {
             number,
             class: Arc::clone(&class.name),
@@ -201,6 +200,11 @@ impl Method {
         })
     }
 
+    /// What tells it apart from other methods: its class, its name and its type.
+    pub fn key(&self) -> String {
+        key(&self.class, &self.name, &self.descriptor)
+    }
+
     /// The block that begins at an instruction.
     #[inline]
     pub fn block_at(&self, instruction: u32) -> Option<BlockId> {
@@ -216,6 +220,10 @@ impl Method {
             .find(|variable| variable.visible.contains(&at))
             .or_else(|| of_local().find(|variable| variable.visible.start == at + 1))
     }
+}
+
+fn key(class: &str, name: &str, descriptor: &str) -> String {
+    format!("{class}.{name}{descriptor}")
 }
 
 /// The name of a method for people: the class without its package, and the name.

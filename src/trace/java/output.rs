@@ -16,11 +16,13 @@ use crate::trace::output::Written;
 use crate::trace::step::Step;
 use std::collections::HashMap;
 
+/// Collects what is printed while a run is played.
 #[derive(Default)]
-struct Printed {
+pub struct Printed {
     /// The streams, by their objects.
     streams: HashMap<u32, Stream>,
-    found: Outputs,
+    /// What was printed so far.
+    pub found: Outputs,
     /// The step that threw first since an exception was caught last.
     threw: Option<Step>,
 }
@@ -61,7 +63,7 @@ impl Watch for Printed {
         self.found.written.push(Written { step: frame.step, stream, length, bytes });
     }
 
-    fn throws(&mut self, _machine: &Machine, frame: &Frame) {
+    fn throws(&mut self, _machine: &Machine, frame: &Frame, _exception: Value) {
         self.threw.get_or_insert(frame.step);
     }
 

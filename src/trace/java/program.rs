@@ -6,6 +6,7 @@ use crate::instrument::java::sites;
 use crate::trace::TraceError;
 use crate::trace::container::Kind;
 use crate::trace::container::Trace;
+use crate::trace::index::Naming;
 use crate::trace::java::method::FieldId;
 use crate::trace::java::method::Method;
 use std::collections::HashMap;
@@ -43,6 +44,8 @@ pub struct Program {
     sizes: Sizes,
     /// For each site the number of its method, and [`NONE`] before that is met.
     by_site: Vec<u32>,
+    /// What methods are called in place of their own names.
+    naming: Option<Naming>,
 }
 
 /// No method.
@@ -87,7 +90,35 @@ impl Program {
             by_name: HashMap::new(),
             by_site: vec![NONE; sizes.len()],
             sizes: Sizes(sizes),
+            naming: None,
         })
+    }
+
+    /// The methods that were met so far.
+    pub fn methods(&self) -> &[Arc<Method>] {
+        &self.methods
+    }
+
+    /// Reads all classes.
+    ///
+    /// Errors: the code of one cannot be read.
+    pub fn meet_all(&mut self) -> Result<(), TraceError> {
+        for class in 0..self.classes.len() {
+            let sites = self.classes[class].sites.clone();
+            if self.by_site[sites.start as usize..sites.end as usize].contains(&NONE) {
+                self.method_of(sites.start)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives methods other names for their indices, before the run is played again.
+    pub fn rename(&mut self, naming: &Naming) {
+        for method in &mut self.methods {
+            let keys = naming(&method.file, &method.key(), method.places.len());
+            Arc::make_mut(method).keys = keys;
+        }
+        self.naming = Some(Arc::clone(naming));
     }
 
     /// Bytes of the payload of a site; `None` for one that does not exist.
@@ -132,7 +163,7 @@ impl Program {
         let mut first = stored.sites.start;
         let read = Class::read(&bytes)?;
         let sites = sites::of_class(&read);
-        let Self { fields, by_name, methods, by_site, .. } = self;
+        let Self { fields, by_name, methods, by_site, naming, .. } = self;
         let mut id = |member: &Member, is_static: bool| {
             // A static field may be named by a class that inherits it; the name of the class is taken as it stands.
             let class = if is_static { Arc::clone(&member.class) } else { Arc::from("") };
@@ -148,7 +179,11 @@ impl Program {
             let Some(Ok((code, sites))) = found else { continue };
             let n_sites = sites.len();
             let number = u32::try_from(methods.len()).unwrap_or(NONE);
-            methods.push(Arc::new(Method::new(&read, declared, (code, sites), (number, first), &mut id)?));
+            let mut method = Method::new(&read, declared, (code, sites), (number, first), &mut id)?;
+            if let Some(naming) = naming {
+                method.keys = naming(&method.file, &method.key(), method.places.len());
+            }
+            methods.push(Arc::new(method));
             by_site[first as usize..first as usize + n_sites].fill(number);
             first += u32::try_from(n_sites).unwrap_or(NONE);
         }

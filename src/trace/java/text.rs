@@ -84,6 +84,30 @@ pub fn simple(class: &str) -> &str {
     class.rsplit(['.', '/']).next().unwrap_or(class)
 }
 
+/// A text without the numbers of objects, which differ between two runs.
+pub fn without_numbers(text: &str) -> String {
+    let mut out = String::new();
+    let mut characters = text.chars().peekable();
+    let mut is_quoted = false;
+    while let Some(character) = characters.next() {
+        match character {
+            '\\' if is_quoted => {
+                out.push(character);
+                out.extend(characters.next());
+                continue;
+            }
+            '"' => is_quoted = !is_quoted,
+            '#' if !is_quoted => {
+                while characters.next_if(char::is_ascii_digit).is_some() {}
+                continue;
+            }
+            _ => {}
+        }
+        out.push(character);
+    }
+    out
+}
+
 /// A place in the program and the type of what is in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Name {

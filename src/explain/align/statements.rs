@@ -7,34 +7,27 @@
 
 use std::collections::HashMap;
 use std::collections::HashSet;
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use similar::Algorithm;
 use similar::DiffOp;
 
-use crate::instrument::instruction::Instruction;
-use crate::instrument::instruction::Op;
-use crate::instrument::instruction::Value;
-use crate::instrument::instruction::ValueId;
-use crate::instrument::statement::Statement;
 use crate::trace::index::Index;
 use crate::trace::index::Keys;
 use crate::trace::index::Naming;
-use crate::trace::native::shape::Shape;
 
 /// Renamed functions have at least this share of their statements in common.
 const LIKENESS: f64 = 0.6;
 
 /// The effect of a statement that has none.
-const NO_EFFECT: &str = "nothing";
+pub const NO_EFFECT: &str = "nothing";
 
 /// A function of one version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Function {
-    /// The file of its unit, as the compiler was given it.
+    /// The file of its unit, as the compiler named it.
     pub file: Arc<str>,
-    /// Its name in the text of the unit.
+    /// Its name, which tells it apart from others in the file.
     pub name: Arc<str>,
     /// What its statements do, in order; the first is its entry.
     pub statements: Vec<Done>,
@@ -44,115 +37,11 @@ pub struct Function {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Done {
     /// Everything, with constants.
-    exactly: String,
+    pub exactly: String,
     /// Everything, without constants.
-    roughly: String,
+    pub roughly: String,
     /// The last effect.
-    effect: String,
-}
-
-impl Function {
-    /// What a function does.
-    pub fn new(shape: &Shape) -> Self {
-        let names = names(shape);
-        let done = |(number, statement): (usize, &Statement)| {
-            Done::new(shape, statement, &names, if number == 0 { "entry" } else { NO_EFFECT })
-        };
-        let statements = if shape.statements.is_empty() {
-            Vec::new()
-        } else {
-            shape.statements.iter().enumerate().map(done).collect()
-        };
-        Self { file: Arc::clone(&shape.map.module.source), name: Arc::clone(&shape.body.function.name), statements }
-    }
-}
-
-/// The names of the variables of a function.
-fn names(shape: &Shape) -> HashMap<ValueId, Arc<str>> {
-    let debug = shape.debug();
-    let declarations = shape.body.function.declarations.iter();
-    declarations
-        .filter_map(|declaration| Some((declaration.address, debug.variable(declaration.variable)?.name)))
-        .collect()
-}
-
-/// All that a statement does, with constants, in words that are the same in both versions.
-///
-/// Cost: looks at each declaration of the function.
-pub fn exactly(shape: &Shape, statement: u32) -> Option<String> {
-    let statement = shape.statements.get(statement as usize)?;
-    Some(Done::new(shape, statement, &names(shape), NO_EFFECT).exactly)
-}
-
-impl Done {
-    fn new(shape: &Shape, statement: &Statement, names: &HashMap<ValueId, Arc<str>>, effect: &str) -> Self {
-        let mut done = Self { exactly: String::new(), roughly: String::new(), effect: effect.to_owned() };
-        let block = shape.body.function.block(statement.block);
-        for instruction in &block.instructions[statement.first..statement.end] {
-            done.add(instruction, names);
-        }
-        done
-    }
-
-    fn add(&mut self, instruction: &Instruction, names: &HashMap<ValueId, Arc<str>>) {
-        let op = match &instruction.op {
-            Op::Binary(op, _) => op.name().to_owned(),
-            Op::Cast(op) => op.name().to_owned(),
-            Op::AtomicUpdate(name) => (*name).to_owned(),
-            Op::Compare(predicate) => format!("compare {}", predicate.name()),
-            Op::Alloca(_) => "room".to_owned(),
-            Op::Element(_) => "element".to_owned(),
-            Op::Call(..) => format!("call {}", instruction.called().unwrap_or("*")),
-            Op::Branch(..) => "branch".to_owned(),
-            Op::Switch(..) => "switch".to_owned(),
-            Op::Jump(_) => return,
-            op => {
-                let text = format!("{op:?}");
-                text.split(['(', ' ']).next().unwrap_or_default().to_lowercase()
-            }
-        };
-        if op.starts_with("call llvm.dbg") || op.starts_with("call llvm.lifetime") {
-            return;
-        }
-        write!(self.roughly, "{op}").expect("a string takes all");
-        write!(self.exactly, "{op}").expect("a string takes all");
-        for operand in &instruction.operands {
-            match &operand.value {
-                Value::Local(id) => {
-                    if let Some(name) = names.get(id) {
-                        write!(self.roughly, " {name}").expect("a string takes all");
-                        write!(self.exactly, " {name}").expect("a string takes all");
-                    }
-                }
-                Value::Global(name) => {
-                    // Constants are numbered in the order of the text.
-                    let name = if name.starts_with(".str") { "text" } else { name };
-                    write!(self.roughly, " @{name}").expect("a string takes all");
-                    write!(self.exactly, " @{name}").expect("a string takes all");
-                }
-                Value::Int(number) => write!(self.exactly, " {number}").expect("a string takes all"),
-                Value::Constant(text) => write!(self.exactly, " {text}").expect("a string takes all"),
-            }
-        }
-        self.roughly.push(';');
-        self.exactly.push(';');
-        let target = || {
-            let to = instruction.operands.get(1).map(|operand| &operand.value);
-            match to {
-                Some(Value::Local(id)) => names.get(id).map(ToString::to_string).unwrap_or_default(),
-                Some(Value::Global(name)) => format!("@{name}"),
-                _ => String::new(),
-            }
-        };
-        match &instruction.op {
-            Op::Store => self.effect = format!("store {}", target()),
-            Op::Call(..) if self.effect == NO_EFFECT || self.effect.starts_with("call") => {
-                self.effect = format!("call {}", instruction.called().unwrap_or("*"));
-            }
-            Op::Branch(..) | Op::Switch(..) | Op::Return | Op::IndirectJump(_) => self.effect = op,
-            _ => {}
-        }
-    }
+    pub effect: String,
 }
 
 /// A function: the file of its unit, and its name.

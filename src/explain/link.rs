@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use crate::explain::native::instances::Instance;
-use crate::explain::native::texts::Text;
 use crate::trace::place::Place;
 use crate::trace::step::Step;
 
@@ -61,6 +59,26 @@ pub enum What {
     Call(Arc<str>),
     /// A decision.
     Decision,
+}
+
+/// An instance of a statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Instance {
+    /// Its number, from 1.
+    pub nth: u32,
+    /// How many there are in the whole run, at least 1.
+    pub of: u32,
+}
+
+/// A text in both runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Text {
+    /// What holds it.
+    pub variable: String,
+    /// The text, between quotes.
+    pub value: String,
+    /// That of the reference.
+    pub reference: String,
 }
 
 /// A link of the chain.

@@ -1,0 +1,272 @@
+//! A chain in the words of the source: what each of its steps did in both runs.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::explain::java::chain::Cause;
+use crate::explain::java::chain::Pair;
+use crate::explain::java::taken::Taken;
+use crate::explain::java::taken::Way;
+use crate::explain::link::Did;
+use crate::explain::link::Instance;
+use crate::explain::link::Link;
+use crate::trace::TraceError;
+use crate::trace::detail::Access;
+use crate::trace::detail::Detail;
+use crate::trace::detail::Outside;
+use crate::trace::java::detail::details;
+use crate::trace::java::player::Player;
+use crate::trace::java::text::without_numbers;
+use crate::trace::step::Step;
+
+/// What a run shows of some steps.
+type Details = HashMap<Step, Detail>;
+
+/// Both runs, to look at.
+pub struct Players<'p> {
+    /// The failing run.
+    pub failing: &'p mut Player,
+    /// The reference.
+    pub reference: &'p mut Player,
+}
+
+/// What a chain is told by.
+pub struct Told {
+    /// The links; the step of the failure is none.
+    pub links: Vec<Link>,
+    /// How many links are left out, because they repeat the one before.
+    pub n_left: usize,
+    /// What is known of the step of the failure.
+    pub failure: Option<Detail>,
+    /// Which instance of its statement that is.
+    pub instance: Option<Instance>,
+}
+
+/// Tells the steps of a chain.
+///
+/// Cost: plays each run once, up to the failure.
+pub fn tell(pair: &Pair<'_>, players: &mut Players<'_>, causes: &[Cause]) -> Result<Told, TraceError> {
+    let steps: Vec<Step> = causes.iter().map(|cause| cause.step).collect();
+    let steps = &steps[..];
+    let others: Vec<Step> = steps.iter().filter_map(|step| pair.alignment.reference(*step)).collect();
+    // What a step without a counterpart returned is compared with what was returned in its place.
+    let returned = others.iter().flat_map(|step| pair.reference.uses(*step)).filter(|used| used.place == 0);
+    let others: Vec<Step> = returned.map(|used| used.maker).chain(others.iter().copied()).collect();
+    let ours = looked_at(players.failing, steps)?;
+    let theirs = looked_at(players.reference, &others)?;
+    let mut links: Vec<Link> = Vec::new();
+    for (at, step) in steps.iter().enumerate().take(steps.len().saturating_sub(1)) {
+        let Some(detail) = ours.get(step) else { continue };
+        let reference = pair.alignment.reference(*step);
+        let next = steps[at + 1];
+        let seen = Seen { pair, ours: &ours, theirs: &theirs };
+        let did = seen.did(causes[at], next);
+        // What a call gives is told by the parameters.
+        if at > 0 && did == Did::Differs(None) && pair.failing.run.entries[next.0 as usize] {
+            continue;
+        }
+        links.push(Link {
+            step: *step,
+            time: u64::from(step.0),
+            reference,
+            function: Some(Arc::clone(&detail.standing.function)),
+            place: pair.failing.place(*step).cloned(),
+            instance: None,
+            did,
+            text: None,
+        });
+    }
+    let n_all = links.len();
+    let links = without_repetitions(links, pair.failing);
+    let n_left = n_all - links.len();
+    let last = steps.last().copied().unwrap_or(Step::START);
+    let counted: Vec<Step> = links.iter().map(|link| link.step).chain([last]).collect();
+    let instances = instances(pair.failing, &counted);
+    let links = links.into_iter().map(|link| Link { instance: instances.get(&link.step).copied(), ..link }).collect();
+    let mut ours = ours;
+    Ok(Told { links, n_left, failure: ours.remove(&last), instance: instances.get(&last).copied() })
+}
+
+fn looked_at(player: &mut Player, steps: &[Step]) -> Result<Details, TraceError> {
+    let mut steps = steps.to_vec();
+    steps.sort_unstable();
+    steps.dedup();
+    let found = details(player, &steps, Step(u32::MAX))?;
+    Ok(found.into_iter().map(|detail| (detail.standing.step, detail)).collect())
+}
+
+/// Which instances of their statements some steps are.
+fn instances(taken: &Taken, steps: &[Step]) -> HashMap<Step, Instance> {
+    let mut counts: HashMap<u32, u32> = HashMap::new();
+    let mut found: HashMap<Step, u32> = HashMap::new();
+    let wanted: HashMap<u32, bool> = steps.iter().map(|step| (taken.statements[step.0 as usize], true)).collect();
+    for (step, statement) in (0_u32..).map(Step).zip(&taken.statements) {
+        if wanted.contains_key(statement) {
+            let count = counts.entry(*statement).or_insert(0);
+            *count += 1;
+            if steps.contains(&step) {
+                found.insert(step, *count);
+            }
+        }
+    }
+    let of = |step: &Step| counts.get(&taken.statements[step.0 as usize]).copied().unwrap_or(1);
+    found.into_iter().map(|(step, nth)| (step, Instance { nth, of: of(&step) })).collect()
+}
+
+/// Of links that do the same in the same statement one after the other, the first and the last.
+fn without_repetitions(links: Vec<Link>, taken: &Taken) -> Vec<Link> {
+    let what = |link: &Link| {
+        let variable = match &link.did {
+            Did::Gave { variable, .. } => Some(variable.clone()),
+            _ => None,
+        };
+        (taken.statements[link.step.0 as usize], variable)
+    };
+    let keys: Vec<_> = links.iter().map(what).collect();
+    let is_kept = |at: usize| {
+        let is_same = |other: Option<usize>| other.and_then(|other| keys.get(other)) == Some(&keys[at]);
+        !(is_same(at.checked_sub(1)) && is_same(Some(at + 1)))
+    };
+    let kept: Vec<bool> = (0..links.len()).map(is_kept).collect();
+    links.into_iter().zip(kept).filter(|(_, is_kept)| *is_kept).map(|(link, _)| link).collect()
+}
+
+fn outcome(way: Way) -> String {
+    match way.truth {
+        Some(truth) => truth.to_string(),
+        None => format!("line {}", way.line),
+    }
+}
+
+/// What is known of the steps of a chain.
+struct Seen<'s> {
+    pair: &'s Pair<'s>,
+    ours: &'s Details,
+    theirs: &'s Details,
+}
+
+impl Seen<'_> {
+    /// What a step did that matters for the next one.
+    fn did(&self, Cause { step, omitted, .. }: Cause, next: Step) -> Did {
+        if omitted.is_some() {
+            return self.kept(next).unwrap_or(Did::Differs(None));
+        }
+        let other = self.pair.alignment.reference(step);
+        if let Some(other) = other.filter(|other| self.pair.decides_otherwise(step, *other)) {
+            let (ours, theirs) = (&self.pair.failing.ways, &self.pair.reference.ways);
+            return Did::Decided {
+                outcome: outcome(ours[step.0 as usize]),
+                reference: outcome(theirs[other.0 as usize]),
+            };
+        }
+        let detail = &self.ours[&step];
+        let there = other.and_then(|other| self.theirs.get(&other));
+        self.returned(detail, there, next)
+            .or_else(|| self.wrote(detail, there, next))
+            .or_else(|| called(detail, there?))
+            .or_else(|| self.read(step, next))
+            .unwrap_or(Did::Differs(None))
+    }
+
+    /// What it returned, if the next step uses that.
+    fn returned(&self, detail: &Detail, there: Option<&Detail>, next: Step) -> Option<Did> {
+        let value = detail.returned.clone()?;
+        let uses = self.pair.failing.uses(next);
+        uses.iter().any(|used| used.maker == detail.standing.step).then_some(())?;
+        let there = there.or_else(|| self.in_place_of(detail, next));
+        let reference = there.and_then(|there| there.returned.clone())?;
+        (without_numbers(&value) != without_numbers(&reference)).then(|| Did::Returned {
+            function: Arc::clone(&detail.standing.function),
+            value: without_numbers(&value),
+            reference: without_numbers(&reference),
+        })
+    }
+
+    /// The step of the reference with which the same function returned to the step that corresponds to the next one.
+    fn in_place_of(&self, detail: &Detail, next: Step) -> Option<&Detail> {
+        let other = self.pair.alignment.reference(next)?;
+        let makers = self.pair.reference.uses(other).iter().map(|used| used.maker);
+        let details = makers.filter_map(|maker| self.theirs.get(&maker));
+        details
+            .into_iter()
+            .find(|there| there.standing.function == detail.standing.function && there.returned.is_some())
+    }
+
+    /// What it wrote otherwise than in the reference; what the next step reads first.
+    fn wrote(&self, detail: &Detail, there: Option<&Detail>, next: Step) -> Option<Did> {
+        let there = there?;
+        let read: Vec<&str> = self.read_by(detail.standing.step, next).map(|access| &*access.named.name).collect();
+        let mut found: Option<Did> = None;
+        for access in &detail.writes {
+            let name = &access.named.name;
+            let same = there.writes.iter().find(|other| without_numbers(&other.named.name) == without_numbers(name));
+            let (Some(value), Some(reference)) = (&access.named.value, same.and_then(|same| same.named.value.as_ref()))
+            else {
+                continue;
+            };
+            if without_numbers(value) == without_numbers(reference) {
+                continue;
+            }
+            let did = gave(name, value, reference);
+            if read.contains(&&**name) {
+                return Some(did);
+            }
+            found.get_or_insert(did);
+        }
+        found
+    }
+
+    /// What the next step reads of what a step made.
+    fn read_by(&self, maker: Step, next: Step) -> impl Iterator<Item = &Access> {
+        let reads = self.ours.get(&next).map(|detail| &detail.reads[..]).unwrap_or_default();
+        reads.iter().filter(move |access| access.makers.contains(&maker))
+    }
+
+    /// What the next step reads otherwise than in the reference, which wrote it again.
+    fn kept(&self, next: Step) -> Option<Did> {
+        let (ours, other) = (self.ours.get(&next)?, self.theirs.get(&self.pair.alignment.reference(next)?)?);
+        ours.reads.iter().find_map(|access| {
+            let name = without_numbers(&access.named.name);
+            let same = other.reads.iter().find(|other| without_numbers(&other.named.name) == name)?;
+            let [value, reference] = [access, same].map(|access| access.named.value.as_deref().map(without_numbers));
+            let (value, reference) = (value?, reference?);
+            (value != reference).then_some(Did::Gave { variable: name, value, reference, is_kept: true })
+        })
+    }
+
+    /// What the next step reads of what it made, and what it reads in the reference.
+    fn read(&self, step: Step, next: Step) -> Option<Did> {
+        let other = self.theirs.get(&self.pair.alignment.reference(next)?)?;
+        self.read_by(step, next).find_map(|access| {
+            let name = without_numbers(&access.named.name);
+            let same = other.reads.iter().find(|other| without_numbers(&other.named.name) == name)?;
+            let (value, reference) = (access.named.value.as_ref()?, same.named.value.as_ref()?);
+            let is_other = without_numbers(value) != without_numbers(reference);
+            is_other.then(|| gave(&access.named.name, value, reference))
+        })
+    }
+}
+
+/// What it called the library with, or got from there, otherwise than in the reference.
+fn called(detail: &Detail, there: &Detail) -> Option<Did> {
+    detail.calls.iter().find_map(|call| {
+        let name = call.name.as_ref()?;
+        let same = there
+            .calls
+            .iter()
+            .find(|other| other.name.as_deref().map(without_numbers) == Some(without_numbers(name)))?;
+        let given = |call: &Outside| without_numbers(&format!("({})", call.arguments.join(", ")));
+        if given(call) != given(same) {
+            return Some(gave(name, &given(call), &given(same)));
+        }
+        let (value, reference) = (call.result.as_deref()?, same.result.as_deref()?);
+        let (value, reference) = (without_numbers(value), without_numbers(reference));
+        let function = Arc::from(without_numbers(name));
+        (value != reference).then_some(Did::Returned { function, value, reference })
+    })
+}
+
+fn gave(variable: &str, value: &str, reference: &str) -> Did {
+    let [variable, value, reference] = [variable, value, reference].map(without_numbers);
+    Did::Gave { variable, value, reference, is_kept: false }
+}

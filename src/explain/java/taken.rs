@@ -1,0 +1,489 @@
+//! A run of a Java program in the form in which it is compared with another one: for each step what it used and what it
+//! did, in words that do not depend on where objects lie.
+//!
+//! A number is its bits, a string its text. Any other object is called by its birth: the index of the step that made it,
+//! its class, and how many of that class the step had made before.
+
+use std::collections::HashMap;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use crate::instrument::java::descriptor::Signature;
+use crate::instrument::java::operation::Operation;
+use crate::trace::TraceError;
+use crate::trace::flow::BlockId;
+use crate::trace::index::Index;
+use crate::trace::java::frame::Frame;
+use crate::trace::java::machine::Machine;
+use crate::trace::java::machine::Watch;
+use crate::trace::java::machine::What;
+use crate::trace::java::memory::Location;
+use crate::trace::java::method::Callee;
+use crate::trace::java::objects::Kind;
+use crate::trace::java::output::Printed;
+use crate::trace::java::player::Player;
+use crate::trace::java::text;
+use crate::trace::java::value::Value;
+use crate::trace::place::Place;
+use crate::trace::run::Run;
+use crate::trace::run::Said;
+use crate::trace::run::Word;
+use crate::trace::step::Step;
+
+/// Elements of an array that count as said.
+const MAX_ELEMENTS: u32 = 64;
+
+/// What a step used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Use {
+    /// The step that made it; [`Step::START`] for what was there before.
+    pub maker: Step,
+    /// The place that it was read from: equal in both runs for variables of one name. 0 for what has no place.
+    pub place: u32,
+    /// The value; 0 if it is not known.
+    pub value: u32,
+}
+
+/// An exception that left a method which the library had called, and that no recorded code caught.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Escape {
+    /// The step that threw it.
+    pub step: Step,
+    /// The method that it left.
+    pub function: Arc<str>,
+    /// The exception, if a recorded `throw` threw it.
+    pub exception: Option<String>,
+    /// The thread.
+    pub thread: u32,
+}
+
+/// How a decision went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Way {
+    /// The position of the block among those that may follow, from 1; 0 for a step that decided nothing.
+    pub number: u16,
+    /// Whether a condition held; `None` for a `switch`, and if its line has other conditions.
+    pub truth: Option<bool>,
+    /// The line that followed.
+    pub line: u32,
+}
+
+impl Way {
+    const NONE: Self = Self { number: 0, truth: None, line: 0 };
+}
+
+/// A run.
+pub struct Taken {
+    /// Where its steps stand, and what it printed.
+    pub run: Run,
+    /// By step: what it wrote and returned, and what it called the library with.
+    pub did: Vec<u64>,
+    /// By step: how it decided.
+    pub ways: Vec<Way>,
+    /// By step: the number of its statement.
+    pub statements: Vec<u32>,
+    /// By statement: its place.
+    pub places: Vec<Place>,
+    /// The exceptions that nobody caught.
+    pub escapes: Vec<Escape>,
+    /// By step: the position of its first use.
+    first: Vec<u32>,
+    uses: Vec<Use>,
+}
+
+impl Taken {
+    /// Takes a run down.
+    ///
+    /// Errors: the trace is damaged.
+    ///
+    /// Cost: plays the trace. About 80 bytes for each step, and 16 for each use.
+    pub fn read(player: &mut Player) -> Result<Self, TraceError> {
+        let mut taking = Taking::new();
+        player.replay(&mut taking)?;
+        let mut uses = taking.uses;
+        uses.sort_by_key(|(user, _)| *user);
+        let n_steps = taking.taken.did.len();
+        let mut first = vec![0_u32; n_steps + 1];
+        for (user, _) in &uses {
+            first[user.0 as usize + 1] += 1;
+        }
+        for step in 1..first.len() {
+            first[step] += first[step - 1];
+        }
+        let uses = uses.into_iter().map(|(_, of)| of).collect();
+        let mut taken = Self { first, uses, ..taking.taken };
+        taken.run.n_threads = taking.threads.len();
+        taken.run.n_records = player.machine.n_records;
+        Ok(taken)
+    }
+
+    /// A run with these steps, from [`Step::START`]: for each its index, its decider, what it did, and what it used.
+    #[cfg(test)]
+    pub fn of(steps: &[(u64, u32, u64, Vec<Use>)]) -> Self {
+        let mut taken = Taking::new().taken;
+        (taken.run.indices, taken.run.deciders) = steps.iter().map(|(index, decider, ..)| (*index, *decider)).unzip();
+        taken.run.leaders.clone_from(&taken.run.deciders);
+        taken.did = steps.iter().map(|(_, _, did, _)| *did).collect();
+        taken.ways = vec![Way::NONE; steps.len()];
+        taken.uses = steps.iter().flat_map(|(.., uses)| uses.clone()).collect();
+        taken.first = vec![0];
+        for (.., uses) in steps {
+            let last = taken.first.last().copied().unwrap_or(0);
+            taken.first.push(last + u32::try_from(uses.len()).unwrap_or(0));
+        }
+        taken
+    }
+
+    /// What a step used, in order.
+    pub fn uses(&self, step: Step) -> &[Use] {
+        let at = step.0 as usize;
+        self.uses.get(self.first[at] as usize..self.first[at + 1] as usize).unwrap_or_default()
+    }
+
+    /// The place of a step.
+    pub fn place(&self, step: Step) -> Option<&Place> {
+        let statement = self.statements.get(step.0 as usize)?;
+        self.places.get(*statement as usize).filter(|place| place.line != 0)
+    }
+}
+
+struct Taking {
+    taken: Taken,
+    uses: Vec<(Step, Use)>,
+    printed: Printed,
+    threads: HashSet<u32>,
+    /// The exception that each thread threw last, as far as it is known.
+    thrown: HashMap<u32, String>,
+    /// By activation: its last step, and the block of that.
+    last: HashMap<u64, (Step, BlockId)>,
+    /// By method and statement: the number of the statement.
+    known: HashMap<(u32, u32), u32>,
+    /// The names of objects.
+    objects: HashMap<u32, u32>,
+    /// How many objects of a class a step has made.
+    made: HashMap<(Step, Arc<str>), u32>,
+    /// The names of places that have one: fields and variables.
+    names: HashMap<(u32, u32, u32), u32>,
+}
+
+/// Mixes a number into another one.
+fn mix(number: u64, more: u64) -> u64 {
+    Index(number).below(more).0
+}
+
+fn short(number: u64) -> u32 {
+    let [low, high] = [number & 0xffff_ffff, number >> 32];
+    u32::try_from(low ^ high).unwrap_or(1).max(1)
+}
+
+fn of_text(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+fn is_reference(descriptor: &str) -> bool {
+    descriptor.starts_with(['L', '['])
+}
+
+impl Taking {
+    fn new() -> Self {
+        let taken = Taken {
+            run: Run::default(),
+            did: Vec::new(),
+            ways: Vec::new(),
+            statements: Vec::new(),
+            places: vec![Place { file: "".into(), line: 0, column: 0 }],
+            escapes: Vec::new(),
+            first: Vec::new(),
+            uses: Vec::new(),
+        };
+        let mut taking = Self {
+            taken,
+            uses: Vec::new(),
+            printed: Printed::default(),
+            threads: HashSet::new(),
+            thrown: HashMap::new(),
+            last: HashMap::new(),
+            known: HashMap::new(),
+            objects: HashMap::new(),
+            made: HashMap::new(),
+            names: HashMap::new(),
+        };
+        taking.push(0, (0, 0, 0), false, 0);
+        taking
+    }
+
+    fn push(&mut self, index: u64, (leader, decider, caller): (u32, u32, u32), is_entry: bool, statement: u32) {
+        let run = &mut self.taken.run;
+        run.indices.push(index);
+        run.leaders.push(leader);
+        run.deciders.push(decider);
+        run.callers.push(caller);
+        run.entries.push(is_entry);
+        run.returns.push(0);
+        self.taken.did.push(0);
+        self.taken.ways.push(Way::NONE);
+        self.taken.statements.push(statement);
+    }
+
+    /// What an object is called.
+    fn object(&mut self, machine: &Machine, id: u32) -> u32 {
+        if id == 0 {
+            return 1;
+        }
+        if let Some(known) = self.objects.get(&id) {
+            return *known;
+        }
+        let object = machine.objects.get(id);
+        let class = object.map_or_else(|| Arc::from("?"), |object| Arc::clone(&object.class));
+        let content = object.filter(|object| !matches!(object.kind, Kind::Other | Kind::Array));
+        let name = if let Some(object) = content {
+            mix(mix(of_text(&class), of_text(&object.text)), u64::from(object.length))
+        } else {
+            let birth = machine.memory.birth(id).unwrap_or(Step::START);
+            let made = self.made.entry((birth, Arc::clone(&class))).or_insert(0);
+            *made += 1;
+            let index = self.taken.run.indices.get(birth.0 as usize).copied().unwrap_or(0);
+            mix(mix(of_text(&class), index), u64::from(*made))
+        };
+        *self.objects.entry(id).or_insert(short(name))
+    }
+
+    /// What a value is called; 0 if it is not known.
+    fn value(&mut self, machine: &Machine, value: Value, is_object: bool) -> u32 {
+        match (value.is_known, is_object) {
+            (false, _) => 0,
+            (true, true) => value.object().map_or(0, |id| self.object(machine, id)),
+            (true, false) => short(mix(1, value.bits)),
+        }
+    }
+
+    /// What a place is called, and whether it holds an object.
+    fn place(&mut self, machine: &Machine, frame: &Frame, location: Location) -> (u32, bool) {
+        let program = &machine.program;
+        let (key, is_object) = match location {
+            Location::Local(local) => {
+                let method = &frame.method;
+                let variable = method.variable(local, frame.at);
+                let is_object = match (variable, &method.operations.get(frame.at as usize)) {
+                    (Some(variable), _) => is_reference(&variable.descriptor),
+                    (None, Some(Operation::Load(kind, of) | Operation::Store(kind, of))) if *of == local => {
+                        *kind == crate::instrument::java::descriptor::Kind::Reference
+                    }
+                    (None, _) => local == 0 && !method.is_static,
+                };
+                let Some(variable) = variable else { return (u32::from(local) + 2, is_object) };
+                ((1, method.number, u32::from(local) << 16 | variable.visible.start & 0xffff), is_object)
+            }
+            Location::Field(_, field) => ((2, field.0, 0), is_reference(&program.field(field).descriptor)),
+            Location::Static(field) => ((3, field.0, 0), is_reference(&program.field(field).descriptor)),
+            Location::Element(array, index) => {
+                let class = machine.objects.get(array).map(|object| &object.class);
+                let is_object = class.is_some_and(|class| is_reference(class.strip_prefix('[').unwrap_or("")));
+                return (short(mix(4, u64::from(index))), is_object);
+            }
+            Location::State(_) => return (1, true),
+        };
+        if let Some(known) = self.names.get(&key) {
+            return (*known, is_object);
+        }
+        let name = match location {
+            Location::Local(local) => {
+                let variable = frame.method.variable(local, frame.at);
+                variable.map_or_else(String::new, |variable| format!("local {}", variable.name))
+            }
+            Location::Field(_, field) => format!("field {}", program.field(field).name),
+            Location::Static(field) => format!("static {}.{}", program.field(field).class, program.field(field).name),
+            Location::Element(..) | Location::State(_) => String::new(),
+        };
+        (*self.names.entry(key).or_insert(short(of_text(&name))), is_object)
+    }
+
+    fn did(&mut self, step: Step, what: u64) {
+        if let Some(did) = self.taken.did.get_mut(step.0 as usize) {
+            *did = mix(*did, what);
+        }
+    }
+
+    /// The number of the current statement.
+    fn statement(&mut self, frame: &Frame) -> u32 {
+        let statement = if frame.step == frame.entry { 0 } else { frame.statement };
+        let next = u32::try_from(self.taken.places.len()).unwrap_or(0);
+        let number = *self.known.entry((frame.method.number, statement)).or_insert(next);
+        if number == next {
+            self.taken.places.push(frame.place().clone());
+        }
+        number
+    }
+
+    /// Notes how the step before decided that led to the present block.
+    fn decided(&mut self, frame: &Frame) {
+        let Some(block) = frame.block else { return };
+        let Some((before, from)) = self.last.insert(frame.number, (frame.step, block)) else { return };
+        let blocks = &frame.method.blocks;
+        let ways = &blocks.flow.successors[from.0 as usize];
+        if from == block && !ways.contains(&block) || ways.len() < 2 {
+            return;
+        }
+        let Some(position) = ways.iter().position(|way| *way == block) else { return };
+        let last = blocks.ranges[from.0 as usize].end.saturating_sub(1);
+        let begin = blocks.ranges[block.0 as usize].start;
+        let truth = match frame.method.operations[last as usize] {
+            // A loop that ends with its condition jumps back if that holds; other conditions jump if they do not.
+            Operation::Jump(_, way) => Some((begin == way) == (way <= last)),
+            _ => None,
+        };
+        let number = u16::try_from(position + 1).unwrap_or(u16::MAX);
+        if let Some(way) = self.taken.ways.get_mut(before.0 as usize) {
+            *way = Way { number, truth: truth.filter(|_| is_alone(frame, last)), line: frame.place().line };
+        }
+    }
+}
+
+/// Whether the line of a jump has no other one.
+fn is_alone(frame: &Frame, jump: u32) -> bool {
+    let method = &frame.method;
+    let mut line = 0;
+    let mut lines = Vec::new();
+    for (at, start) in (0_u32..).zip(&method.starts) {
+        if *start != 0 {
+            line = method.places[*start as usize].line;
+        }
+        if at == jump {
+            lines.push((line, true));
+        } else if matches!(method.operations[at as usize], Operation::Jump(..)) {
+            lines.push((line, false));
+        }
+    }
+    let own = lines.iter().find(|(_, is_own)| *is_own).map(|(line, _)| *line);
+    lines.iter().filter(|(line, _)| Some(*line) == own).count() == 1
+}
+
+impl Watch for Taking {
+    fn step(&mut self, machine: &Machine, frame: &Frame) {
+        self.printed.step(machine, frame);
+        self.threads.insert(machine.thread);
+        let is_entry = frame.step == frame.entry;
+        let index = frame.regions.index().map_or(0, |Index(index)| index.max(1));
+        let statement = self.statement(frame);
+        let decider = frame.decider().0;
+        self.push(index, (decider, decider, frame.caller.0), is_entry, statement);
+        self.decided(frame);
+    }
+
+    fn uses(&mut self, user: Step, maker: Step, what: What) {
+        // What has a place is noted with its value.
+        if !matches!(what, What::Place(_)) {
+            self.uses.push((user, Use { maker, place: 0, value: 0 }));
+        }
+    }
+
+    fn reads(&mut self, machine: &Machine, frame: &Frame, location: Location, value: Value) {
+        self.printed.reads(machine, frame, location, value);
+        let (place, is_object) = self.place(machine, frame, location);
+        let is_state = matches!(location, Location::State(_));
+        let named = if is_state { 0 } else { self.value(machine, value, is_object) };
+        self.uses.push((frame.step, Use { maker: value.maker, place: if is_state { 0 } else { place }, value: named }));
+    }
+
+    fn writes(&mut self, machine: &Machine, frame: &Frame, location: Location, value: Value) {
+        let (place, is_object) = self.place(machine, frame, location);
+        let named = if matches!(location, Location::State(_)) { 0 } else { self.value(machine, value, is_object) };
+        let what = u64::from(place) << 32 | u64::from(named);
+        self.did(frame.step, what);
+        // The caller gave the value of a parameter.
+        if frame.step == frame.entry && frame.is_direct && matches!(location, Location::Local(_)) {
+            self.did(frame.caller, what);
+        }
+    }
+
+    fn called(&mut self, machine: &Machine, frame: &Frame, callee: &Callee, given: &[Value], result: Option<Value>) {
+        let n_before = self.printed.found.written.len();
+        self.printed.called(machine, frame, callee, given, result);
+        let signature = Signature::of(&callee.member.descriptor).ok();
+        let types: Vec<&str> = signature.map(|signature| signature.parameters).unwrap_or_default();
+        let n_object = usize::from(callee.has_object);
+        let mut what = mix(of_text(&callee.member.class), of_text(&callee.member.name));
+        for (at, value) in given.iter().enumerate() {
+            let is_object =
+                at < n_object || types.get(at - n_object).is_some_and(|descriptor| is_reference(descriptor));
+            what = mix(what, u64::from(self.value(machine, *value, is_object)));
+        }
+        if let Some(result) = result {
+            let descriptor = callee.member.descriptor.rsplit(')').next().unwrap_or("V");
+            what = mix(what, u64::from(self.value(machine, result, is_reference(descriptor))));
+        }
+        self.did(frame.step, what);
+        if self.printed.found.written.len() > n_before
+            && let Some(written) = self.printed.found.written.last()
+        {
+            let words = words(machine, &types, given.get(n_object..).unwrap_or_default());
+            self.taken.run.said.push(Said {
+                step: written.step,
+                time: u64::from(machine.n_steps),
+                function: Arc::clone(&callee.member.name),
+                words,
+                text: written.bytes.clone(),
+            });
+        }
+    }
+
+    fn throws(&mut self, machine: &Machine, frame: &Frame, exception: Value) {
+        self.did(frame.step, 2);
+        if machine.threw().is_none() {
+            self.thrown.remove(&machine.thread);
+        }
+        if let Some(id) = exception.object() {
+            self.thrown.insert(machine.thread, text::without_numbers(&text::object(machine, id)));
+        }
+    }
+
+    fn catches(&mut self, machine: &Machine, frame: &Frame, exception: Value) {
+        self.last.remove(&frame.number);
+        // It went through the library, which threw it again.
+        let is_it = |escape: &Escape| escape.step == exception.maker && escape.thread == machine.thread;
+        if self.taken.escapes.last().is_some_and(is_it) {
+            self.taken.escapes.pop();
+        }
+    }
+
+    fn leaves(&mut self, machine: &Machine, frame: &Frame, is_return: bool, result: Option<Value>) {
+        self.last.remove(&frame.number);
+        if let Some(result) = result {
+            let descriptor = frame.method.descriptor.rsplit(')').next().unwrap_or("V");
+            let named = self.value(machine, result, is_reference(descriptor));
+            self.did(frame.step, mix(3, u64::from(named)));
+        }
+        if !is_return && (machine.frames().is_empty() || !frame.is_direct) {
+            let step = machine.threw().unwrap_or(frame.step);
+            let function = Arc::clone(&frame.method.function);
+            let exception = self.thrown.remove(&machine.thread);
+            self.taken.escapes.push(Escape { step, function, exception, thread: machine.thread });
+        }
+    }
+}
+
+/// What a call prints, as far as it is the same in another run.
+fn words(machine: &Machine, types: &[&str], given: &[Value]) -> Vec<Word> {
+    let mut words = Vec::new();
+    for (value, descriptor) in given.iter().zip(types) {
+        let object = value.object().filter(|id| is_reference(descriptor) && *id != 0);
+        match object.and_then(|id| Some((id, machine.objects.get(id)?))) {
+            Some((array, object)) if object.kind == Kind::Array => {
+                for index in 0..object.length.min(MAX_ELEMENTS) {
+                    let element = machine.memory.get(Location::Element(array, index));
+                    words.push(element.map_or(Word::Pointer, |element| word(machine, "L;", element)));
+                }
+            }
+            _ => words.push(word(machine, descriptor, *value)),
+        }
+    }
+    words
+}
+
+fn word(machine: &Machine, descriptor: &str, value: Value) -> Word {
+    let object = value.object().filter(|_| is_reference(descriptor)).and_then(|id| machine.objects.get(id));
+    match object.map(|object| object.kind) {
+        Some(Kind::Other | Kind::Array) => Word::Pointer,
+        _ => Word::Text(text::value(machine, descriptor, value).into_bytes()),
+    }
+}

@@ -1,0 +1,291 @@
+//! The chain of a Java program: both versions are recorded, and what differs between their runs is followed back.
+
+use crate::explain::align::Alignment;
+use crate::explain::align::statements::Names;
+use crate::explain::align::statements::Version;
+use crate::explain::failure;
+use crate::explain::failure::Ending;
+use crate::explain::java::chain;
+use crate::explain::java::chain::Begin;
+use crate::explain::java::statements;
+use crate::explain::java::story;
+use crate::explain::java::taken::Taken;
+use crate::outcome;
+use crate::plural::count;
+use crate::report::Status;
+use crate::report::Untrusted;
+use crate::report::chain::Chain;
+use crate::report::chain::End;
+use crate::report::chain::Failure as Shown;
+use crate::report::chain::Figures;
+use crate::revision::TreeId;
+use crate::session::explain::change;
+use crate::session::explain::finding::is_touched;
+use crate::session::explain::finding::no_difference;
+use crate::session::explain::finding::without_counterpart;
+use crate::session::explain::model::Explainer;
+use crate::session::explain::model::Pair;
+use crate::session::explain::model::interrupted;
+use crate::session::explain::plain::At;
+use crate::session::explain::plain::of_link;
+use crate::session::explain::sides::job;
+use crate::session::explain::words;
+use crate::session::failure::Failure;
+use crate::session::record::instruments::Instruments;
+use crate::session::record::instruments::Place;
+use crate::session::record::instruments::Tools;
+use crate::session::record::missed;
+use crate::session::record::observe;
+use crate::session::talk::Talk;
+use crate::trace::TraceError;
+use crate::trace::java::player::Player;
+use crate::trace::step::Step;
+use crate::world::record::listen::Taken as Process;
+use crate::world::record::store;
+use crate::world::run::sandbox::Sandbox;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// What is said of each chain.
+const OBSERVED: &str = "the links were observed, not tested: no value was replaced in another run of the program";
+
+/// A version that was built and run.
+struct Side {
+    place: PathBuf,
+    processes: Vec<Process>,
+    ending: outcome::Ending,
+    /// The last line that the test printed.
+    said: String,
+}
+
+impl Side {
+    fn player(&self, process: usize) -> Result<Player, Failure> {
+        let trace = store::open(&self.place.join(&self.processes[process].file))?;
+        if !trace.is_complete {
+            return Err(Failure::from(TraceError::Damaged("it is cut short")));
+        }
+        Player::new(trace).map_err(Failure::from)
+    }
+}
+
+/// Both runs of a program.
+struct Runs {
+    failing: (Player, Taken),
+    reference: (Player, Taken),
+    alignment: Alignment,
+    remarks: Vec<String>,
+}
+
+/// Where a run fails, and how, in a clause.
+struct Wrong {
+    step: Step,
+    what: String,
+}
+
+impl Explainer<'_> {
+    /// Explains a test that runs Java programs; `None` if it runs none.
+    pub(super) fn explain_java(
+        &self,
+        sandbox: &mut Sandbox,
+        (pair, changed): (&Pair, &change::Lines),
+        talk: &mut dyn Talk,
+    ) -> Result<Option<Chain>, Failure> {
+        let begin = Instant::now();
+        if Tools::of_java(self.location, self.context, pair.failing.0).is_none() {
+            return Ok(None);
+        }
+        talk.say("Building and running the reference; Java programs are recorded.");
+        let good = self.java_side("good", pair.reference, sandbox, talk)?;
+        if good.processes.is_empty() {
+            talk.say("The test ran no Java program of this repository.");
+            return Ok(None);
+        }
+        if self.order.switch_budget.is_some() {
+            return Err(Failure::new(Status::Error, "`--switch` does not switch decisions of Java programs")
+                .with_hint("without `--switch`, two versions are compared"));
+        }
+        if good.ending != outcome::Ending::Exit(0) {
+            let said = if good.said.is_empty() { String::new() } else { format!(": {}", good.said) };
+            let message = format!("the test does not pass on the reference, it ends with {}{said}", good.ending);
+            return Err(Failure::new(Status::Error, message).with_hint("`--good` needs a version that passes"));
+        }
+        talk.say("Building and running the failing version.");
+        let bad = self.java_side("bad", pair.failing.0, sandbox, talk)?;
+        if bad.ending == outcome::Ending::Exit(0) {
+            return Err(Failure::new(
+                Status::Error,
+                "while it is recorded, the test passes on the failing version, too",
+            ));
+        }
+        let seconds = begin.elapsed().as_secs_f64();
+        talk.say("Searching for the chain.");
+        let searched = Instant::now();
+        let (mut runs, wrong) = self.java_runs(&bad, &good)?;
+        let mut chain = self.java_chain(&mut runs, &wrong, (pair, changed))?;
+        chain.figures.build_seconds = seconds;
+        chain.figures.seconds = searched.elapsed().as_secs_f64();
+        Ok(Some(chain))
+    }
+
+    /// Builds a version, and runs the test on it.
+    fn java_side(&self, name: &str, tree: TreeId, sandbox: &mut Sandbox, talk: &mut dyn Talk) -> Result<Side, Failure> {
+        let order = self.record_args();
+        let at = Place { order: &order, location: self.location, context: self.context, root: self.root };
+        let tools = Tools::of_java(self.location, self.context, tree);
+        let tools = tools.ok_or_else(|| Failure::new(Status::Error, "one of the versions has no Java program"))?;
+        let instruments = Instruments::create(tools, at, sandbox.tree_directory(), talk)?;
+        let place = self.root.join(name);
+        let mut interrupt = self.interrupt.clone();
+        let (seen, taken) =
+            instruments.run(&job(tree, self.limit()), &place, true, &mut |job, commands, listener| {
+                observe(sandbox, job, commands, (listener, &mut interrupt))?.ok_or_else(interrupted)
+            })?;
+        let processes = taken.into_iter().filter(|taken| taken.is_java).collect();
+        Ok(Side { place, processes, ending: seen.ending, said: missed::said(&seen) })
+    }
+
+    /// The runs of the first program that fails in a way that the recordings show.
+    fn java_runs(&self, bad: &Side, good: &Side) -> Result<(Runs, Wrong), Failure> {
+        let alike = |one: &Process, other: &Process| one.process.words == other.process.words;
+        let mut is_any = false;
+        for (number, process) in bad.processes.iter().enumerate() {
+            if !self.is_wanted(number, process) {
+                continue;
+            }
+            let nth = bad.processes[..number].iter().filter(|other| alike(other, process)).count();
+            let same = good.processes.iter().enumerate().filter(|(_, other)| alike(other, process));
+            let twin = same.map(|(number, _)| number).nth(nth).or((number < good.processes.len()).then_some(number));
+            let Some(twin) = twin else { continue };
+            is_any = true;
+            let runs = runs(bad.player(number)?, good.player(twin)?)?;
+            if let Some(wrong) = wrong(&runs) {
+                return Ok((runs, wrong));
+            }
+        }
+        if is_any {
+            return Err(no_difference());
+        }
+        Err(Failure::new(Status::Error, "no Java program that is wanted ran in the test on both versions"))
+    }
+
+    fn java_chain(
+        &self,
+        runs: &mut Runs,
+        wrong: &Wrong,
+        (pair, changed): (&Pair, &change::Lines),
+    ) -> Result<Chain, Failure> {
+        let mut sources = change::Sources::new(self.location, pair.failing.0)?;
+        let replaced = change::Replaced::new(self.location, pair)?;
+        let Runs { failing: (failing, ours), reference: (reference, theirs), alignment, remarks } = runs;
+        let both = chain::Pair { failing: ours, reference: theirs, alignment };
+        let found = {
+            let mut old = change::Sources::new(self.location, pair.reference)?;
+            let gone = change::gone(self.location, pair)?;
+            let mut is_gone = |step: Step| theirs.place(step).is_some_and(|place| is_touched(place, &mut old, &gone));
+            let mut is_touched =
+                |step: Step| ours.place(step).is_some_and(|place| is_touched(place, &mut sources, changed));
+            both.chain(wrong.step, &mut is_touched, &mut is_gone)
+        };
+        let told = story::tell(&both, &mut story::Players { failing, reference }, &found.steps)?;
+        let at = At::new(ours.place(wrong.step), told.instance, (changed, &mut sources));
+        let mut all = vec![OBSERVED.to_owned()];
+        all.append(remarks);
+        if told.n_left > 0 {
+            all.push(format!("{} left out, which repeat the one before", count(told.n_left, "link")));
+        }
+        let links = told.links.iter().enumerate().map(|(nth, link)| {
+            let at = At::new(link.place.as_ref(), link.instance, (changed, &mut sources));
+            // The change removed what the first step stands for.
+            let in_change = at.in_change || nth == 0 && found.begin == Begin::Change;
+            of_link(link, At { in_change, ..at }, &replaced)
+        });
+        let mut chain = Chain {
+            bad: Untrusted::from(&*pair.names.0),
+            good: Untrusted::from(&*pair.names.1),
+            switched: None,
+            summary: None,
+            links: links.collect(),
+            sets: Vec::new(),
+            end: if found.begin == Begin::Change { End::Benign } else { End::Stuck },
+            beginning: Some(beginning(&found).into()),
+            failure: Shown {
+                what: Untrusted::from(&*wrong.what),
+                file: at.file,
+                line: at.line,
+                step: wrong.step.0,
+                in_change: at.in_change,
+                which: at.which,
+            },
+            figures: Figures {
+                n_steps: ours.run.n_steps(),
+                n_reference_steps: theirs.run.n_steps(),
+                n_aligned: alignment.pairs.len(),
+                ..Figures::default()
+            },
+            remarks: all.iter().map(|remark| Untrusted::from(&**remark)).collect(),
+        };
+        chain.summary = chain.clone().joined().in_short().map(Untrusted::from);
+        Ok(chain)
+    }
+}
+
+/// Takes both runs down by names that both versions share.
+///
+/// Cost: plays each run once.
+fn runs(mut failing: Player, mut reference: Player) -> Result<Runs, Failure> {
+    let mut functions = [Vec::new(), Vec::new()];
+    for (player, found) in [&mut failing, &mut reference].into_iter().zip(&mut functions) {
+        let program = &mut player.machine.program;
+        program.meet_all()?;
+        found.extend(program.methods().iter().map(|method| statements::function(method, program)));
+    }
+    let names = Arc::new(Names::new(&functions[0], &functions[1]));
+    failing.machine.program.rename(&names.naming(Version::First));
+    reference.machine.program.rename(&names.naming(Version::Second));
+    let (ours, theirs) = (Taken::read(&mut failing)?, Taken::read(&mut reference)?);
+    let alignment = Alignment::new(&ours.run, &theirs.run);
+    let mut remarks = without_counterpart(&names);
+    if ours.run.n_threads > 1 || theirs.run.n_threads > 1 {
+        remarks.push("the program has several threads: steps of different threads are not ordered".to_owned());
+    }
+    Ok(Runs { failing: (failing, ours), reference: (reference, theirs), alignment, remarks })
+}
+
+/// The first difference that can be seen from outside: an exception that nobody caught, then what was printed, then where
+/// the program ended.
+fn wrong(runs: &Runs) -> Option<Wrong> {
+    let ((_, ours), (_, theirs), alignment) = (&runs.failing, &runs.reference, &runs.alignment);
+    let is_new = |step: Step| {
+        let other = alignment.reference(step);
+        !theirs.escapes.iter().any(|escape| Some(escape.step) == other)
+    };
+    if let Some(escape) = ours.escapes.iter().find(|escape| is_new(escape.step)) {
+        let exception = escape.exception.as_deref().unwrap_or("an exception");
+        let what = format!("{exception} leaves {} (reference: none)", escape.function);
+        return Some(Wrong { step: escape.step, what });
+    }
+    let ended = (Ending::Exit(0), Ending::Exit(0));
+    if let Some(found) = failure::Failure::find(&ours.run, &theirs.run, alignment, ended) {
+        return Some(Wrong { step: found.step, what: words::wrong(&found, None, None) });
+    }
+    let both = chain::Pair { failing: ours, reference: theirs, alignment };
+    let last = Step(ours.run.n_steps());
+    both.differs(last).then(|| Wrong { step: last, what: "the program ends here (reference: elsewhere)".to_owned() })
+}
+
+fn beginning(found: &chain::Chain) -> &'static str {
+    match found.begin {
+        Begin::Change if found.steps.len() == 1 => {
+            "The changed statement itself causes the failure: nothing before it is needed."
+        }
+        Begin::Change => "It begins with the change.",
+        Begin::Elsewhere => {
+            "It does not begin with the change: the first statement of it does something else with values that are the \
+             same in both runs, so the change leads to it in a way that is not recorded."
+        }
+        Begin::Failure => {
+            "Nothing before it differs as far as it was recorded: the change leads to it in a way that is not recorded."
+        }
+    }
+}

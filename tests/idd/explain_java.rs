@@ -1,0 +1,159 @@
+//! Chains of Java programs: the real binary over a real JDK.
+
+use crate::java::version;
+use crate::plain;
+use crate::plain::git;
+use std::fs;
+use std::path::Path;
+
+const ITEM: &str = "class Item {
+    final String name;
+    int count;
+    Item(String name, int count) {
+        this.name = name;
+        this.count = count;
+    }
+}
+";
+
+const CART: &str = "import java.util.*;
+class Cart {
+    final List<Item> items = new ArrayList<>();
+    int discount;
+    void add(Item item) {
+        for (Item known : items) {
+            if (known.name.equals(item.name)) {
+                known.count += item.count;
+                return;
+            }
+        }
+        items.add(item);
+    }
+    void reduce(int percent) {
+        discount = percent;
+    }
+    int total() {
+        int sum = 0;
+        for (Item item : items) {
+            sum += item.count;
+        }
+        return sum - sum * discount / 100;
+    }
+}
+";
+
+const MAIN: &str = "public class Main {
+    public static void main(String[] args) {
+        Cart cart = new Cart();
+        cart.add(new Item(\"pen\", 10));
+        cart.add(new Item(\"ink\", 20));
+        cart.add(new Item(\"pen\", 30));
+        cart.reduce(10);
+        int total = cart.total();
+        System.out.println(total);
+        if (total != 54) {
+            throw new IllegalStateException(\"total \" + total);
+        }
+    }
+}
+";
+
+const BUILD: &str = "javac -g -d out *.java";
+const TEST: &str = "java -cp out Main";
+
+fn commit(place: &Path, message: &str) {
+    git(place, &["add", "."]);
+    git(place, &["commit", "--quiet", "-m", message]);
+}
+
+fn explain(place: &Path, words: &[&str]) -> (String, String, Option<i32>) {
+    let words: Vec<&str> = ["explain"].iter().chain(words).chain(&["--build", BUILD, "--", TEST]).copied().collect();
+    plain::idd(place, &words)
+}
+
+/// A repository with a commit that passes and one for each change: a file, a text, and what stands in its place.
+fn repository(changes: &[(&str, &str, &str)]) -> tempfile::TempDir {
+    let place = tempfile::tempdir().unwrap();
+    git(place.path(), &["init", "--quiet", "."]);
+    fs::write(place.path().join(".gitignore"), "out/\n").unwrap();
+    let files = [("Item.java", ITEM), ("Cart.java", CART), ("Main.java", MAIN)];
+    for (name, content) in files {
+        fs::write(place.path().join(name), content).unwrap();
+    }
+    commit(place.path(), "good");
+    git(place.path(), &["tag", "good"]);
+    for (name, old, new) in changes {
+        git(place.path(), &["checkout", "--quiet", "--detach", "good"]);
+        let (_, content) = files.iter().find(|(file, _)| file == name).unwrap();
+        assert!(content.contains(old), "{old}");
+        fs::write(place.path().join(name), content.replace(old, new)).unwrap();
+        commit(place.path(), new);
+        git(place.path(), &["tag", &format!("bad{}", new.len())]);
+    }
+    place
+}
+
+#[test]
+fn explain_leads_from_a_changed_field_through_a_collection_to_the_exception() {
+    if version().is_none() {
+        return;
+    }
+    let place = repository(&[("Cart.java", "known.count += item.count", "known.count = item.count")]);
+    let (said, progress, code) = explain(place.path(), &["--bad", "HEAD", "--good", "good"]);
+    assert_eq!(code, Some(0), "{said}{progress}");
+    let lines: Vec<&str> = said.lines().filter(|line| !line.starts_with("      ")).collect();
+    let expected = [
+        "* Cart.java:8  known.count is given 30 (reference 40); the reference has known.count += item.count here",
+        "  Cart.java:19 (1st time of 2)  sum is given 30 (reference 40)",
+        "  Cart.java:19 (2nd time of 2)  sum is given 50 (reference 60)",
+        "  Cart.java:21  Cart.total returns 45 (reference 54)",
+        "  Main.java:8  total is given 45 (reference 54)",
+        "  Main.java:10  decides true (reference false)",
+        "  Main.java:11  thus IllegalStateException (\"total 45\") leaves Main.main (reference: none)",
+    ];
+    let begin = lines.iter().position(|line| *line == expected[0]).unwrap_or_else(|| panic!("{said}"));
+    let found = &lines[begin..];
+    for line in expected {
+        assert!(found.contains(&line), "{line} is not in\n{said}");
+    }
+    assert!(said.contains("It begins with the change."), "{said}");
+    assert!(said.contains("the links were observed, not tested"), "{said}");
+}
+
+#[test]
+fn explain_names_what_the_failing_version_leaves_out_and_who_prints_otherwise() {
+    if version().is_none() {
+        return;
+    }
+    let place = repository(&[
+        ("Main.java", "        cart.reduce(10);\n", ""),
+        ("Main.java", "new Item(\"pen\", 30)", "new Item(\"pen\", 31)"),
+    ]);
+    let (said, progress, code) = explain(place.path(), &["--bad", "bad0", "--good", "good"]);
+    assert_eq!(code, Some(0), "{said}{progress}");
+    let first = "* Main.java:6  this.discount stays 0 (reference 10); the reference also has cart.reduce(10) here";
+    assert!(said.contains(first), "{said}");
+    // The JSON is that of other explanations.
+    let (said, progress, code) = explain(place.path(), &["--json", "--bad", "bad19", "--good", "good"]);
+    assert_eq!(code, Some(0), "{said}{progress}");
+    let chain: serde_json::Value = serde_json::from_str(&said).unwrap();
+    assert_eq!(chain["schema"], "git-idd explanation 1");
+    let links = chain["chain"].as_array().unwrap();
+    assert_eq!(
+        (&links[0]["file"], &links[0]["line"], &links[0]["in_change"]),
+        (&"Main.java".into(), &6.into(), &true.into())
+    );
+    let has = |variable: &str, value: &str, reference: &str| {
+        links
+            .iter()
+            .any(|link| link["variable"] == variable && link["value"] == value && link["reference"] == reference)
+    };
+    assert!(has("this.count", "31", "30") && has("known.count", "41", "40") && has("total", "55", "54"), "{said}");
+    // Swapped versions, and one that passes, are said.
+    let (_, progress, code) = explain(place.path(), &["--bad", "good", "--good", "bad0"]);
+    assert_eq!(code, Some(2), "{progress}");
+    assert!(progress.contains("the test does not pass on the reference, it ends with exit code 1"), "{progress}");
+    let (_, progress, code) = explain(place.path(), &["--switch", "--bad", "bad0"]);
+    assert_eq!(code, Some(2), "{progress}");
+    assert!(progress.contains("`--switch` does not switch decisions of Java programs"), "{progress}");
+}
