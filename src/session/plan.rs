@@ -28,6 +28,7 @@ use crate::world::cache::ProbePlan;
 use crate::world::files;
 use crate::world::files::OnDisk;
 use crate::world::process::Words;
+use crate::world::process::shell;
 use crate::world::repo::RepoError;
 use crate::world::repo::Repository;
 use crate::world::repo::division::DivisionError;
@@ -45,6 +46,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 
 /// The changes of the plan during the hunt; see [`Again`].
@@ -217,7 +219,7 @@ impl Plan {
         let is_minimize = pair.is_some();
         let commits = [&goods[..], &[bad, target]].concat();
         // The reducers of the literature are for comparison, and use no precheck.
-        let precheck = Precheck::new(&order, location, (user, context), &commits)
+        let precheck = Precheck::new(&order, location, &commands, (user, context), &commits)
             .filter(|precheck| matches!(precheck, Precheck::Command(_)) || !divisions.is_plain);
         Ok(Self {
             order,
@@ -370,6 +372,14 @@ pub fn parts(words: &Words) -> CommandParts {
     match words {
         Words::Shell(line) => CommandParts::Shell(line.as_bytes().to_vec()),
         Words::Argv(words) => CommandParts::Argv(words.iter().map(|word| word.as_bytes().to_vec()).collect()),
+    }
+}
+
+/// A command as a line for the shell.
+pub fn shell_line(words: &Words) -> OsString {
+    match parts(words) {
+        CommandParts::Shell(line) => OsString::from_vec(line),
+        CommandParts::Argv(words) => OsString::from_vec(shell::line(words.iter().map(Vec::as_slice))),
     }
 }
 

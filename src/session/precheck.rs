@@ -1,11 +1,15 @@
 //! The precheck: its command for a candidate, whether it is useful, and the key of its rejections.
 
+pub mod java;
+
 use crate::hunt::probe::Ends;
 use crate::revision::CommitId;
 use crate::revision::TreeId;
 use crate::session::context::Context;
 use crate::session::order::HuntOrder;
 use crate::session::plan::parts;
+use crate::session::precheck::java::JavaChecks;
+use crate::session::precheck::java::OfJava;
 use crate::world::cache::ProbePlan;
 use crate::world::files;
 use crate::world::process::Words;
@@ -16,9 +20,14 @@ use crate::world::repo::locate::Location;
 use crate::world::repo::touched::Touched;
 use crate::world::run::compile_database::CompileDatabase;
 use crate::world::run::compile_database::Grounds;
+use crate::world::run::java_check::JavaCheck;
+use crate::world::run::sandbox;
+use crate::world::run::sandbox::Commands;
 use crate::world::run::toolchain;
 use std::collections::HashMap;
+use std::collections::HashSet;
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::sync::Arc;
 
 /// The paths of a compile database from the top, as in clangd.
@@ -31,13 +40,19 @@ pub enum Precheck {
     Command(Words),
     /// The compiler checks the syntax of the sources that a candidate touches, with the commands of the user's build.
     Database(Arc<CompileDatabase>),
+    /// A compiler of Java in memory reads the sources of the change.
+    Java(Arc<OfJava>),
 }
 
 impl Precheck {
     /// The user's command; or else the compile database, if git does not track it, neither now nor at `commits`.
+    ///
+    /// Without both, and with a Java development kit, the sources of the last of `commits` decide whether Java is
+    /// compiled in memory.
     pub fn new(
         order: &HuntOrder,
         location: &Location,
+        commands: &Commands,
         (user, context): (&Repository, &Context),
         commits: &[CommitId],
     ) -> Option<Self> {
@@ -55,13 +70,16 @@ impl Precheck {
         let path = context.variable("PATH").unwrap_or_default();
         let foreign = [top.clone(), location.git_directory.clone(), location.common_directory.clone()];
         let grounds = Grounds { top, foreign: &foreign, path: &path };
-        PLACES.into_iter().find_map(|name| {
+        let database = PLACES.into_iter().find_map(|name| {
             // A link can lead to a tracked file.
             let real = files::real(&top.join(name))?;
             let inside = real.strip_prefix(top).ok().map(|path| path.as_os_str().as_bytes());
             let is_untracked = !is_tracked(name.as_bytes()) && !inside.is_some_and(is_tracked);
             is_untracked.then(|| CompileDatabase::read(&real, &grounds)).flatten().map(Arc::new).map(Self::Database)
-        })
+        });
+        let of_java =
+            || OfJava::new(commands, location, (user, context), *commits.last()?).map(Arc::new).map(Self::Java);
+        database.or_else(of_java)
     }
 }
 
@@ -71,8 +89,12 @@ pub struct Checking {
     /// The plan for rejections, without the check itself.
     plan: ProbePlan,
     touched: Touched,
-    known: HashMap<(TreeId, TreeId), Option<Check>>,
+    known: HashMap<(TreeId, TreeId), Option<(Words, [u8; 32])>>,
     vetted: Vec<Ends>,
+    /// The checks of Java, if they are the precheck.
+    pub java: Option<JavaChecks>,
+    /// The rejected trees.
+    pub refused: HashSet<TreeId>,
     /// Why it is no longer used: it rejects a tree that can be built.
     pub useless: Option<&'static str>,
 }
@@ -80,21 +102,37 @@ pub struct Checking {
 /// The check of one candidate.
 #[derive(Debug, Clone)]
 pub struct Check {
-    /// The command.
-    pub words: Words,
+    /// What is run.
+    pub run: sandbox::Precheck,
     /// The digest of the plan for its rejections.
     pub plan: [u8; 32],
 }
 
 impl Checking {
-    /// A check that has not run yet; `plan` is that of a probe without it.
-    pub fn new(precheck: Precheck, mut plan: ProbePlan) -> Self {
-        if let Precheck::Database(database) = &precheck {
-            let digest = |path| toolchain::file_digest(path).unwrap_or_default();
-            let compilers = database.compilers().map(|path| (path.as_os_str().as_bytes().to_vec(), digest(path)));
-            plan.outside_files.extend(compilers);
+    /// A check that has not run yet; `plan` is that of a probe without it, `cache` a directory for programs.
+    pub fn new(precheck: Precheck, mut plan: ProbePlan, cache: &Path) -> Self {
+        let java = match &precheck {
+            Precheck::Java(facts) => Some(JavaChecks::new(facts, cache)),
+            _ => None,
+        };
+        let compilers: Vec<&Path> = match (&precheck, &java) {
+            (Precheck::Database(database), _) => database.compilers().collect(),
+            (_, Some(java)) => java.programs().collect(),
+            _ => Vec::new(),
+        };
+        let digest = |path| toolchain::file_digest(path).unwrap_or_default();
+        let compilers = compilers.into_iter().map(|path| (path.as_os_str().as_bytes().to_vec(), digest(path)));
+        plan.outside_files.extend(compilers);
+        Self {
+            precheck,
+            plan,
+            touched: Touched::default(),
+            known: HashMap::new(),
+            vetted: Vec::new(),
+            java,
+            refused: HashSet::new(),
+            useless: None,
         }
-        Self { precheck, plan, touched: Touched::default(), known: HashMap::new(), vetted: Vec::new(), useless: None }
     }
 
     /// The compile database, if there is one and it is useful.
@@ -113,31 +151,46 @@ impl Checking {
         }
     }
 
-    /// The check of `tree`, a candidate of a change from `older`; `None` if no check is possible.
-    pub fn check(&mut self, open: impl FnOnce() -> Option<Repository>, older: TreeId, tree: TreeId) -> Option<Check> {
-        /// Results are stored as long as they may be needed soon.
-        const MAX_KEPT: usize = 1000;
+    /// The check of `tree`, a candidate of the change between `ends`; `None` if no check is possible.
+    pub fn check(&mut self, open: impl FnOnce() -> Option<Repository>, ends: Ends, tree: TreeId) -> Option<Check> {
         if self.useless.is_some() {
             return None;
         }
+        match &self.java {
+            Some(java) => java.of(ends).cloned(),
+            None => self
+                .check_by_words(open, ends.older, tree)
+                .map(|(words, plan)| Check { run: sandbox::Precheck::Command(words), plan }),
+        }
+    }
+
+    fn check_by_words(
+        &mut self,
+        open: impl FnOnce() -> Option<Repository>,
+        older: TreeId,
+        tree: TreeId,
+    ) -> Option<(Words, [u8; 32])> {
+        /// Results are stored as long as they may be needed soon.
+        const MAX_KEPT: usize = 1000;
         let (older, words) = match &self.precheck {
             // It does not depend on the change.
             Precheck::Command(words) => (tree, Some(words.clone())),
-            Precheck::Database(_) => (older, None),
+            Precheck::Database(_) | Precheck::Java(_) => (older, None),
         };
         if let Some(known) = self.known.get(&(older, tree)) {
             return known.clone();
         }
         let words = words.or_else(|| self.line(&open()?, older, tree));
-        let check = words.map(|words| {
-            let plan = ProbePlan { precheck: Some(parts(&words)), ..self.plan.clone() }.digest();
-            Check { words, plan }
-        });
+        let check = words.map(|words| (words.clone(), self.plan_with(&words)));
         if self.known.len() == MAX_KEPT {
             self.known.clear();
         }
         self.known.insert((older, tree), check.clone());
         check
+    }
+
+    fn plan_with(&self, words: &Words) -> [u8; 32] {
+        ProbePlan { precheck: Some(parts(words)), ..self.plan.clone() }.digest()
     }
 
     fn line(&mut self, repository: &Repository, older: TreeId, tree: TreeId) -> Option<Words> {
@@ -146,8 +199,8 @@ impl Checking {
         database.line(&sources).map(Words::Shell)
     }
 
-    /// The trees that the check must accept before it may reject candidates between `ends`, each with its check;
-    /// returned once.
+    /// The trees that the command of a database must accept before it may reject candidates between `ends`, each with
+    /// it; returned once.
     ///
     /// A user's command is run at the bad revision instead, before the hunt. A revision that needs a repair cannot be
     /// built, so for a repair (`is_repair`) only the newer end counts.
@@ -157,12 +210,29 @@ impl Checking {
         ends: Ends,
         is_repair: bool,
     ) -> Vec<(TreeId, Words)> {
-        if self.vetted.contains(&ends) || matches!(self.precheck, Precheck::Command(_)) {
+        if self.useless.is_some() || self.vetted.contains(&ends) || !matches!(self.precheck, Precheck::Database(_)) {
             return Vec::new();
         }
         self.vetted.push(ends);
-        let Ends { older, newer } = ends;
-        let sides = if is_repair { vec![(older, newer)] } else { vec![(older, newer), (newer, older)] };
-        sides.into_iter().filter_map(|(from, tree)| Some((tree, self.check(&open, from, tree)?.words))).collect()
+        let sides = sides(ends, is_repair);
+        sides
+            .iter()
+            .filter_map(|Ends { older, newer }| Some((*newer, self.check_by_words(&open, *older, *newer)?.0)))
+            .collect()
     }
+
+    /// Uses a check of Java from now on for the candidates of a change.
+    pub fn use_java(&mut self, ends: Ends, check: JavaCheck) {
+        let check = JavaCheck { is_vetting: false, ..check };
+        let plan = self.plan_with(&java::words(&check));
+        let is_of_use = !check.sources.is_empty();
+        let check = Check { run: sandbox::Precheck::Java(Arc::new(check)), plan };
+        self.java.iter_mut().for_each(|java| java.know(ends, is_of_use.then(|| check.clone())));
+    }
+}
+
+/// The changes that lead to the ends of a change that can be built.
+pub fn sides(ends: Ends, is_repair: bool) -> Vec<Ends> {
+    let back = Ends { older: ends.newer, newer: ends.older };
+    if is_repair { vec![ends] } else { vec![ends, back] }
 }

@@ -12,6 +12,7 @@ pub mod questions;
 mod ticket;
 mod time_limit;
 mod tools;
+mod vetting;
 
 use crate::hunt::drive::ProbeRunner;
 use crate::hunt::drive::Reply;
@@ -20,7 +21,6 @@ use crate::hunt::event::Phase;
 use crate::hunt::finding::Conclusion;
 use crate::hunt::noise::Noise;
 use crate::hunt::probe::Probe;
-use crate::outcome::Ending;
 use crate::outcome::Observation;
 use crate::outcome::Outcome;
 use crate::outcome::Stage;
@@ -61,6 +61,7 @@ use crate::world::repo::state::Glance;
 use crate::world::repo::state::UserState;
 use crate::world::run::classify::Criteria;
 use crate::world::run::crew::Crew;
+use crate::world::run::java_check::JavaCheck;
 use crate::world::run::sandbox;
 use crate::world::run::sandbox::Commands;
 use crate::world::run::sandbox::Probed;
@@ -101,10 +102,6 @@ const MAX_DEFAULT_JOBS: usize = 8;
 fn default_jobs() -> usize {
     thread::available_parallelism().map_or(1, NonZeroUsize::get).min(MAX_DEFAULT_JOBS)
 }
-
-/// The message about a compile database whose commands reject a revision that can be built.
-const DATABASE_USELESS: &str =
-    "The commands of the compile database fail at a revision that can be built; they are not used.";
 
 /// Facts for the report, besides the answers.
 #[derive(Debug, Default)]
@@ -157,6 +154,8 @@ pub struct Runner<'p> {
     glance: Glance,
     /// The precheck.
     pub checking: Option<Checking>,
+    /// The check of an end of a change, which runs in place of build and test.
+    vetting: Option<Arc<JavaCheck>>,
     /// The state of the checks for new warnings.
     pub complaining: Complaining,
     /// The counts so far.
@@ -237,6 +236,8 @@ impl<'p> Runner<'p> {
         let tally = Tally { earlier, ..Tally::default() };
         let user_state = UserState::read(&location);
         let glance = Glance::take(&location);
+        let cache = root.parent().unwrap_or(&root).to_owned();
+        let checking = plan.precheck.clone().map(|precheck| Checking::new(precheck, plan.probe_plan(), &cache));
         Self {
             plan,
             commands: Arc::new(plan.commands.clone()),
@@ -257,7 +258,8 @@ impl<'p> Runner<'p> {
             root,
             interrupt,
             reader,
-            checking: plan.precheck.clone().map(|precheck| Checking::new(precheck, plan.probe_plan())),
+            checking,
+            vetting: None,
             complaining: Complaining::default(),
             tally,
             counts_as: None,
@@ -379,18 +381,6 @@ impl<'p> Runner<'p> {
         self.observe_commands(commands, limit, probe)
     }
 
-    /// Whether the precheck accepts a tree; `None` if interrupted or out of budget. Counted as a precheck.
-    pub fn is_let_pass(&mut self, precheck: Words, probe: Probe) -> Result<Option<bool>, RunnerError> {
-        let usual = (*self.commands).clone();
-        let commands = Commands { test: precheck, build: None, artifacts: Vec::new(), ..usual };
-        let runs = self.tally.runs.clone();
-        let seen = self.observe_commands(commands, self.limit, probe)?;
-        self.tally.runs = runs;
-        self.tally.n_prechecked += 1;
-        self.noticed.is_tampered_by_check |= seen.as_ref().is_some_and(|seen| seen.is_tampered);
-        Ok(seen.map(|seen| seen.ending == Ending::Exit(0)))
-    }
-
     /// Runs another test from now on.
     pub fn use_test(&mut self, test: Words) {
         let commands = Commands { test, ..(*self.commands).clone() };
@@ -435,31 +425,7 @@ impl<'p> Runner<'p> {
     /// The precheck of the probe's tree; `None` if it has none.
     fn check(&mut self, probe: &Probe) -> Option<Check> {
         let private = private::private_directory(&self.location.idd_directory());
-        self.checking.as_mut()?.check(|| private::open(&private).ok(), probe.precheck?.older, probe.tree)
-    }
-
-    /// Runs the precheck once at both ends of the change of `probes`, which can be built. If it rejects one, it is not
-    /// used any more.
-    fn vet(&mut self, probes: &[Probe]) -> Result<(), RunnerError> {
-        for (probe, ends) in probes.iter().filter_map(|probe| Some((probe, probe.precheck?))) {
-            let Some(checking) = &mut self.checking else { return Ok(()) };
-            let private = private::private_directory(&self.location.idd_directory());
-            for (tree, words) in checking.to_vet(|| private::open(&private).ok(), ends, probe.phase == Phase::Repair) {
-                let end = Probe { tree, precheck: None, ..*probe };
-                if self.is_let_pass(words, end)? == Some(false) {
-                    self.is_checked_in_vain(DATABASE_USELESS);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Disables the precheck.
-    pub fn is_checked_in_vain(&mut self, why: &'static str) {
-        if let Some(checking) = self.checking.as_mut().filter(|checking| checking.useless.is_none()) {
-            checking.useless = Some(why);
-            self.talk.say(why);
-        }
+        self.checking.as_mut()?.check(|| private::open(&private).ok(), probe.precheck?, probe.tree)
     }
 
     /// The key of the test result of an equal product; `None` if products are not compared.
@@ -494,8 +460,13 @@ impl<'p> Runner<'p> {
     /// A known observation, which can be a rejection by the precheck; and whether it is only of an equal product.
     fn known(&mut self, ticket: &Ticket) -> Result<Option<(Observation, bool)>, RunnerError> {
         let same_product = self.same_product_key(&ticket.probe);
-        for key in [Some(ticket.key), same_product, self.refusal_key(&ticket.probe)].into_iter().flatten() {
+        let refusal_key = self.refusal_key(&ticket.probe);
+        for key in [Some(ticket.key), same_product, refusal_key].into_iter().flatten() {
             if let Some(known) = self.known_as(&Ticket { key, ..*ticket })? {
+                if Some(key) == refusal_key {
+                    let refused = self.checking.iter_mut().map(|checking| &mut checking.refused);
+                    refused.for_each(|refused| refused.extend([ticket.probe.tree]));
+                }
                 return Ok(Some((known, Some(key) == same_product)));
             }
         }
@@ -536,9 +507,10 @@ impl<'p> Runner<'p> {
     }
 
     fn observed(&mut self, flight: &Flight, probed: &Probed) -> Result<(), RunnerError> {
+        self.look_for_contradiction(&flight.ticket.probe, &probed.observation);
         let Flight { ticket, sequence, refusal_key, .. } = *flight;
         let Probed { observation, product, is_same_product, stale } = probed;
-        let is_refused = observation.stage == Stage::Precheck;
+        let is_refused = observation.stage == Stage::Precheck && refusal_key.is_some();
         let same_product = self.same_product_key(&ticket.probe).filter(|_| *is_same_product);
         let key = same_product.or(refusal_key.filter(|_| is_refused)).unwrap_or(ticket.key);
         let exposed_commit = self.exposed(&ticket.probe);
@@ -712,6 +684,7 @@ impl ProbeRunner for Runner<'_> {
                 self.noticed.is_tampered |= seen.is_tampered && !is_checked;
                 self.noticed.cut_at = self.noticed.cut_at.max(seen.cut_at);
                 self.time(probe, *outcome, seen.duration);
+                self.count_lost_build(probe, *outcome, seen.duration);
                 self.noticed.lack = self.noticed.lack.take().or(seen.lack);
                 is_same_product = seen.is_same_product;
             }

@@ -5,6 +5,8 @@ pub mod process;
 
 pub mod compiler;
 
+pub mod jdk;
+
 pub mod repo;
 
 pub mod run;

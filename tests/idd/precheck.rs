@@ -175,3 +175,36 @@ fn what_a_database_refused_is_listed_for_an_audit() {
     assert_ne!(n_listed, 0);
     assert_eq!(n_listed as u64, report.probes.precheck_refused);
 }
+
+/// Six users of a number that becomes a text: no name changes, so only a compiler knows what belongs together. The test
+/// looks at the third of them. Each build is a line of `$PLACE/builds`.
+const TYPES: &str = r#"
+    mkdir src; echo /out/ >.gitignore
+    user() { printf 'class User%s { static String is() { %s value = Part.value(); return "%s" + value; } }\n' $1 "$2" "$3" >src/User$1.java; }
+    printf 'class Part { static int value() { return 7; } }\n' >src/Part.java
+    for n in 1 2 3 4 5 6; do user $n int v; done
+    printf 'class Main { public static void main(String[] words) { System.exit(User3.is().startsWith("v") ? 0 : 1); } }\n' >src/Main.java
+    printf 'echo >>"%s/builds"\nmkdir -p out\njavac -J-XX:TieredStopAtLevel=1 -J-XX:+UseSerialGC -proc:none -d out src/*.java\n' "$PLACE" >build.sh
+    commit good; git tag good
+    printf 'class Part { static String value() { return "7"; } }\n' >src/Part.java
+    for n in 1 2 3 4 5 6; do user $n String x; done
+    commit bad; git tag bad
+"#;
+
+#[test]
+fn a_compiler_in_memory_refuses_candidates_of_java_before_their_build() {
+    let hunt = |option: &str| {
+        let fixture = Fixture::of(TYPES);
+        let args = ["--good", "good", "--bad", "bad", "--no-port", "-j1", "--build", "sh build.sh", option];
+        let report = fixture.report(&[&args[..], &["--", "java -XX:TieredStopAtLevel=1 -cp out Main"]].concat());
+        let n_builds = fs::read_to_string(fixture.place().join("builds")).unwrap().lines().count();
+        assert_eq!(fixture.processes_left(), Vec::<String>::new());
+        Hunted { fixture, report, n_builds }
+    };
+    let plain = hunt("--no-precheck");
+    let checked = hunt("--timeout=600");
+    assert_eq!((plain.checks(), checked.patch()), ((0, 0), plain.patch()));
+    assert!(checked.checks().1 > 0, "{:?}", checked.checks());
+    assert!(checked.n_builds < plain.n_builds, "{} {}", checked.n_builds, plain.n_builds);
+    assert!(!checked.has_note("check before the build"), "{:?}", checked.report.notes);
+}

@@ -11,10 +11,10 @@ use crate::trace::container::Chunk;
 use crate::trace::container::Kind;
 use crate::trace::container::Trace;
 use crate::world::files;
+use crate::world::jdk::Jdk;
 use crate::world::process::Words;
 use crate::world::record::RecordError;
 use crate::world::record::java;
-use crate::world::record::java::Jdk;
 use crate::world::record::java::Told;
 use crate::world::record::java::collect;
 use crate::world::record::listen::Taken;
@@ -65,7 +65,7 @@ impl Recorder {
         context: &Context,
     ) -> Result<Self, Failure> {
         let base = root.join("java");
-        let agent = jdk.agent(root.parent().unwrap_or(root))?;
+        let agent = java::agent(jdk, root.parent().unwrap_or(root))?;
         let options = java::options(&agent, &base, context.variable(java::VARIABLE).as_deref());
         let program = files::this_program()?;
         Ok(Self { agent, program, base, checkout, max_bytes: order.max_trace, options })

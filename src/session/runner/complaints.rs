@@ -6,15 +6,13 @@ use crate::outcome::Observation;
 use crate::outcome::Stage;
 use crate::revision::CommitId;
 use crate::revision::TreeId;
-use crate::session::plan::parts;
+use crate::session::plan::shell_line;
 use crate::session::runner::Runner;
 use crate::session::runner::RunnerError;
 use crate::session::runner::complaining::Files;
 use crate::session::tally::counted;
-use crate::world::cache::CommandParts;
 use crate::world::files;
 use crate::world::process::Words;
-use crate::world::process::shell;
 use crate::world::process::shell::quoted;
 use crate::world::repo::private;
 use crate::world::repo::touched;
@@ -252,14 +250,6 @@ impl Runner<'_> {
         (self.tally, self.product_digest) = (tally, products);
         self.tally.n_checks += u64::from(!is_cached);
         seen
-    }
-}
-
-/// A command as a line for the shell.
-fn shell_line(words: &Words) -> OsString {
-    match parts(words) {
-        CommandParts::Shell(line) => OsString::from_vec(line),
-        CommandParts::Argv(words) => OsString::from_vec(shell::line(words.iter().map(Vec::as_slice))),
     }
 }
 

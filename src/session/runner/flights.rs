@@ -23,6 +23,7 @@ use crate::world::run::crew::Done;
 use crate::world::run::crew::Errand;
 use crate::world::run::crew::KnownProducts;
 use crate::world::run::sandbox::Job;
+use crate::world::run::sandbox::Precheck;
 use crate::world::run::sandbox::Rebuild;
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -119,11 +120,12 @@ impl Runner<'_> {
         let (key, worktree) = (ticket.key.to_string(), self.crew.directory(worker).to_owned());
         self.lock().append(&Record::Intent { sequence, key, worktree, clean: is_clean })?;
         let refusal_key = self.refusal_key(&ticket.probe);
+        let vetting = self.vetting.clone().map(Precheck::Java);
         let job = Job {
             tree: ticket.probe.tree,
             exposed_commit: self.exposed(&ticket.probe),
-            precheck: self.check(&ticket.probe).map(|check| check.words),
-            is_clean,
+            precheck: vetting.or_else(|| self.check(&ticket.probe).map(|check| check.run)),
+            is_clean: is_clean || self.was_rejected(&ticket.probe),
             rebuild: if is_of_reduction(&ticket.probe) { Rebuild::MissingFile } else { Rebuild::Failure },
             limit: self.limit_of(&ticket.probe),
         };

@@ -15,11 +15,16 @@ use std::os::unix::process::CommandExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::path::PathBuf;
+use std::process::Child;
+use std::process::ChildStdin;
 use std::process::ExitStatus;
 use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering;
+use std::sync::mpsc;
+use std::sync::mpsc::Receiver;
+use std::sync::mpsc::RecvTimeoutError;
 use std::thread;
 use std::time::Duration;
 use std::time::Instant;
@@ -336,33 +341,110 @@ pub fn ask(
     directory: &Path,
     (input, limits): (Vec<u8>, (Duration, usize)),
 ) -> io::Result<Vec<u8>> {
-    let mut command = std::process::Command::new(program);
-    command.args(words).current_dir(directory).process_group(0);
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
-    let (stdin, stdout, group) = (child.stdin.take(), child.stdout.take(), Pid::from_child(&child));
+    let mut piped = Piped::start(program, words, directory)?;
     // A program that reads nothing, and one that leaves somebody with its output, delay nothing.
+    let stdin = piped.stdin.take();
     thread::spawn(move || stdin.map_or(Ok(()), |mut stdin| stdin.write_all(&input)));
-    let (sender, receiver) = std::sync::mpsc::sync_channel::<Vec<u8>>(1);
-    thread::spawn(move || {
-        let Some(mut stdout) = stdout else { return };
-        let mut buffer = vec![0; 1 << 16];
-        while let Ok(n @ 1..) = stdout.read(&mut buffer) {
-            if sender.send(buffer[..n].to_vec()).is_err() {
-                return;
-            }
-        }
-    });
     let (end, mut printed) = (Instant::now() + limits.0, Vec::new());
-    while let Ok(part) = receiver.recv_timeout(end.saturating_duration_since(Instant::now())) {
+    while let Ok(part) = piped.printed.recv_timeout(end.saturating_duration_since(Instant::now())) {
         printed.extend(part);
         if printed.len() > limits.1 {
             break;
         }
     }
-    // It may have ended already.
-    let _ = rustix::process::kill_process_group(group, Signal::KILL);
-    child.wait()?;
     Ok(printed)
+}
+
+/// A program in a process group of its own, in our session, whose streams are ours. It is killed with its group when
+/// dropped.
+#[derive(Debug)]
+struct Piped {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    /// The parts of what it prints.
+    printed: Receiver<Vec<u8>>,
+}
+
+impl Piped {
+    fn start(program: &OsStr, words: &[&OsStr], directory: &Path) -> io::Result<Self> {
+        let mut command = std::process::Command::new(program);
+        command.args(words).current_dir(directory).process_group(0);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+        let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
+        let (sender, printed) = mpsc::sync_channel::<Vec<u8>>(1);
+        thread::spawn(move || {
+            let Some(mut stdout) = stdout else { return };
+            let mut buffer = vec![0; 1 << 16];
+            while let Ok(n @ 1..) = stdout.read(&mut buffer) {
+                if sender.send(buffer[..n].to_vec()).is_err() {
+                    return;
+                }
+            }
+        });
+        Ok(Self { child, stdin, printed })
+    }
+}
+
+impl Drop for Piped {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = rustix::process::kill_process_group(Pid::from_child(&self.child), Signal::KILL);
+        let _ = self.child.wait();
+    }
+}
+
+/// A program of this project that answers messages until it is dropped. Each message and each answer is 4 bytes length,
+/// the highest first, and so many bytes.
+#[derive(Debug)]
+pub struct Server {
+    piped: Piped,
+    /// What it printed of the next answer.
+    begun: Vec<u8>,
+}
+
+impl Server {
+    /// The longest message: a pipe takes it although nobody reads yet.
+    pub const MAX_MESSAGE: usize = 48 << 10;
+
+    /// Starts it. Errors: those of the system.
+    pub fn start(program: &OsStr, words: &[&OsStr], directory: &Path) -> io::Result<Self> {
+        Ok(Self { piped: Piped::start(program, words, directory)?, begun: Vec::new() })
+    }
+
+    /// The answer to a message of at most [`MAX_MESSAGE`](Self::MAX_MESSAGE) bytes.
+    ///
+    /// - `is_cancelled`: asked about every 50 ms; true gives an error.
+    ///
+    /// Errors: it ended, or does not answer within `limit`. It must not be asked again then, since a late answer would be
+    /// taken for the next one.
+    pub fn ask(&mut self, message: &[u8], limit: Duration, is_cancelled: &dyn Fn() -> bool) -> io::Result<Vec<u8>> {
+        const POLL: Duration = Duration::from_millis(50);
+        let length = u32::try_from(message.len()).ok().filter(|_| message.len() <= Self::MAX_MESSAGE);
+        let length = length.ok_or(ErrorKind::InvalidInput)?;
+        let stdin = self.piped.stdin.as_mut().ok_or(ErrorKind::BrokenPipe)?;
+        stdin.write_all(&[&length.to_be_bytes(), message].concat())?;
+        stdin.flush()?;
+        let end = Instant::now() + limit;
+        loop {
+            if let Some((head, rest)) = self.begun.split_first_chunk::<4>() {
+                let length = u32::from_be_bytes(*head) as usize;
+                if rest.len() >= length {
+                    let answer = rest[..length].to_vec();
+                    self.begun.drain(..4 + length);
+                    return Ok(answer);
+                }
+            }
+            let left = end.saturating_duration_since(Instant::now());
+            match self.piped.printed.recv_timeout(left.min(POLL)) {
+                Ok(part) => self.begun.extend(part),
+                Err(RecvTimeoutError::Timeout) if left.is_zero() || is_cancelled() => {
+                    return Err(ErrorKind::TimedOut.into());
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Err(ErrorKind::UnexpectedEof.into()),
+            }
+        }
+    }
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ pub use command::Captured;
 pub use command::Command;
 pub use command::Printed;
 pub use command::Ran;
+pub use command::Server;
 pub use command::Watch;
 pub use command::Words;
 pub use command::ask;

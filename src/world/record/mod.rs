@@ -21,6 +21,8 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
+use crate::world::jdk::JdkError;
+
 /// Why recording is not possible.
 #[derive(Debug, Error)]
 pub enum RecordError {
@@ -46,4 +48,13 @@ pub enum RecordError {
         /// Why.
         source: io::Error,
     },
+}
+
+impl From<JdkError> for RecordError {
+    fn from(error: JdkError) -> Self {
+        match error {
+            JdkError::Prepare { path, source } => Self::Prepare { path, source },
+            JdkError::Compile { said } => Self::Runtime { said },
+        }
+    }
 }

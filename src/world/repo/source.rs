@@ -39,6 +39,22 @@ pub fn texts(repository: &Repository, tree: TreeId, endings: &[&str]) -> Vec<(St
     found
 }
 
+/// The paths of the files of a tree whose names end so, as far as they are UTF-8; in the order of the tree.
+pub fn paths(repository: &Repository, tree: TreeId, endings: &[&str]) -> Vec<String> {
+    let mut found = Vec::new();
+    let Ok(tree) = repository.git().find_tree(oid(tree.0)) else { return found };
+    let walked = tree.walk(TreeWalkMode::PreOrder, |directory, entry| {
+        if let Some(name) = entry.name().ok().filter(|name| endings.iter().any(|ending| name.ends_with(ending)))
+            && entry.kind() == Some(ObjectType::Blob)
+        {
+            found.push(format!("{directory}{name}"));
+        }
+        TreeWalkResult::Ok
+    });
+    debug_assert!(walked.is_ok(), "the walk ends at no entry");
+    found
+}
+
 /// Whether the names of some files of a tree end so; `None` if it cannot be read.
 pub fn has(repository: &Repository, tree: TreeId, endings: &[&str]) -> Option<bool> {
     let tree = repository.git().find_tree(oid(tree.0)).ok()?;

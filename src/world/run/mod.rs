@@ -11,6 +11,7 @@ pub mod crash;
 pub mod crew;
 pub mod exact;
 mod failure_line;
+pub mod java_check;
 pub mod normalise;
 pub mod product;
 pub mod sandbox;

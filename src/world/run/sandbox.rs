@@ -21,6 +21,7 @@ use crate::world::repo::Worktree;
 use crate::world::repo::WriteError;
 use crate::world::repo::division::Divisions;
 use crate::world::run::failure_line::failure_line;
+use crate::world::run::java_check::JavaCheck;
 use crate::world::run::product::Product;
 use crate::world::run::product::product;
 use crate::world::run::table;
@@ -36,6 +37,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The part that is the same for every probe of a hunt.
@@ -77,6 +79,31 @@ pub enum Rebuild {
     Failure,
 }
 
+/// What finds out before a build that it would fail.
+#[derive(Debug, Clone)]
+pub enum Precheck {
+    /// A command, which fails then.
+    Command(Words),
+    /// A compiler in memory.
+    Java(Arc<JavaCheck>),
+}
+
+impl Precheck {
+    fn step(&self) -> Step<'_> {
+        match self {
+            Self::Command(words) => Step::Command(words),
+            Self::Java(check) => Step::Java(check),
+        }
+    }
+}
+
+/// A step before the test.
+#[derive(Debug, Clone, Copy)]
+enum Step<'j> {
+    Command(&'j Words),
+    Java(&'j JavaCheck),
+}
+
 /// One probe.
 #[derive(Debug, Clone)]
 pub struct Job {
@@ -85,7 +112,7 @@ pub struct Job {
     /// The commit, if the test can read it.
     pub exposed_commit: Option<CommitId>,
     /// The precheck, which can make the build unnecessary.
-    pub precheck: Option<Words>,
+    pub precheck: Option<Precheck>,
     /// Whether the worktree is written from nothing first.
     pub is_clean: bool,
     /// When a failing build is repeated in a fresh worktree.
@@ -283,15 +310,18 @@ impl Sandbox {
         let mut ran = None;
         let regenerate = commands.regeneration.as_ref().map(|regeneration| &regeneration.command);
         let steps = [
-            (Stage::Build, regenerate),
-            (Stage::Precheck, job.precheck.as_ref()),
-            (Stage::Build, commands.build.as_ref()),
+            (Stage::Build, regenerate.map(Step::Command)),
+            (Stage::Precheck, job.precheck.as_ref().map(Precheck::step)),
+            (Stage::Build, commands.build.as_ref().map(Step::Command)),
         ];
         for (step_of, step) in steps.into_iter().filter_map(|(stage, step)| Some((stage, step?))) {
-            let mut built = self.run(step, job, commands, watch)?;
+            let mut built = match step {
+                Step::Command(words) => self.run(words, job, commands, watch)?,
+                Step::Java(check) => check.run(&self.tree_directory(), job.limit, watch),
+            };
             duration += built.duration;
             if built.cancelled || built.ending != Ending::Exit(0) {
-                if Some(step) == regenerate {
+                if matches!(step, Step::Command(words) if Some(words) == regenerate) {
                     built.output.extend(format!("git-idd: `idd.regenerate` ended with {}\n", built.ending).bytes());
                 }
                 stage = step_of;

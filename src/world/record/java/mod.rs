@@ -1,6 +1,6 @@
 //! Recording programs of a Java virtual machine: an agent that every virtual machine of a test loads, and what it leaves.
 //!
-//! The agent and the recorder are Java (`*.java`), compiled once by the user's JDK: see [`Jdk::agent`]. An agent hands each
+//! The agent and the recorder are Java (`*.java`), compiled once by the user's JDK: see [`agent`]. An agent hands each
 //! class of the checkout to a process of this program, see [`serve`]; [`collect`] makes traces of the files that the
 //! recorders wrote.
 //!
@@ -15,23 +15,18 @@
 //! ```
 
 pub mod collect;
-mod jar;
 pub mod serve;
 
 use std::ffi::OsStr;
 use std::ffi::OsString;
-use std::fmt::Write as _;
 use std::fs;
-use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::path::PathBuf;
 
-use sha2::Digest as _;
-use sha2::Sha256;
-
 use crate::world::files;
-use crate::world::process;
+use crate::world::jdk::Jdk;
+use crate::world::jdk::Kit;
 use crate::world::record::RecordError;
 
 /// The variable with options for all virtual machines.
@@ -41,13 +36,12 @@ pub const VARIABLE: &str = "JAVA_TOOL_OPTIONS";
 /// a class is loaded and the stack has no room for an agent.
 const NOTES: [&str; 2] = ["Picked up JAVA_TOOL_OPTIONS: ", "*** java.lang.instrument ASSERTION FAILED ***: "];
 
-/// The sources.
-const SOURCES: [(&str, &str); 2] =
-    [("Agent.java", include_str!("Agent.java")), ("Recorder.java", include_str!("Recorder.java"))];
-
-/// Options to compile the sources with, best first. What comes of the first ones runs from Java 8 on; a later compiler may
-/// not know them any more.
-const WAYS: [&[&str]; 2] = [&["-source", "8", "-target", "8"], &[]];
+/// The agent and the recorder.
+const KIT: Kit = Kit {
+    archive: "agent.jar",
+    manifest: "Premain-Class: idd.Agent\n",
+    sources: &[("Agent.java", include_str!("Agent.java")), ("Recorder.java", include_str!("Recorder.java"))],
+};
 
 /// Options for the virtual machine beside the agent:
 /// - hash codes of objects are counted, so that they name objects;
@@ -62,81 +56,9 @@ const OPTIONS: [&str; 6] = [
     "-XX:-PrintWarnings",
 ];
 
-/// A Java development kit.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Jdk {
-    /// Its compiler.
-    pub javac: PathBuf,
-}
-
-/// Paths in an archive, and contents.
-type Entries = Vec<(String, Vec<u8>)>;
-
-impl Jdk {
-    /// Finds one: that of `home` (`JAVA_HOME`), or the first in `path`.
-    pub fn find(path: &OsStr, home: Option<&OsStr>) -> Option<Self> {
-        let of_home = home.filter(|home| !home.is_empty()).map(|home| Path::new(home).join("bin"));
-        let directories = path.as_bytes().split(|byte| *byte == b':').filter(|directory| !directory.is_empty());
-        let directories = directories.map(|directory| PathBuf::from(OsStr::from_bytes(directory)));
-        let places = of_home.into_iter().chain(directories).map(|directory| directory.join("javac"));
-        let mut found = places.filter(|place| place.is_absolute() && files::is_executable(place));
-        found.next().map(|javac| Self { javac })
-    }
-
-    /// The archive of the agent in the directory `cache`; it is compiled if it is not there yet.
-    pub fn agent(&self, cache: &Path) -> Result<PathBuf, RecordError> {
-        let mut digest = Sha256::new();
-        for (name, source) in SOURCES {
-            digest.update(name);
-            digest.update(source);
-        }
-        let digest = digest.finalize().iter().take(16).fold(String::new(), |mut text, byte| {
-            write!(text, "{byte:02x}").expect("a string takes all");
-            text
-        });
-        let place = cache.join("java").join(digest);
-        let archive = place.join("agent.jar");
-        if archive.is_file() {
-            return Ok(archive);
-        }
-        let failed = |source| RecordError::Prepare { path: place.clone(), source };
-        fs::create_dir_all(&place).map_err(failed)?;
-        // Beside others that do the same; what a killed one leaves is small.
-        let scratch = tempfile::Builder::new().prefix("compile-").tempdir_in(&place).map_err(failed)?;
-        for (name, source) in SOURCES {
-            fs::write(scratch.path().join(name), source).map_err(failed)?;
-        }
-        let classes = self.compile(scratch.path())?.map_err(failed)?;
-        files::replace(&archive, &jar::archive("Premain-Class: idd.Agent\n", &classes)).map_err(failed)?;
-        Ok(archive)
-    }
-
-    /// The classes of the sources in a directory: paths in an archive, and contents.
-    fn compile(&self, directory: &Path) -> Result<io::Result<Entries>, RecordError> {
-        let mut said = String::new();
-        for options in WAYS {
-            let mut words: Vec<&OsStr> = options.iter().map(OsStr::new).collect();
-            words.extend(["-nowarn", "-proc:none", "-encoding", "UTF-8", "-d", "out"].map(OsStr::new));
-            words.extend(SOURCES.iter().map(|(name, _)| OsStr::new(*name)));
-            let out = directory.join("out");
-            let made = fs::create_dir_all(&out);
-            let done = made.and_then(|()| process::capture(self.javac.as_os_str(), &words, directory, &[]));
-            let done = done.map_err(|source| RecordError::Prepare { path: self.javac.clone(), source })?;
-            if done.code == Some(0) {
-                let names = files::names(&out.join("idd")).into_iter().filter_map(|name| name.into_string().ok());
-                let class = |name: String| Ok((format!("idd/{name}"), fs::read(out.join("idd").join(&name))?));
-                let entries: io::Result<Entries> = names.map(class).collect();
-                let has =
-                    |name: &str| !matches!(&entries, Ok(entries) if !entries.iter().any(|(entry, _)| entry == name));
-                if has("idd/Agent.class") && has("idd/Recorder.class") {
-                    return Ok(entries);
-                }
-                return Err(RecordError::Runtime { said: "javac made no classes".to_owned() });
-            }
-            said = String::from_utf8_lossy(&done.stderr).into_owned();
-        }
-        Err(RecordError::Runtime { said })
-    }
+/// The archive of the agent in the directory `cache`; it is compiled if it is not there yet.
+pub fn agent(jdk: &Jdk, cache: &Path) -> Result<PathBuf, RecordError> {
+    Ok(jdk.archive(&KIT, cache)?)
 }
 
 /// What the agents of a test are told.
