@@ -83,13 +83,16 @@ impl Precheck {
     }
 }
 
+/// The command for a candidate, and the digest of the plan for its rejections.
+type ByWords = (Words, [u8; 32]);
+
 /// The precheck during a hunt.
 pub struct Checking {
     precheck: Precheck,
     /// The plan for rejections, without the check itself.
     plan: ProbePlan,
     touched: Touched,
-    known: HashMap<(TreeId, TreeId), Option<(Words, [u8; 32])>>,
+    known: HashMap<(TreeId, TreeId), Option<ByWords>>,
     vetted: Vec<Ends>,
     /// The checks of Java, if they are the precheck.
     pub java: Option<JavaChecks>,
@@ -169,7 +172,7 @@ impl Checking {
         open: impl FnOnce() -> Option<Repository>,
         older: TreeId,
         tree: TreeId,
-    ) -> Option<(Words, [u8; 32])> {
+    ) -> Option<ByWords> {
         /// Results are stored as long as they may be needed soon.
         const MAX_KEPT: usize = 1000;
         let (older, words) = match &self.precheck {

@@ -6,6 +6,7 @@ use sha2::Sha256;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::ffi::OsString;
+use std::fmt::Write as _;
 use std::fs;
 use std::fs::File;
 use std::io;
@@ -264,6 +265,14 @@ pub fn size(directory: &Path) -> u64 {
         Err(_) => 0,
     };
     entries.flatten().map(size_of).sum()
+}
+
+/// Bytes as hexadecimal digits.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        write!(text, "{byte:02x}").expect("a string takes all");
+        text
+    })
 }
 
 /// A short digest of a path.

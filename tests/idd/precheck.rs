@@ -180,10 +180,10 @@ fn what_a_database_refused_is_listed_for_an_audit() {
 /// looks at the third of them. Each build is a line of `$PLACE/builds`.
 const TYPES: &str = r#"
     mkdir src; echo /out/ >.gitignore
-    user() { printf 'class User%s { static String is() { %s value = Part.value(); return "%s" + value; } }\n' $1 "$2" "$3" >src/User$1.java; }
+    user() { printf 'class User%s {\n    static String is() {\n        %s value = Part.value();\n        return "%s" + value;\n    }\n}\n' $1 "$2" "$3" >src/User$1.java; }
     printf 'class Part { static int value() { return 7; } }\n' >src/Part.java
     for n in 1 2 3 4 5 6; do user $n int v; done
-    printf 'class Main { public static void main(String[] words) { System.exit(User3.is().startsWith("v") ? 0 : 1); } }\n' >src/Main.java
+    printf 'class Main { public static void main(String[] words) { String is = User3.is(); if (!is.startsWith("v")) { System.out.println("FAIL: " + is); System.exit(1); } } }\n' >src/Main.java
     printf 'echo >>"%s/builds"\nmkdir -p out\njavac -J-XX:TieredStopAtLevel=1 -J-XX:+UseSerialGC -proc:none -d out src/*.java\n' "$PLACE" >build.sh
     commit good; git tag good
     printf 'class Part { static String value() { return "7"; } }\n' >src/Part.java

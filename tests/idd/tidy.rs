@@ -69,8 +69,9 @@ const LAYERS: [(&str, &[&str]); 21] = [
 const CLOSED: [(&str, &str); 1] = [("src/explain/chain", "explain::chain")];
 
 /// A room of the world, and those that its files may not name.
-const ROOMS: [(&str, &[&str]); 5] = [
-    ("src/world/process", &["compiler", "repo", "run", "record", "cache", "journal", "tools", "files"]),
+const ROOMS: [(&str, &[&str]); 6] = [
+    ("src/world/process", &["compiler", "jdk", "repo", "run", "record", "cache", "journal", "tools", "files"]),
+    ("src/world/jdk", &["compiler", "repo", "run", "record", "cache", "journal", "tools"]),
     ("src/world/compiler", &["process", "repo", "run", "record", "cache", "journal", "tools", "files"]),
     ("src/world/repo", &["compiler", "run", "record", "cache", "journal", "tools"]),
     ("src/world/run", &["record", "cache", "journal"]),

@@ -77,8 +77,8 @@ impl OfJava {
         let changed = sides.iter().flat_map(|sides| touched::changed(repository, *sides));
         let is_source = |path: &String| {
             let name = path.rsplit('/').next().unwrap_or_default();
-            // The other two declare no classes.
-            name.ends_with(".java") && !["module-info.java", "package-info.java"].contains(&name)
+            // These two declare no classes.
+            name.strip_suffix(".java").is_some_and(|name| !["module-info", "package-info"].contains(&name))
         };
         let sources = changed.filter_map(|path| String::from_utf8(path).ok()).filter(is_source);
         let sources: BTreeSet<String> = sources.collect();

@@ -3,7 +3,6 @@
 mod jar;
 
 use std::ffi::OsStr;
-use std::fmt::Write as _;
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -86,10 +85,7 @@ impl Jdk {
             digest.update(name);
             digest.update(source);
         }
-        let digest = digest.finalize().iter().take(16).fold(String::new(), |mut text, byte| {
-            write!(text, "{byte:02x}").expect("a string takes all");
-            text
-        });
+        let digest = files::hex(&digest.finalize()[..16]);
         let place = cache.join("java").join(digest);
         let archive = place.join(kit.archive);
         if archive.is_file() {

@@ -12,7 +12,6 @@
 //! The directory is the user's own, outside of the repository. Commands of the repository can write to it, as to all that the user can. An entry that is damaged is compiled again.
 
 use std::ffi::OsStr;
-use std::fmt::Write as _;
 use std::fs;
 use std::fs::File;
 use std::fs::Metadata;
@@ -201,11 +200,7 @@ pub fn key<'w>(clang: &Path, grain: Grain, words: impl IntoIterator<Item = &'w O
     }
     words.into_iter().for_each(|word| add(word.as_bytes()));
     add(text);
-    let mut key = String::new();
-    for byte in digest.finalize() {
-        write!(key, "{byte:02x}").expect("a string takes all");
-    }
-    key
+    files::hex(&digest.finalize())
 }
 
 /// What changes if a program is installed anew.

@@ -19,6 +19,7 @@ use sha2::Digest;
 use sha2::Sha256;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use std::path::PathBuf;
@@ -192,7 +193,7 @@ impl JavaCheck {
     pub fn digest(&self) -> String {
         let Self { sources, roots, archives, options, is_vetting, .. } = self;
         let text = format!("{sources:?} {roots:?} {archives:?} {options:?} {is_vetting} {KIT:?}");
-        Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
+        files::hex(&Sha256::digest(text))
     }
 
     /// Checks the tree in a worktree, as a command that prints errors and fails if there are any.
@@ -207,7 +208,7 @@ impl JavaCheck {
         let mut output = String::new();
         for Complaint { file, code, text } in found.into_iter().flatten() {
             if self.is_vetting || COUNTED.binary_search(&&code[..]).is_ok() && self.sources.contains(&file) {
-                output += &format!("{file}: error: {text} [{code}]\n");
+                writeln!(output, "{file}: error: {text} [{code}]").expect("a string takes all");
             }
         }
         let ending = match (is_known, output.is_empty()) {
@@ -309,7 +310,7 @@ pub fn classes<'d>(directories: impl IntoIterator<Item = &'d Path>) -> BTreeSet<
             match name.to_str().and_then(|name| name.strip_suffix(".class")) {
                 Some(name) => drop(found.insert(name.to_owned())),
                 None if name != ".git" && fs::symlink_metadata(&path).is_ok_and(|found| found.is_dir()) => {
-                    open.push(path)
+                    open.push(path);
                 }
                 None => {}
             }
