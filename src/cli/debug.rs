@@ -21,7 +21,7 @@ use crate::cli::debug::text::titled;
 use crate::cli::debug::text::value;
 use crate::cli::record;
 use crate::cli::trace::json_line;
-use crate::explain::native::facts::Facts;
+use crate::explain::facts::Facts;
 use crate::plural::count;
 use crate::report::Status;
 use crate::report::explanation::Explanation;

@@ -7,6 +7,7 @@
 
 pub mod align;
 pub mod chain;
+pub mod facts;
 pub mod failure;
 pub mod feedback;
 pub mod invariant;
@@ -14,4 +15,5 @@ pub mod java;
 pub mod link;
 pub mod native;
 pub mod passing;
+pub mod statements;
 pub mod switch;

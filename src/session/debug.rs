@@ -4,6 +4,8 @@
 //! values, and values that are the same there are presumed to be right.
 
 use crate::explain::align::Alignment;
+use crate::explain::facts::Comparison;
+use crate::explain::facts::Facts;
 use crate::explain::feedback::Feedback;
 use crate::explain::feedback::Judged;
 use crate::explain::feedback::Method;
@@ -16,11 +18,9 @@ use crate::explain::feedback::recommend::State;
 use crate::explain::feedback::simple;
 use crate::explain::feedback::table::Table;
 use crate::explain::native::divergence::Candidate;
-use crate::explain::native::facts;
-use crate::explain::native::facts::Comparison;
-use crate::explain::native::facts::Facts;
-use crate::explain::native::facts::Statements;
+use crate::explain::native::facts::statements;
 use crate::explain::native::recorded::Recorded;
+use crate::explain::statements::Statements;
 use crate::report;
 use crate::report::Status;
 use crate::revision::TreeId;
@@ -32,12 +32,14 @@ use crate::session::debug::grounds::Failing;
 use crate::session::debug::grounds::Grounds;
 use crate::session::debug::seek::Seek;
 use crate::session::debug::seek::Seeker;
+use crate::session::debug::walked::Walked;
 use crate::session::failure::Failure;
 use crate::session::order::ExplainOrder;
 use crate::session::order::RecordOrder;
 use crate::session::recorded::Which;
 use crate::session::recorded::failed;
 use crate::session::slice::criterion::Criterion;
+use crate::trace::native::relevant;
 use crate::trace::step::Step;
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -57,6 +59,7 @@ pub mod recording;
 pub mod reply;
 pub mod seek;
 pub mod simulated;
+pub mod walked;
 pub mod written;
 
 /// What is debugged.
@@ -195,7 +198,7 @@ const MAX_SEARCH: Duration = Duration::from_secs(10);
 /// A walk over a run.
 pub struct Walk {
     /// The failing run.
-    pub run: Recorded,
+    pub run: Walked,
     /// The run of the passing version, and which steps correspond.
     pub passing: Option<(Recorded, Alignment)>,
     table: Arc<Table>,
@@ -231,16 +234,17 @@ impl Walk {
         passing: Option<(Recorded, Alignment)>,
         criteria: &[(Step, Step)],
     ) -> Result<Self, Failure> {
-        let statements = Statements::read(&mut run.player).map_err(|error| failed(&error))?;
+        let statements = statements(&mut run.player).map_err(|error| failed(&error))?;
         let table = Arc::new(Table::new(&run.run, statements.of_steps.clone(), &statements.lines));
         let output = begin::last_output(&run.run, criteria);
-        let failing = Failing { criteria: criteria.to_vec(), output, prior: HashMap::new(), held: Vec::new() };
-        let grounds = Grounds::new(&mut run.player, &table, failing).map_err(|error| failed(&error))?;
-        Ok(Self::of((run, statements, table), Building::Built(Box::new(grounds)), passing, output.0))
+        let failing = Failing { criteria: criteria.to_vec(), prior: HashMap::new(), held: Vec::new() };
+        let (graph, _) = relevant::dependences(&mut run.player, output).map_err(|error| failed(&error))?;
+        let grounds = Grounds::new(graph, &table, failing);
+        Ok(Self::of((run.into(), statements, table), Building::Built(Box::new(grounds)), passing, output.0))
     }
 
     fn of(
-        (run, statements, table): (Recorded, Statements, Arc<Table>),
+        (run, statements, table): (Walked, Statements, Arc<Table>),
         building: Building,
         passing: Option<(Recorded, Alignment)>,
         failure: Step,
@@ -304,7 +308,7 @@ impl Walk {
 
     /// What is known of a step.
     pub fn facts(&mut self, step: Step) -> Result<Facts, Failure> {
-        let found = facts::facts(&mut self.run, &self.table.members(step)).map_err(|error| failed(&error))?;
+        let found = self.run.facts(&self.table.members(step)).map_err(|error| failed(&error))?;
         found.ok_or_else(|| Failure::new(Status::Error, format!("there is no step {}", step.0)))
     }
 
@@ -343,7 +347,7 @@ impl Walk {
     ///
     /// - `is_helped`: whether the passing version answers where it agrees.
     pub fn ask(&mut self, person: &mut dyn Person, is_helped: bool) -> Result<End, Failure> {
-        let mut seeker = Seeker::new(self);
+        let mut seeker = Seeker::default();
         let (mut jump, mut note, mut again) = (None, None, None);
         let mut nth = 1;
         loop {
@@ -394,11 +398,11 @@ impl Walk {
                     jump = self.judged.is_empty().then_some(self.failure);
                 }
                 Reply::Jump(to) => {
-                    let is_known = to != Step::START && to.0 <= self.run.run.n_steps();
+                    let is_known = to != Step::START && to.0 <= self.run.outline().n_steps();
                     jump = Some(if is_known { self.table.shown(to) } else { step });
                     again = recommendation.filter(|_| !is_known);
                     note = (!is_known).then(|| {
-                        format!("there is no step {}: the run has steps 1 to {}", to.0, self.run.run.n_steps())
+                        format!("there is no step {}: the run has steps 1 to {}", to.0, self.run.outline().n_steps())
                     });
                 }
                 Reply::Seek(seek) => {

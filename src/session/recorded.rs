@@ -45,7 +45,7 @@ pub enum Run {
     /// A run of a C program.
     Native(Box<Player>),
     /// A run of a Java program.
-    Java(Box<dyn Execution>),
+    Java(Box<java::player::Player>),
 }
 
 impl Run {

@@ -1,5 +1,6 @@
 //! A run in the form in which two runs are compared: the index of each step, and its output.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::trace::step::Step;
@@ -125,5 +126,88 @@ impl Run {
     /// The number of steps.
     pub fn n_steps(&self) -> u32 {
         u32::try_from(self.indices.len().max(self.leaders.len()).saturating_sub(1)).expect("steps are numbered by u32")
+    }
+}
+
+/// Where a step stands when it begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stand {
+    /// The number of its activation.
+    pub frame: u64,
+    /// Its control dependence; [`Step::START`] for none.
+    pub decider: Step,
+    /// The call of its function; [`Step::START`] for none.
+    pub caller: Step,
+    /// The number of its statement in the function, if it is a decision.
+    pub decision: Option<u32>,
+    /// Whether it is the entry of its function.
+    pub is_entry: bool,
+    /// Its thread.
+    pub thread: u32,
+}
+
+/// Takes down where the steps of a run stand, in order: what an outline of it has.
+#[derive(Debug, Default)]
+pub struct Outline {
+    /// The run so far.
+    pub run: Run,
+    /// By step: the statement and the activation of a decision; `u32::MAX` and 0 for other steps.
+    decisions: Vec<(u32, u32)>,
+    threads: HashSet<u32>,
+    last_thread: Option<u32>,
+}
+
+impl Outline {
+    /// Before the first step.
+    pub fn new() -> Self {
+        let mut outline = Self::default();
+        outline.push((0, 0, 0), (u32::MAX, 0), false);
+        outline
+    }
+
+    fn push(&mut self, (leader, decider, caller): (u32, u32, u32), decision: (u32, u32), is_entry: bool) {
+        self.decisions.push(decision);
+        self.run.leaders.push(leader);
+        self.run.deciders.push(decider);
+        self.run.callers.push(caller);
+        self.run.entries.push(is_entry);
+        self.run.returns.push(0);
+    }
+
+    /// The decision of the iteration before: another instance of the same one, in whose region it is.
+    fn sibling(&self, stand: &Stand, statement: u32) -> Option<u32> {
+        let mut around = stand.decider.0;
+        loop {
+            match self.decisions[around as usize] {
+                (known, frame) if known != u32::MAX && u64::from(frame) == stand.frame => {
+                    if known == statement {
+                        return Some(around);
+                    }
+                    around = self.run.leaders[around as usize];
+                }
+                _ => return None,
+            }
+        }
+    }
+
+    /// A step begins.
+    pub fn step(&mut self, stand: &Stand) {
+        let sibling = stand.decision.and_then(|statement| self.sibling(stand, statement));
+        let leader = sibling.map_or(stand.decider.0, |sibling| self.run.leaders[sibling as usize]);
+        let frame = u32::try_from(stand.frame).unwrap_or(u32::MAX);
+        let decision = stand.decision.map_or((u32::MAX, 0), |statement| (statement, frame));
+        self.push((leader, stand.decider.0, stand.caller.0), decision, stand.is_entry);
+        if self.last_thread != Some(stand.thread) {
+            self.last_thread = Some(stand.thread);
+            self.threads.insert(stand.thread);
+            self.run.n_threads = self.threads.len();
+        }
+    }
+
+    /// A step continues after so many steps had begun.
+    pub fn returns(&mut self, step: Step, n_steps: u32) {
+        if let Some(time) = self.run.returns.get_mut(step.0 as usize) {
+            *time = n_steps;
+        }
     }
 }

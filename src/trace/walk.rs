@@ -29,6 +29,17 @@ pub enum Time {
     Backward,
 }
 
+/// How a search ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sought {
+    /// With this step.
+    Found(Step),
+    /// There is none.
+    Nothing,
+    /// It was stopped; nothing is between its beginning and this step.
+    Stopped(Step),
+}
+
 /// How far a walk goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stride {

@@ -17,7 +17,7 @@ use crate::scan;
 const VOCABULARY: [&str; 4] = ["outcome", "revision", "search", "plural"];
 
 /// What the command line and the drivers may name: the drivers not themselves, the command line not the last one.
-const BELOW_CLI: [&str; 18] = [
+const BELOW_CLI: [&str; 19] = [
     "session",
     "outcome",
     "revision",
@@ -29,6 +29,7 @@ const BELOW_CLI: [&str; 18] = [
     "shrink",
     "explain",
     "explain::native",
+    "explain::java",
     "world",
     "report",
     "instrument",
@@ -59,10 +60,11 @@ const LAYERS: [(&str, &[&str]); 21] = [
     ("explain", &["logic", "trace"]),
     ("explain::java", &["instrument", "trace", "trace::java", "explain"]),
     ("explain::native", &["plural", "logic", "instrument", "trace", "trace::native", "explain"]),
+    ("explain::java", &["plural", "logic", "instrument", "trace", "trace::java", "explain"]),
     ("world", &["outcome", "revision", "search", "plural", "syntax", "change", "instrument", "trace", "trace::native"]),
     ("report", &VOCABULARY),
     ("session", BELOW_CLI.split_at(1).1),
-    ("cli", BELOW_CLI.split_at(17).0),
+    ("cli", BELOW_CLI.split_at(18).0),
 ];
 
 /// A directory, and the module that is there: its files name nothing of the library outside of it.

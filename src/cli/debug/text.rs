@@ -1,7 +1,7 @@
 //! The texts about a step that both the panes and the lines show. All of them are safe to print.
 
-use crate::explain::native::facts::Facts;
-use crate::explain::native::facts::Used;
+use crate::explain::facts::Facts;
+use crate::explain::facts::Used;
 use crate::plural::count;
 use crate::report::escape::Terminal;
 use crate::report::escape::Untrusted;

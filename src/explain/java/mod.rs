@@ -1,11 +1,16 @@
-//! Explanations of Java programs.
+//! Explanations of Java programs, and what a person is asked about their runs.
 //!
 //! A virtual machine cannot be forked, so nothing is overwritten and run again: what is told is *observed*. [`statements`]
 //! says what methods do, so that those of two versions can be matched; [`taken`] is a run in the form in which it is
 //! compared with another one; [`chain`] goes from the failure back over what differs; [`story`] puts that into the words
 //! of the source.
+//!
+//! [`facts`] are what a person sees of a step, [`search`] finds steps, [`recorded`] is a run with its outline.
 
 pub mod chain;
+pub mod facts;
+pub mod recorded;
+pub mod search;
 pub mod statements;
 pub mod story;
 pub mod taken;

@@ -19,11 +19,12 @@ use std::collections::VecDeque;
 use crate::explain::link::Did;
 use crate::explain::link::Link;
 use crate::explain::link::What as Of;
-use crate::explain::native::facts::Statements;
+use crate::explain::native::facts;
 use crate::explain::native::recorded::Recorded;
 use crate::explain::native::returns;
 use crate::explain::native::standing::giver;
 use crate::explain::native::standing::standing;
+use crate::explain::statements::Statements;
 use crate::trace::TraceError;
 use crate::trace::detail::Access;
 use crate::trace::detail::Detail;
@@ -70,7 +71,7 @@ pub fn behind<E: From<TraceError>>(
     passing: &[Step],
     passes: &mut dyn FnMut(&Replacement) -> Result<bool, E>,
 ) -> Result<Vec<Link>, E> {
-    let statements = Statements::read(&mut recorded.player)?;
+    let statements = facts::statements(&mut recorded.player)?;
     let mut search = Search {
         recorded,
         statements,

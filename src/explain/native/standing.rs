@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::explain::facts::Outcome;
+use crate::explain::facts::Successor;
+use crate::explain::facts::way;
 use crate::explain::link::Instance;
 use crate::explain::native::align::done;
 use crate::explain::native::recorded::Recorded;
@@ -25,51 +28,6 @@ pub struct Standing {
     pub outcome: Option<Outcome>,
     /// Which instance of its statement it is, once that is known.
     pub instance: Option<Instance>,
-}
-
-/// How a decision went.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Outcome {
-    /// `true`, `false`, or the line that was chosen.
-    pub told: String,
-    /// The line that was chosen.
-    way: String,
-    /// What the decision computes.
-    condition: Option<String>,
-    /// Which of its successors was chosen.
-    successor: Option<Successor>,
-}
-
-/// That a run goes on at a place.
-pub fn way(place: &Place) -> String {
-    format!("decided for line {}", place.line)
-}
-
-/// One of the blocks that a decision leads to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Successor {
-    /// That of a branch where its condition holds, or does not hold.
-    Branch(bool),
-    /// That of a `case`; none for the default.
-    Case(Option<i128>),
-}
-
-impl Outcome {
-    fn is_boolean(&self) -> bool {
-        matches!(&*self.told, "true" | "false")
-    }
-
-    /// How both went, if not in the same way. The same condition in both versions is compared by what it chose, because lines move.
-    pub(super) fn apart(&self, reference: &Self) -> Option<(String, String)> {
-        if self.is_boolean() && reference.is_boolean() && self.told != reference.told {
-            return Some((self.told.clone(), reference.told.clone()));
-        }
-        if self.condition.is_some() && self.condition == reference.condition && self.successor == reference.successor {
-            return None;
-        }
-        // The versions have other conditions, perhaps with the same outcome.
-        (self.way != reference.way).then(|| (self.way.clone(), reference.way.clone()))
-    }
 }
 
 /// The step that stands for another one: for the entry of a function its call.
@@ -149,37 +107,11 @@ impl Watch for Look {
             _ => None,
         };
         let condition = done::exactly(&frame.shape, self.statement);
-        self.standing.outcome = Some(Outcome { told, way, condition, successor });
+        self.standing.outcome = Some(Outcome::new((told, way), condition, successor));
         self.is_over = true;
     }
 
     fn is_done(&self) -> bool {
         self.is_over
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_same_condition_is_compared_by_what_it_chose_and_another_one_by_its_line() {
-        let outcome = |told: &str, line: u32, condition: &str, successor| Outcome {
-            told: told.to_owned(),
-            way: format!("decided for line {line}"),
-            condition: Some(condition.to_owned()),
-            successor: Some(successor),
-        };
-        let case = |n| Successor::Case(Some(n));
-        let (five, moved) = (outcome("", 5, "switch x", case(1)), outcome("", 6, "switch x", case(1)));
-        assert_eq!(five.apart(&moved), None, "lines move");
-        let pair = |one: &str, two: &str| Some((one.to_owned(), two.to_owned()));
-        let other = outcome("", 9, "switch x", case(2));
-        assert_eq!(five.apart(&other), pair("decided for line 5", "decided for line 9"));
-        let (yes, no) = (Successor::Branch(true), Successor::Branch(false));
-        let taken = outcome("true", 5, "x", yes);
-        assert_eq!(taken.apart(&outcome("false", 5, "y", no)), pair("true", "false"));
-        let inverted = outcome("true", 7, "not x", yes);
-        assert_eq!(taken.apart(&inverted), pair("decided for line 5", "decided for line 7"));
     }
 }

@@ -2,9 +2,9 @@
 //!
 //! The answers are those of [`written`](crate::session::debug::written), in the same file as those of the terminal.
 
+use crate::explain::facts::Facts;
 use crate::explain::feedback::Feedback;
 use crate::explain::feedback::recommend::State;
-use crate::explain::native::facts::Facts;
 use crate::session::dap::recordings::Begin;
 use crate::session::dap::recordings::complaint;
 use crate::session::debug::End;
@@ -139,7 +139,7 @@ impl Asking {
             return asked.ok_or_else(|| complaint("nothing is left to judge; `step` names another step"));
         }
         let number = named.as_u64().and_then(|number| u32::try_from(number).ok());
-        let n_steps = self.walk.run.run.n_steps();
+        let n_steps = self.walk.run.outline().n_steps();
         let step = number.filter(|number| (1..=n_steps).contains(number)).map(Step);
         let step = step.ok_or_else(|| complaint(format!("`step` is the number of a step, from 1 to {n_steps}")))?;
         if let Some(asked) = asked.filter(|(asked, _)| *asked == step) {

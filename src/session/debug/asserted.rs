@@ -4,7 +4,7 @@
 //! depends on is less suspicious. Assertions are found in the text: `assert(...)` in one line.
 
 use crate::explain::feedback::table::Table;
-use crate::explain::native::facts::Statements;
+use crate::explain::statements::Statements;
 use crate::session::debug::Walk;
 use crate::session::debug::expect::Expectation;
 use crate::session::failure::Failure;

@@ -1,8 +1,8 @@
 //! Where a walk begins: a recording is opened, or two versions are built and run.
 
 use crate::explain::feedback::table::Table;
-use crate::explain::native::facts::Statements;
-use crate::explain::native::recorded::Recorded;
+use crate::explain::statements::Statements;
+use crate::report::Status;
 use crate::revision::TreeId;
 use crate::session::context::Context;
 use crate::session::debug::DebugOrder;
@@ -12,12 +12,15 @@ use crate::session::debug::grounds::Building;
 use crate::session::debug::grounds::Failing;
 use crate::session::debug::passing;
 use crate::session::debug::recent;
+use crate::session::debug::walked;
+use crate::session::debug::walked::Walked;
 use crate::session::explain::both::Both;
 use crate::session::explain::both::with_both;
 use crate::session::explain::change::Lines;
 use crate::session::failure::Failure;
 use crate::session::order::ExplainOrder;
 use crate::session::recorded;
+use crate::session::recorded::Run;
 use crate::session::recorded::failed;
 use crate::session::slice::Direction;
 use crate::session::slice::criterion::Criterion;
@@ -26,10 +29,9 @@ use crate::session::slice::criterion::is_in_line;
 use crate::session::slice::criterion::of_line;
 use crate::session::sources::Sources;
 use crate::session::talk::Talk;
-use crate::trace::native::play::Player;
-use crate::trace::native::run::Reader;
+use crate::trace::execution::Execution;
 use crate::trace::place::Place;
-use crate::trace::run::Run;
+use crate::trace::run::Run as Outline;
 use crate::trace::step::Step;
 use crate::world::record::store;
 use crate::world::repo::locate::Location;
@@ -42,7 +44,7 @@ use std::sync::Arc;
 const RECENT: f64 = 3.0;
 
 /// The last of the steps at which a failure is seen, and the last step before it that printed.
-pub(super) fn last_output(run: &Run, criteria: &[(Step, Step)]) -> (Step, Step) {
+pub(super) fn last_output(run: &Outline, criteria: &[(Step, Step)]) -> (Step, Step) {
     let failure = criteria.iter().map(|(step, _)| *step).max().unwrap_or(Step::START);
     let before = run.said.iter().rev().map(|said| said.step).find(|step| *step < failure);
     (failure, before.unwrap_or(Step::START))
@@ -53,36 +55,41 @@ pub fn of_recording(order: &DebugOrder, location: &Location) -> Result<(Walk, So
     let mut recorded = recorded::open(&order.which, location)?;
     let mut sources = Sources::new(location, &recorded.recording);
     let ended = recorded.traced().end;
-    let player = recorded.run.native()?;
-    let other = order.passing.as_ref();
-    let other = other.map(|other| passing::compare((&recorded.name, player), other, location)).transpose()?;
-    let mut read = (Reader::outline(), Statements::new());
-    player.seek(0).and_then(|()| player.play(&mut read)).map_err(|error| failed(&error))?;
-    let (outline, statements) = (read.0.end(&player.machine), read.1);
+    let other = match (&order.passing, &mut recorded.run) {
+        (None, _) => None,
+        (Some(other), Run::Native(player)) => Some(passing::compare((&recorded.name, player), other, location)?),
+        (Some(_), Run::Java(_)) => {
+            return Err(Failure::new(Status::Error, "`--passing` compares only recordings of C programs yet")
+                .with_hint("without it, the walk is over the failing run alone"));
+        }
+    };
+    let (outline, statements) = walked::outline(&mut recorded.run).map_err(|error| failed(&error))?;
     let (run, passing, lines) = match other {
         Some(other) => (other.run, Some(other.passing), Some(other.lines)),
         None => (outline, None, None),
     };
-    let find =
-        |criterion: &Criterion, player: &mut Player| criterion.find(player, ended, Direction::Backward, &sources);
+    let execution = recorded.run.execution();
+    let find = |criterion: &Criterion, execution: &mut dyn Execution| {
+        criterion.find(execution, ended, Direction::Backward, &sources)
+    };
     let steps = match (&order.from, ended, run.said.last()) {
         // The run was just played.
         (Some(Criterion::Line(file, line)), ..) => in_line((file, *line), &run, &statements)?.steps,
-        (Some(criterion), ..) => find(criterion, player)?.steps,
+        (Some(criterion), ..) => find(criterion, execution)?.steps,
         // The program is content with itself, so what it printed is wrong.
         (None, Some(0), Some(said)) => vec![(said.step, Step(u32::MAX))],
-        (None, ..) => find(&Criterion::Crash, player).or_else(|_| find(&Criterion::End, player))?.steps,
+        (None, ..) => find(&Criterion::Crash, execution).or_else(|_| find(&Criterion::End, execution))?.steps,
     };
-    let run = Recorded { player: recorded.run.into_native()?, run };
     let place = store::directory(&location.session_directory()).join(&recorded.name);
     let (at, recording, process) = (place.clone(), recorded.recording.clone(), recorded.process);
-    let open = move || recorded::player(&at, &recording, process);
-    let table = Arc::new(Table::new(&run.run, statements.of_steps.clone(), &statements.lines));
+    let output = last_output(&run, &steps);
+    let graph = move || walked::graph(&mut recorded::run(&at, &recording, process)?, output);
+    let table = Arc::new(Table::new(&run, statements.of_steps.clone(), &statements.lines));
     let prior = prior(&statements, &sources, &recent::lines(location, &recorded.recording), lines.as_ref());
     let assertions = asserted::assertions(&statements, &mut sources);
-    let output = last_output(&run.run, &steps);
     let held = asserted::held(&assertions, &table, output.0);
-    let building = Building::begin(open, Arc::clone(&table), Failing { criteria: steps, output, prior, held });
+    let building = Building::begin(graph, Arc::clone(&table), Failing { criteria: steps, prior, held });
+    let run = Walked::new(recorded.run, run);
     let mut walk = Walk::of((run, statements, table), building, passing, output.0);
     walk.assertions = assertions;
     walk.tree = recorded.recording.tree.as_ref().and_then(|tree| tree.parse().ok());
@@ -95,7 +102,7 @@ pub fn of_recording(order: &DebugOrder, location: &Location) -> Result<(Walk, So
 }
 
 /// The steps of a line in a run that was played.
-fn in_line((file, line): (&str, u32), run: &Run, statements: &Statements) -> Result<Found, Failure> {
+fn in_line((file, line): (&str, u32), run: &Outline, statements: &Statements) -> Result<Found, Failure> {
     let is_here = |place: &Option<Place>| place.as_ref().is_some_and(|place| is_in_line(place, (file, line)));
     let is_here: Vec<bool> = statements.places.iter().map(is_here).collect();
     let steps = (1..).map(Step).zip(statements.of_steps.iter().zip(&run.entries).skip(1));

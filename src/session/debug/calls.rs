@@ -1,8 +1,7 @@
 //! The calls and the iterations of loops of a run, as a tree: what is around a step, and what runs beside it.
 
 use crate::explain::feedback::table::Table;
-use crate::explain::native::facts::Statements;
-use crate::trace::native::play::Player;
+use crate::explain::statements::Statements;
 use crate::trace::place::Place;
 use crate::trace::run::Run;
 use crate::trace::step::Step;
@@ -12,20 +11,6 @@ use std::collections::HashMap;
 use std::collections::HashSet;
 use std::rc::Rc;
 use std::sync::Arc;
-
-/// The function of each statement, by the number of the statement; empty for none.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Names(pub Vec<Arc<str>>);
-
-impl Names {
-    /// Of a run that was played to its end.
-    pub fn new(statements: &Statements, player: &Player) -> Self {
-        let names: HashMap<u32, Arc<str>> = player.shapes().map(|shape| (shape.index, shape.name())).collect();
-        let nobody: Arc<str> = Arc::from("");
-        let name = |function: &u32| names.get(function).map_or_else(|| Arc::clone(&nobody), Arc::clone);
-        Self(statements.functions().iter().map(name).collect())
-    }
-}
 
 /// What a part of the run is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,8 +57,6 @@ pub struct Calls<'c> {
     pub run: &'c Run,
     /// The statements of the run.
     pub statements: &'c Statements,
-    /// Their functions.
-    pub names: &'c Names,
     /// What was counted before.
     pub siblings: &'c Siblings,
 }
@@ -92,7 +75,7 @@ impl<'c> Calls<'c> {
 
     /// The function of a step.
     pub fn function(&self, step: Step) -> &'c Arc<str> {
-        &self.names.0[self.table.statement(step) as usize]
+        &self.statements.functions[self.table.statement(step) as usize]
     }
 
     /// Whether a step is a call, or the decision of an iteration.
@@ -213,7 +196,7 @@ pub(crate) mod tests {
     use super::*;
 
     /// A run of `main` with a loop of two iterations in line 2, each with a call of `work` in line 3, which has one line, 7.
-    pub fn example() -> (Table, Run, Statements, Names) {
+    pub fn example() -> (Table, Run, Statements) {
         // 1: loop, 2: call, 3: entry, 4: line 7, 5: loop, 6: call, 7: entry, 8: line 7, 9: loop ends, 10: line 5.
         let run = Run {
             indices: vec![0; 11],
@@ -230,15 +213,15 @@ pub(crate) mod tests {
         let table = Table::new(&run, of_steps.clone(), &lines);
         let mut statements = Statements::default();
         (statements.of_steps, statements.places, statements.lines) = (of_steps, places, lines.to_vec());
-        let names = ["", "main", "main", "work", "work", "main"].map(Arc::from).to_vec();
-        (table, run, statements, Names(names))
+        statements.functions = ["", "main", "main", "work", "work", "main"].map(Arc::from).to_vec();
+        (table, run, statements)
     }
 
     #[test]
     fn what_is_around_a_step_is_counted() {
-        let (table, run, statements, names) = example();
+        let (table, run, statements) = example();
         let siblings = Siblings::default();
-        let calls = Calls { table: &table, run: &run, statements: &statements, names: &names, siblings: &siblings };
+        let calls = Calls { table: &table, run: &run, statements: &statements, siblings: &siblings };
         let path = calls.path(Step(8), 9);
         let steps: Vec<(u32, Option<(usize, usize)>)> = path.iter().map(|node| (node.step.0, node.nth)).collect();
         assert_eq!(steps, [(0, None), (5, Some((2, 2))), (6, Some((1, 1)))]);
@@ -255,9 +238,9 @@ pub(crate) mod tests {
 
     #[test]
     fn the_parts_beside_and_inside_are_found() {
-        let (table, run, statements, names) = example();
+        let (table, run, statements) = example();
         let siblings = Siblings::default();
-        let calls = Calls { table: &table, run: &run, statements: &statements, names: &names, siblings: &siblings };
+        let calls = Calls { table: &table, run: &run, statements: &statements, siblings: &siblings };
         // The call is the only one of its iteration, so the next iteration follows.
         assert_eq!(calls.beside(Step(4), Time::Forward), Some(Step(5)));
         assert_eq!(calls.beside(Step(5), Time::Backward), Some(Step(1)));

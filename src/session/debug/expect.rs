@@ -1,23 +1,19 @@
 //! What the person expects of values at a line. The first step before which it does not hold is an answer.
 
+use crate::explain::facts::Facts;
 use crate::explain::feedback::Feedback;
-use crate::explain::native::facts::Facts;
 use crate::report::Status;
 use crate::report::escape::Terminal;
 use crate::report::escape::Untrusted;
 use crate::session::debug::Walk;
 use crate::session::debug::given;
 use crate::session::expression::condition::Condition;
-use crate::session::expression::state::State;
 use crate::session::failure::Failure;
 use crate::session::recorded::failed;
 use crate::session::slice::criterion::is_in_line;
-use crate::trace::native::object::View;
-use crate::trace::native::visit::before_step;
 use crate::trace::step::Step;
 use serde_json::Value;
 use serde_json::json;
-use std::sync::Arc;
 
 /// An expectation is examined before the first so many steps of its line.
 pub const MAX_EXAMINED: usize = 10_000;
@@ -158,7 +154,7 @@ impl Walk {
         let steps = (1..=self.failure.0).map(Step).filter(|step| {
             let at = step.0 as usize;
             let statement = self.statements.of_steps.get(at).copied().unwrap_or(0);
-            places[statement as usize] && !self.run.run.entries[at] && self.table.shown(*step) == *step
+            places[statement as usize] && !self.run.outline().entries[at] && self.table.shown(*step) == *step
         });
         let mut steps: Vec<Step> = steps.collect();
         let n_steps = steps.len();
@@ -168,21 +164,20 @@ impl Walk {
             return Err(Failure::new(Status::Error, format!("no statement of {place} ran up to the failure"))
                 .with_hint("a statement is in the line in which it begins; `git idd trace tree` shows what ran"));
         };
-        let found = expectation.condition.test(&mut self.run.player, &steps, &|| false);
+        let found = self.run.test(&expectation.condition, &steps);
         let found = found.map_err(|error| failed(&error))?;
         if let Some(Err(why)) = found.first()
             && found.iter().all(Result::is_err)
         {
             let text = shown(&expectation.text);
             let message = format!("`{text}` cannot be evaluated before any step of {place}: {}", shown(why));
-            let names = self.state(first, |state| {
-                let names = state.view.variables(state.frame).into_iter().map(|place| shown(&place.name));
-                names.collect::<Vec<_>>().join(", ")
-            })?;
+            let names = self.run.names(first).map_err(|error| failed(&error))?;
+            let names: Vec<String> = names.iter().map(|name| shown(name)).collect();
             let failure = Failure::new(Status::Error, message);
-            return Err(match names.filter(|names| !names.is_empty()) {
-                Some(names) => failure.with_hint(format!("visible at step {} are: {names}", first.0)),
-                None => failure.with_hint("only global variables are visible there"),
+            return Err(if names.is_empty() {
+                failure.with_hint("only global variables are visible there")
+            } else {
+                failure.with_hint(format!("visible at step {} are: {}", first.0, names.join(", ")))
             });
         }
         let with = |answer: bool| steps.iter().zip(&found).filter(move |(_, found)| **found == Ok(answer));
@@ -197,39 +192,9 @@ impl Walk {
         })
     }
 
-    /// Looks at the process right before a step.
-    fn state<T>(&mut self, step: Step, look: impl FnOnce(State<'_>) -> T) -> Result<Option<T>, Failure> {
-        let player = &mut self.run.player;
-        let (globals, words) = (Arc::clone(&player.globals), player.trace().process.words.clone());
-        let mut found = None;
-        let looked = before_step(player, step, |machine| {
-            let view = View { machine, globals: &globals, words: &words };
-            found = machine.frame().map(|frame| look(State { view, frame }));
-        });
-        looked.map_err(|error| failed(&error))?;
-        Ok(found)
-    }
-
     /// Of the values that a step uses, those that a condition names: their indices, ascending.
     fn named(&mut self, condition: &Condition, step: Step, facts: &Facts) -> Result<Vec<usize>, Failure> {
-        let named = condition.subject().named();
-        let texts: Vec<String> = named.iter().filter_map(|named| named.written()).collect();
-        // A computed element is known by its address.
-        let extents = self.state(step, |state| {
-            let places = named.iter().filter_map(|named| state.place(named));
-            let in_memory = places.filter(|place| place.held.is_none());
-            in_memory.map(|place| place.address..place.address.saturating_add(place.size)).collect::<Vec<_>>()
-        })?;
-        let extents = extents.unwrap_or_default();
-        let is_read = |name: &str| {
-            facts.detail.reads.iter().filter(|access| access.named.name == name).any(|access| {
-                let end = access.address.saturating_add(access.size);
-                extents.iter().any(|extent| extent.start < end && access.address < extent.end)
-            })
-        };
-        let is_named = |name: &String| texts.contains(name) || is_read(name);
-        let indices = facts.used.iter().enumerate().filter(|(_, used)| is_named(&used.name));
-        Ok(indices.map(|(index, _)| index).collect())
+        self.run.named(condition, step, facts).map_err(|error| failed(&error))
     }
 
     /// Of the values that a step uses, those that an expectation names that holds before it, or all if it is an assertion

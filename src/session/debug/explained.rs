@@ -1,9 +1,9 @@
 //! The end of a walk as an explanation, which is kept for the reports of the hunt that found the same version.
 
+use crate::explain::facts::Facts;
+use crate::explain::facts::Used;
 use crate::explain::feedback::Feedback;
 use crate::explain::feedback::Judged;
-use crate::explain::native::facts::Facts;
-use crate::explain::native::facts::Used;
 use crate::report;
 use crate::report::certificate::proven;
 use crate::report::explanation;

@@ -14,8 +14,6 @@ use crate::session::failure::Failure;
 use crate::session::recorded::failed;
 use crate::trace::TraceError;
 use crate::trace::dependence::Dependences;
-use crate::trace::native::play::Player;
-use crate::trace::native::relevant;
 use crate::trace::slice;
 use crate::trace::slice::Kinds;
 use crate::trace::step::Step;
@@ -35,13 +33,13 @@ pub enum Building {
 impl Building {
     /// Begins to build them.
     ///
-    /// - `open`: opens the run once more.
+    /// - `graph`: reads the dependence graph.
     pub fn begin(
-        open: impl FnOnce() -> Result<Player, TraceError> + Send + 'static,
+        graph: impl FnOnce() -> Result<Dependences, TraceError> + Send + 'static,
         table: Arc<Table>,
         failing: Failing,
     ) -> Self {
-        Self::There(std::thread::spawn(move || Grounds::new(&mut open()?, &table, failing)))
+        Self::There(std::thread::spawn(move || Ok(Grounds::new(graph()?, &table, failing))))
     }
 
     /// Waits for them.
@@ -60,8 +58,6 @@ impl Building {
 pub struct Failing {
     /// What was wrong, in the form of [slices](slice::backward).
     pub criteria: Vec<(Step, Step)>,
-    /// See [`relevant::dependences`].
-    pub output: (Step, Step),
     /// How suspicious a statement is at first, where that is not 1.
     pub prior: HashMap<u32, f64>,
     /// Lines with assertions that held.
@@ -70,7 +66,7 @@ pub struct Failing {
 
 /// See the module.
 pub struct Grounds {
-    /// The dependence graph, with potential dependences.
+    /// The dependence graph, with potential dependences if they are known.
     pub graph: Dependences,
     /// The steps on which the failure depends.
     pub wrong: Steps,
@@ -83,14 +79,13 @@ pub struct Grounds {
 }
 
 impl Grounds {
-    /// Of a run and where it fails.
+    /// Of the graph of a run, and where the run fails.
     ///
-    /// Cost: one pass over the run, and one over the graph.
-    pub fn new(player: &mut Player, table: &Table, failing: Failing) -> Result<Self, TraceError> {
-        let (graph, _) = relevant::dependences(player, failing.output)?;
+    /// Cost: one pass over the graph.
+    pub fn new(graph: Dependences, table: &Table, failing: Failing) -> Self {
         let wrong = slice::backward(&graph, &failing.criteria, Kinds::ALL);
         let suspects = unheard((&graph, table), &wrong, &failing);
-        Ok(Self { graph, wrong, suspects, before: None, heard: Vec::new(), failing })
+        Self { graph, wrong, suspects, before: None, heard: Vec::new(), failing }
     }
 
     /// Of the same run, if something else is wrong.

@@ -1,5 +1,7 @@
 //! What a passing run says of the steps of the failing one: where it first differs, and which values are the same.
 
+use crate::explain::facts::Comparison;
+use crate::explain::facts::Used;
 use crate::explain::feedback::Feedback;
 use crate::explain::feedback::control;
 use crate::explain::feedback::recommend::Recommendation;
@@ -7,11 +9,10 @@ use crate::explain::feedback::recommend::State;
 use crate::explain::native::divergence;
 use crate::explain::native::divergence::Candidate;
 use crate::explain::native::facts;
-use crate::explain::native::facts::Comparison;
-use crate::explain::native::facts::Used;
 use crate::session::debug::Walk;
 use crate::session::debug::given;
 use crate::session::debug::judged;
+use crate::session::debug::walked::Walked;
 use crate::session::failure::Failure;
 use crate::session::recorded::failed;
 use crate::trace::step::Step;
@@ -74,11 +75,13 @@ impl Walk {
     /// Where the failing run may begin to differ from the passing one.
     fn divergences(&mut self) -> Result<Vec<Candidate>, Failure> {
         self.grounds()?;
-        let (Some((reference, alignment)), Some(grounds)) = (&mut self.passing, &self.grounds) else {
+        let (Some((reference, alignment)), Some(grounds), Walked::Native(run)) =
+            (&mut self.passing, &self.grounds, &mut self.run)
+        else {
             return Ok(Vec::new());
         };
         if self.divergences.is_none() {
-            let found = divergence::candidates((&mut self.run, reference), alignment, &grounds.wrong);
+            let found = divergence::candidates((run, reference), alignment, &grounds.wrong);
             self.divergences = Some(found.map_err(|error| failed(&error))?);
         }
         Ok(self.divergences.clone().unwrap_or_default())
@@ -90,11 +93,13 @@ impl Walk {
     }
 
     fn compared(&mut self, step: Step) -> Result<Option<Comparison>, Failure> {
-        let Some((reference, alignment)) = &mut self.passing else { return Ok(None) };
+        let (Some((reference, alignment)), Walked::Native(run)) = (&mut self.passing, &mut self.run) else {
+            return Ok(None);
+        };
         if let Some(known) = self.silent.get(&step) {
             return Ok(Some(known.clone()));
         }
-        let found = facts::judge((&mut self.run, reference), alignment, &self.table.members(step));
+        let found = facts::judge((run, reference), alignment, &self.table.members(step));
         let found = found.map_err(|error| failed(&error))?;
         self.silent.insert(step, found.clone());
         Ok(Some(found))

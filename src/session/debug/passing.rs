@@ -4,7 +4,7 @@
 //! more suspicious.
 
 use crate::explain::align::Alignment;
-use crate::explain::native::facts::Statements;
+use crate::explain::native::facts;
 use crate::explain::native::recorded::Recorded;
 use crate::report::Status;
 use crate::session::explain::finding::rename;
@@ -54,7 +54,7 @@ pub fn compare((failing, player): (&str, &mut Player), name: &str, location: &Lo
     rename(player, &mut passing)?;
     let run = Run::read(player).map_err(|error| failed(&error))?;
     let reference = Run::read(&mut passing).map_err(|error| failed(&error))?;
-    let statements = Statements::read(&mut passing).map_err(|error| failed(&error))?;
+    let statements = facts::statements(&mut passing).map_err(|error| failed(&error))?;
     let places = statements.places.into_iter().flatten();
     let lines = places.map(|place| (Arc::from(&*place.file), place.line)).collect();
     let alignment = Alignment::new(&run, &reference);

@@ -1,7 +1,7 @@
 //! The language of answers: a letter, and what it is about.
 
+use crate::explain::facts::Facts;
 use crate::explain::feedback::Feedback;
-use crate::explain::native::facts::Facts;
 use crate::report::escape::Terminal;
 use crate::report::escape::Untrusted;
 use crate::session::debug::Reply;

@@ -4,14 +4,12 @@ use crate::explain::feedback::table::Table;
 use crate::session::debug::Person;
 use crate::session::debug::Walk;
 use crate::session::debug::calls::Calls;
-use crate::session::debug::calls::Names;
 use crate::session::debug::calls::Siblings;
+use crate::session::debug::walked::Wanted;
 use crate::session::failure::Failure;
 use crate::session::recorded::failed;
-use crate::trace::native::search;
-use crate::trace::native::search::Sought;
-use crate::trace::native::search::Wanted;
 use crate::trace::step::Step;
+use crate::trace::walk::Sought;
 use crate::trace::walk::Time;
 use std::time::Instant;
 
@@ -49,9 +47,8 @@ pub struct Found {
 }
 
 /// Goes to steps, and remembers to which ones last.
+#[derive(Debug, Default)]
 pub struct Seeker {
-    /// The functions of the statements.
-    pub names: Names,
     /// What was counted.
     pub siblings: Siblings,
     last: Option<Target>,
@@ -60,12 +57,6 @@ pub struct Seeker {
 }
 
 impl Seeker {
-    /// Of a walk.
-    pub fn new(walk: &Walk) -> Self {
-        let names = Names::new(&walk.statements, &walk.run.player);
-        Self { names, siblings: Siblings::default(), last: None, stopped: None }
-    }
-
     /// Goes from a step to another one.
     ///
     /// Cost: for a line, a function and an iteration a look at each step in between; for a text or a write, plays these steps,
@@ -131,7 +122,7 @@ impl Seeker {
                     .iter()
                     .map(|place| place.as_ref().is_some_and(|place| place.line == *line && is_file(&place.file, file)))
                     .collect();
-                let entries = &walk.run.run.entries;
+                let entries = &walk.run.outline().entries;
                 let is_line = |step: Step| {
                     is_wanted[walk.table.statement(step) as usize]
                         && !entries.get(step.0 as usize).is_some_and(|is| *is)
@@ -139,8 +130,9 @@ impl Seeker {
                 return Ok(scan(&walk.table, (from, time), &is_line));
             }
             Target::Function(name) => {
-                let is_wanted: Vec<bool> = self.names.0.iter().map(|function| is_function(function, name)).collect();
-                let entries = &walk.run.run.entries;
+                let is_wanted: Vec<bool> =
+                    walk.statements.functions.iter().map(|function| is_function(function, name)).collect();
+                let entries = &walk.run.outline().entries;
                 let is_entry = |step: Step| {
                     entries.get(step.0 as usize).is_some_and(|is| *is) && is_wanted[walk.table.statement(step) as usize]
                 };
@@ -150,29 +142,19 @@ impl Seeker {
                 let found = self.calls(walk).beside(from, time).map(|step| walk.table.shown(step));
                 return Ok(found.map_or(Sought::Nothing, Sought::Found));
             }
-            Target::Text(text) => Wanted::Text(text.clone()),
-            Target::Write(_, address, size) => {
-                let owner = search::owner_at(&mut walk.run.player, from, (*address, *size));
-                Wanted::Write(*address, *size, owner.map_err(|error| failed(&error))?)
-            }
+            Target::Text(text) => Wanted::Text(text),
+            Target::Write(name, address, size) => Wanted::Write(name, (*address, *size)),
         };
         let begin = Instant::now();
         let table = &walk.table;
         let shown = |step: Step| table.shown(step);
         let mut is_stopped = |at: Step| person.stops(at, begin.elapsed());
-        search::search(&mut walk.run.player, &wanted, (from, time), &shown, &mut is_stopped)
-            .map_err(|error| failed(&error))
+        walk.run.search(wanted, (from, time), &shown, &mut is_stopped).map_err(|error| failed(&error))
     }
 
     /// The calls and loops of a walk.
     pub fn calls<'c>(&'c self, walk: &'c Walk) -> Calls<'c> {
-        Calls {
-            table: &walk.table,
-            run: &walk.run.run,
-            statements: &walk.statements,
-            names: &self.names,
-            siblings: &self.siblings,
-        }
+        Calls { table: &walk.table, run: walk.run.outline(), statements: &walk.statements, siblings: &self.siblings }
     }
 }
 
@@ -240,7 +222,7 @@ mod tests {
 
     #[test]
     fn lines_are_found_in_both_directions_by_the_steps_that_are_shown() {
-        let (table, run, _, _) = example();
+        let (table, run, _) = example();
         let is_entry = |step: Step| run.entries[step.0 as usize];
         let find = |from: u32, time: Time| scan(&table, (Step(from), time), &is_entry);
         // An entry is shown as its call, and the call that one stands at is not found again.

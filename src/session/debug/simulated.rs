@@ -6,10 +6,10 @@
 
 use std::collections::HashMap;
 
+use crate::explain::facts::Facts;
 use crate::explain::feedback::Feedback;
 use crate::explain::feedback::Method;
 use crate::explain::feedback::recommend::unclear;
-use crate::explain::native::facts::Facts;
 use crate::session::debug::Walk;
 use crate::session::debug::given;
 use crate::session::failure::Failure;
@@ -75,7 +75,7 @@ pub fn simulate(
     let is_helped = way.is_helped;
     walk.method = way.method;
     walk.judged.clear();
-    let mut found = Simulated { n_steps: walk.run.run.n_steps(), ..Simulated::default() };
+    let mut found = Simulated { n_steps: walk.run.outline().n_steps(), ..Simulated::default() };
     let mut seen: HashMap<Step, u32> = HashMap::new();
     while found.n_answers < MAX_ANSWERS {
         let begin = Instant::now();
@@ -112,7 +112,7 @@ pub fn simulate(
 ///
 /// - `is_changed`: whether a step is in the change.
 pub fn halve(walk: &Walk, is_changed: &mut dyn FnMut(Step) -> bool) -> Simulated {
-    let mut found = Simulated { n_steps: walk.run.run.n_steps(), ..Simulated::default() };
+    let mut found = Simulated { n_steps: walk.run.outline().n_steps(), ..Simulated::default() };
     let Some(first) = (1..=walk.failure.0).map(Step).find(|step| is_changed(*step)) else { return found };
     let (mut right, mut wrong) = (0, walk.failure.0 + 1);
     while wrong - right > 1 {

@@ -2,6 +2,7 @@
 
 use crate::session::expression;
 use crate::session::expression::Expression;
+use crate::session::expression::Objects;
 use crate::session::expression::state::State;
 use crate::trace::TraceError;
 use crate::trace::native::globals::Globals;
@@ -47,12 +48,13 @@ impl Condition {
     /// Whether it holds in a state.
     ///
     /// Errors: a value is not known, or C does not define the result.
-    pub fn holds(&self, state: State<'_>) -> Result<bool, String> {
+    pub fn holds<O: Objects>(&self, state: &O) -> Result<bool, String> {
         match self {
-            Self::Expression(expression) => expression::is_true(&state, expression),
+            Self::Expression(expression) => expression::is_true(state, expression),
             Self::Text(variable, is_different, literal) => {
-                let place = state.place(variable).ok_or("what is compared with the text is no variable here")?;
-                let value = state.view.show(&place);
+                let place =
+                    expression::place(state, variable).ok_or("what is compared with the text is no variable here")?;
+                let value = state.shown(&place);
                 let is_same = value == *literal || value.ends_with(&format!(" {literal}"));
                 Ok(is_same != *is_different)
             }
@@ -109,7 +111,7 @@ impl Watch for Tests<'_> {
         }
         if self.steps.get(self.found.len()).is_some_and(|step| step.0 == machine.n_steps) {
             let view = View { machine, globals: self.process.0, words: self.process.1 };
-            let holds = machine.frame().map(|frame| self.condition.holds(State { view, frame }));
+            let holds = machine.frame().map(|frame| self.condition.holds(&State { view, frame }));
             self.found.push(holds.unwrap_or(Ok(false)));
         }
     }

@@ -1,8 +1,8 @@
-//! Expressions of C on a recorded state, without calls and assignments.
+//! Expressions of C, or Java, on a recorded state, without calls and assignments.
 //!
 //! [`parse`] reads an expression, [`evaluate`] computes it. What a name means, and what is in a variable, comes from
-//! [`Objects`]; so this file knows nothing of a run. [`arithmetic`] computes with numbers, [`state`] is a process of a
-//! recording as expressions see it, and a [`condition`] is tested before many steps.
+//! [`Objects`]; so this file knows nothing of a run. [`arithmetic`] computes with numbers, [`state`] and [`java`] are processes
+//! of recordings as expressions see them, and a [`condition`] is tested before many steps.
 
 use crate::session::expression::arithmetic::Binary;
 use crate::session::expression::arithmetic::Number;
@@ -11,6 +11,7 @@ use crate::session::expression::arithmetic::Unary;
 
 pub mod arithmetic;
 pub mod condition;
+pub mod java;
 mod read;
 pub mod state;
 #[cfg(test)]
@@ -121,6 +122,9 @@ pub trait Objects {
 
     /// The address of a variable, and the bytes that it takes.
     fn extent(&self, place: &Self::Place) -> (u64, u64);
+
+    /// What a variable holds, as it is written.
+    fn shown(&self, place: &Self::Place) -> String;
 }
 
 /// What an expression means.
@@ -143,14 +147,14 @@ pub fn evaluate<O: Objects>(objects: &O, expression: &Expression) -> Result<Valu
         Expression::Name(name) => match objects.variable(name) {
             Some(place) => Ok(Value::Place(place)),
             None => match &**name {
-                "NULL" | "nullptr" => Ok(Value::Pointer(0, None, None)),
+                "NULL" | "nullptr" | "null" => Ok(Value::Pointer(0, None, None)),
                 "true" => Ok(Value::Number(Number::truth(true))),
                 "false" => Ok(Value::Number(Number::truth(false))),
                 _ => Err(format!("no variable `{name}` is visible here")),
             },
         },
         Expression::Member(inner, is_pointer, name) => {
-            let whole = if *is_pointer { target(objects, inner)? } else { place(evaluate(objects, inner)?)? };
+            let whole = if *is_pointer { target(objects, inner)? } else { a_place(evaluate(objects, inner)?)? };
             let found = objects.member(&whole, name).map(Value::Place);
             found.ok_or_else(|| format!("there is no member `{name}`"))
         }
@@ -165,7 +169,7 @@ pub fn evaluate<O: Objects>(objects: &O, expression: &Expression) -> Result<Valu
         }
         Expression::Target(inner) => target(objects, inner).map(Value::Place),
         Expression::Address(inner) => {
-            let (address, size) = objects.extent(&place(evaluate(objects, inner)?)?);
+            let (address, size) = objects.extent(&a_place(evaluate(objects, inner)?)?);
             Ok(Value::Pointer(address, Some(size), None))
         }
         Expression::Unary(operator, inner) => match (operator, loaded(objects, evaluate(objects, inner)?)?) {
@@ -228,7 +232,15 @@ pub fn is_true<O: Objects>(objects: &O, expression: &Expression) -> Result<bool,
     })
 }
 
-fn place<P>(value: Value<P>) -> Result<P, String> {
+/// The variable, or the part of one, that an expression names.
+pub fn place<O: Objects>(objects: &O, expression: &Expression) -> Option<O::Place> {
+    match evaluate(objects, expression) {
+        Ok(Value::Place(place)) => Some(place),
+        _ => None,
+    }
+}
+
+fn a_place<P>(value: Value<P>) -> Result<P, String> {
     match value {
         Value::Place(place) => Ok(place),
         _ => Err("this is no variable, and no part of one".to_owned()),
@@ -286,10 +298,10 @@ fn element<O: Objects>(objects: &O, pointer: Value<O::Place>) -> Result<Value<O:
 fn target<O: Objects>(objects: &O, pointer: &Expression) -> Result<O::Place, String> {
     // `*&x` is `x`.
     if let Expression::Address(inner) = pointer {
-        return place(evaluate(objects, inner)?);
+        return a_place(evaluate(objects, inner)?);
     }
     let pointer = loaded(objects, evaluate(objects, pointer)?)?;
-    place(element(objects, pointer)?)
+    a_place(element(objects, pointer)?)
 }
 
 /// A name that is no variable may be a constant of the enumeration on the other side.

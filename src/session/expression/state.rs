@@ -5,7 +5,6 @@ use crate::session::expression;
 use crate::session::expression::Expression;
 use crate::session::expression::Held;
 use crate::session::expression::Objects;
-use crate::session::expression::Value;
 use crate::session::expression::arithmetic::Number;
 use crate::session::expression::arithmetic::Type;
 use crate::trace::native::frame::Frame;
@@ -26,10 +25,7 @@ pub struct State<'s> {
 impl<'s> State<'s> {
     /// The variable, or the part of one, that an expression names.
     pub fn place(self, expression: &Expression) -> Option<Place<'s>> {
-        match expression::evaluate(&self, expression) {
-            Ok(Value::Place(place)) => Some(place),
-            _ => None,
-        }
+        expression::place(&self, expression)
     }
 
     fn integer(self, place: &Place<'s>, bits: u64, is_signed: bool) -> Result<Number, String> {
@@ -116,5 +112,9 @@ impl<'s> Objects for State<'s> {
 
     fn extent(&self, place: &Place<'s>) -> (u64, u64) {
         (place.address, place.size)
+    }
+
+    fn shown(&self, place: &Place<'s>) -> String {
+        self.view.show(place)
     }
 }

@@ -69,7 +69,7 @@ impl Watch for Finder<'_> {
         }
         self.n_steps += 1;
         let state = State { view: View { machine, globals: &self.globals, words: &[] }, frame };
-        match self.assertion.condition.holds(state) {
+        match self.assertion.condition.holds(&state) {
             Ok(true) => {}
             Ok(false) => self.found = Some(frame.step),
             Err(error) => self.error = Some(error),

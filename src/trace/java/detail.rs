@@ -83,7 +83,7 @@ fn access(machine: &Machine, frame: &Frame, location: Location, value: Value) ->
 }
 
 /// Collects the facts about some steps.
-struct Focus<'f> {
+pub struct Focus<'f> {
     steps: &'f [Step],
     /// The number of these that have begun.
     n_begun: usize,
@@ -95,7 +95,17 @@ struct Focus<'f> {
     n_steps: u32,
 }
 
-impl Focus<'_> {
+impl<'f> Focus<'f> {
+    /// Of steps, ascending, as far as the facts are known before `until`.
+    pub fn new(steps: &'f [Step], until: Step) -> Self {
+        Self { steps, n_begun: 0, until, found: HashMap::new(), open: Vec::new(), n_steps: 0 }
+    }
+
+    /// What was found, in the order of the steps.
+    pub fn end(mut self) -> Vec<Detail> {
+        self.steps.iter().filter_map(|step| self.found.remove(step)).map(|(_, detail)| detail).collect()
+    }
+
     fn close(&mut self, frame: u64) {
         self.open.retain(|(number, _)| *number != frame);
     }
@@ -177,6 +187,7 @@ impl Watch for Focus<'_> {
     }
 }
 
+/// The type of what a call returns.
 fn result_type(callee: &Callee) -> &str {
     callee.member.descriptor.rsplit(')').next().unwrap_or("V")
 }
@@ -203,9 +214,9 @@ pub fn call(machine: &Machine, callee: &Callee, given: &[Value]) -> (Vec<String>
 ///
 /// Cost: plays the trace up to the end of the last of them.
 pub fn details(player: &mut Player, steps: &[Step], until: Step) -> Result<Vec<Detail>, TraceError> {
-    let mut focus = Focus { steps, n_begun: 0, until, found: HashMap::new(), open: Vec::new(), n_steps: 0 };
+    let mut focus = Focus::new(steps, until);
     player.replay(&mut focus)?;
-    Ok(steps.iter().filter_map(|step| focus.found.remove(step)).map(|(_, detail)| detail).collect())
+    Ok(focus.end())
 }
 
 /// Looks for a variable before a step.

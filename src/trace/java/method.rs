@@ -212,6 +212,14 @@ impl Method {
         (self.blocks.ranges[block.0 as usize].start == instruction).then_some(block)
     }
 
+    /// The decision at the end of the statement that begins at an instruction; `None` if it decides nothing.
+    pub fn decision(&self, begin: u32) -> Option<u32> {
+        let block = self.blocks.of[begin as usize];
+        let last = self.blocks.ranges[block.0 as usize].end - 1;
+        let is_last = self.starts[begin as usize + 1..=last as usize].iter().all(|start| *start == 0);
+        (is_last && self.operations[last as usize].is_decision()).then_some(last)
+    }
+
     /// The variable of the source in a local, at an instruction.
     pub fn variable(&self, local: u16, at: u32) -> Option<&Variable> {
         let of_local = || self.variables.iter().filter(|variable| variable.local == local);

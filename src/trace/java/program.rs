@@ -132,9 +132,14 @@ impl Program {
         &self.fields[field.0 as usize]
     }
 
+    /// The fields that were met.
+    pub fn fields(&self) -> impl Iterator<Item = (FieldId, &Field)> {
+        (0..).map(FieldId).zip(&self.fields)
+    }
+
     /// The fields of a name.
     pub fn fields_named(&self, name: &str) -> impl Iterator<Item = FieldId> {
-        (0..).map(FieldId).zip(&self.fields).filter(move |(_, field)| &*field.name == name).map(|(id, _)| id)
+        self.fields().filter(move |(_, field)| &*field.name == name).map(|(id, _)| id)
     }
 
     /// The method of a site, and the number of the site in it.

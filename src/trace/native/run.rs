@@ -6,16 +6,17 @@ use std::sync::Arc;
 use crate::trace::TraceError;
 use crate::trace::index::Index;
 use crate::trace::native::call::Call;
-use crate::trace::native::frame::Frame;
 use crate::trace::native::frame::narrow;
 use crate::trace::native::machine::Machine;
 use crate::trace::native::machine::Watch;
 use crate::trace::native::ostream::inserted;
 use crate::trace::native::play::Player;
 use crate::trace::run::Late;
+use crate::trace::run::Outline;
 use crate::trace::run::Revealed;
 use crate::trace::run::Run;
 use crate::trace::run::Said;
+use crate::trace::run::Stand;
 use crate::trace::run::Word;
 use crate::trace::step::Step;
 
@@ -173,13 +174,9 @@ impl Run {
 /// Takes a run down while it is played.
 #[derive(Default)]
 pub struct Reader {
-    run: Run,
+    outline: Outline,
     /// Whether indices, records and writes are left out.
     is_outline: bool,
-    /// By step: the statement and the frame of a decision; `u32::MAX` and 0 for other steps.
-    decisions: Vec<(u32, u32)>,
-    threads: HashSet<u32>,
-    last_thread: Option<u32>,
     /// Steps that left bytes which are not known.
     leaving: HashSet<u32>,
     /// What they left and was read, by address.
@@ -189,10 +186,9 @@ pub struct Reader {
 impl Reader {
     /// All of a run.
     pub fn whole() -> Self {
-        let mut reader = Self::default();
-        reader.run.indices.push(0);
-        reader.run.records.push(0);
-        reader.begin();
+        let mut reader = Self { outline: Outline::new(), ..Self::default() };
+        reader.outline.run.indices.push(0);
+        reader.outline.run.records.push(0);
         reader
     }
 
@@ -200,49 +196,16 @@ impl Reader {
     ///
     /// Cost: 17 bytes for each step.
     pub fn outline() -> Self {
-        let mut reader = Self { is_outline: true, ..Self::default() };
-        reader.begin();
-        reader
+        Self { outline: Outline::new(), is_outline: true, ..Self::default() }
     }
 
     /// The run, after all of it was played.
-    pub fn end(mut self, machine: &Machine) -> Run {
-        self.run.said.extend(last_words(machine));
-        self.run.n_records = machine.n_records;
-        self.run.n_threads = self.threads.len();
-        self.run.late.sort_by_key(|(step, _)| *step);
-        self.run
-    }
-
-    /// The decision of the iteration before: another instance of the same one, in whose region it is.
-    fn sibling(&self, frame: &Frame) -> Option<u32> {
-        let mut around = frame.decider().0;
-        loop {
-            match self.decisions[around as usize] {
-                (statement, number) if statement != u32::MAX && u64::from(number) == frame.number => {
-                    if statement == frame.statement {
-                        return Some(around);
-                    }
-                    around = self.run.leaders[around as usize];
-                }
-                _ => return None,
-            }
-        }
-    }
-
-    fn begin(&mut self) {
-        self.decisions.push((u32::MAX, 0));
-        self.run.leaders.push(0);
-        self.run.deciders.push(0);
-        self.run.callers.push(0);
-        self.run.entries.push(false);
-        self.run.returns.push(0);
-    }
-
-    fn returns(&mut self, machine: &Machine, step: Step) {
-        if let Some(time) = self.run.returns.get_mut(step.0 as usize) {
-            *time = machine.n_steps;
-        }
+    pub fn end(self, machine: &Machine) -> Run {
+        let mut run = self.outline.run;
+        run.said.extend(last_words(machine));
+        run.n_records = machine.n_records;
+        run.late.sort_by_key(|(step, _)| *step);
+        run
     }
 }
 
@@ -250,30 +213,21 @@ impl Watch for Reader {
     fn step(&mut self, machine: &Machine) {
         let Some(frame) = machine.frame() else { return };
         if !self.is_outline {
-            self.run.indices.push(frame.index().map_or(0, |Index(index)| index.max(1)));
-            self.run.records.push(machine.n_records.saturating_sub(1));
+            self.outline.run.indices.push(frame.index().map_or(0, |Index(index)| index.max(1)));
+            self.outline.run.records.push(machine.n_records.saturating_sub(1));
         }
-        let decider = frame.decider();
-        let mut leader = decider.0;
-        let is_decision = frame.shape.is_decision(frame.statement);
-        if is_decision {
-            leader = self.sibling(frame).map_or(leader, |sibling| self.run.leaders[sibling as usize]);
-        }
-        let number = u32::try_from(frame.number).unwrap_or(u32::MAX);
-        self.decisions.push(if is_decision { (frame.statement, number) } else { (u32::MAX, 0) });
-        self.run.returns.push(0);
-        self.run.leaders.push(leader);
-        self.run.deciders.push(decider.0);
-        self.run.callers.push(frame.caller.0);
-        self.run.entries.push(frame.statement == 0);
-        if self.last_thread != Some(machine.thread) {
-            self.last_thread = Some(machine.thread);
-            self.threads.insert(machine.thread);
-        }
+        self.outline.step(&Stand {
+            frame: frame.number,
+            decider: frame.decider(),
+            caller: frame.caller,
+            decision: frame.shape.is_decision(frame.statement).then_some(frame.statement),
+            is_entry: frame.statement == 0,
+            thread: machine.thread,
+        });
     }
 
     fn reads(&mut self, machine: &Machine, _step: Step, address: u64, bytes: &[u8]) {
-        if self.leaving.is_empty() || bytes.len() > 8 || self.run.revealed.len() == MAX_REVEALED {
+        if self.leaving.is_empty() || bytes.len() > 8 || self.outline.run.revealed.len() == MAX_REVEALED {
             return;
         }
         let Some((_, writer)) = machine.memory.word(address, bytes.len() as u64) else { return };
@@ -281,7 +235,7 @@ impl Watch for Reader {
             let mut held = [0; 8];
             held[..bytes.len()].copy_from_slice(bytes);
             let length = u8::try_from(bytes.len()).expect("at most 8");
-            self.run.revealed.push(Revealed { address, bytes: held, length, writer });
+            self.outline.run.revealed.push(Revealed { address, bytes: held, length, writer });
         }
     }
 
@@ -294,7 +248,7 @@ impl Watch for Reader {
         }
         if step.0 != machine.n_steps {
             let late = Late { address, length, time: machine.n_steps, n_records: machine.n_records };
-            self.run.late.push((step.0, late));
+            self.outline.run.late.push((step.0, late));
         }
     }
 
@@ -303,21 +257,21 @@ impl Watch for Reader {
             && is_return
             && &*frame.shape.body.function.name == "main"
         {
-            self.run.main_end = Some(frame.step);
+            self.outline.run.main_end = Some(frame.step);
         }
     }
 
     fn returned(&mut self, machine: &Machine, _result: Option<u64>) {
         if let Some(frame) = machine.frame() {
-            self.returns(machine, frame.step);
+            self.outline.returns(frame.step, machine.n_steps);
         }
     }
 
     fn called(&mut self, machine: &Machine, call: &Call, arguments: &[Option<u64>], result: Option<u64>) {
         let Some(frame) = machine.frame() else { return };
         if frame.step.0 != machine.n_steps {
-            self.returns(machine, frame.step);
+            self.outline.returns(frame.step, machine.n_steps);
         }
-        self.run.said.extend(said(machine, call, arguments, result));
+        self.outline.run.said.extend(said(machine, call, arguments, result));
     }
 }

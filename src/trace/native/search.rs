@@ -16,6 +16,7 @@ use crate::trace::native::owner::owner;
 use crate::trace::native::play::Player;
 use crate::trace::native::visit::at_step;
 use crate::trace::step::Step;
+use crate::trace::walk::Sought;
 use crate::trace::walk::Time;
 
 /// Steps between two questions whether the search goes on.
@@ -29,17 +30,6 @@ pub enum Wanted {
     /// A text in the name of a called function, in `name = value` of what is written, or in a call of a function that is not
     /// instrumented.
     Text(String),
-}
-
-/// How a search ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sought {
-    /// With this step.
-    Found(Step),
-    /// There is none.
-    Nothing,
-    /// It was stopped; nothing is between its beginning and this step.
-    Stopped(Step),
 }
 
 /// What an address belongs to while a step uses it, or before it does.

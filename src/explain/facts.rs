@@ -1,0 +1,272 @@
+//! What a person sees of a step to judge it: the values that it uses, what it computes and decides; and what another run says of
+//! it. How these are found depends on the language of the program.
+
+use crate::explain::align::Alignment;
+use crate::explain::feedback::Feedback;
+use crate::trace::detail::Detail;
+use crate::trace::place::Place;
+use crate::trace::step::Step;
+
+/// A value that a step uses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Used {
+    /// The variable, or the function that returned it: `n`, `read_line()`.
+    pub name: String,
+    /// The value, as it is written; `None` if that is not known.
+    pub value: Option<String>,
+    /// The steps that computed it; [`Step::START`] for what was there before the run.
+    pub makers: Vec<Step>,
+    /// Where it comes from, if no step computed it: an input, an initial value.
+    pub origin: Option<String>,
+    /// The structure that it points to, before the step.
+    pub target: Option<String>,
+}
+
+/// What is known of a step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Facts {
+    /// All that was recorded of it.
+    pub detail: Detail,
+    /// The values that it uses, each once.
+    pub used: Vec<Used>,
+    /// How it decided, if it is a decision: `true`, `false`, or the line that was chosen.
+    pub outcome: Option<Outcome>,
+}
+
+/// How a decision went.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// `true`, `false`, or the line that was chosen.
+    pub told: String,
+    /// The line that was chosen.
+    way: String,
+    /// What the decision computes.
+    condition: Option<String>,
+    /// Which of its successors was chosen.
+    successor: Option<Successor>,
+}
+
+/// That a run goes on at a place.
+pub fn way(place: &Place) -> String {
+    format!("decided for line {}", place.line)
+}
+
+/// One of the blocks that a decision leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Successor {
+    /// That of a branch where its condition holds, or does not hold.
+    Branch(bool),
+    /// That of a `case`; none for the default.
+    Case(Option<i128>),
+}
+
+impl Outcome {
+    /// How a decision went.
+    ///
+    /// - `told`: `true`, `false`, or the [way].
+    /// - `condition`: what it computes, for a comparison with another version; `None` if that is not known.
+    pub fn new((told, way): (String, String), condition: Option<String>, successor: Option<Successor>) -> Self {
+        Self { told, way, condition, successor }
+    }
+
+    fn is_boolean(&self) -> bool {
+        matches!(&*self.told, "true" | "false")
+    }
+
+    /// How both went, if not in the same way. The same condition in both versions is compared by what it chose, because lines move.
+    pub fn apart(&self, reference: &Self) -> Option<(String, String)> {
+        if self.is_boolean() && reference.is_boolean() && self.told != reference.told {
+            return Some((self.told.clone(), reference.told.clone()));
+        }
+        if self.condition.is_some() && self.condition == reference.condition && self.successor == reference.successor {
+            return None;
+        }
+        // The versions have other conditions, perhaps with the same outcome.
+        (self.way != reference.way).then(|| (self.way.clone(), reference.way.clone()))
+    }
+}
+
+impl Facts {
+    /// The facts about the steps of a line so far, with those about its next step. The line stands where its first step
+    /// does, and decides as its last decision does; of a variable, what it held first counts.
+    #[must_use]
+    pub fn joined(mut self, next: Self) -> Self {
+        for each in next.used {
+            let is_call = each.name.ends_with("()");
+            if is_call || !self.used.iter().any(|known| known.name == each.name) {
+                self.used.push(each);
+            }
+        }
+        let (all, detail) = (&mut self.detail, next.detail);
+        all.reads.extend(detail.reads);
+        all.writes.extend(detail.writes);
+        all.calls.extend(detail.calls);
+        all.returned = detail.returned.or(all.returned.take());
+        all.crash = all.crash.take().or(detail.crash);
+        self.outcome = next.outcome.or(self.outcome);
+        self
+    }
+}
+
+/// The values that a step reads, each once, without those that a step of the same line made.
+///
+/// - `members`: the steps of the line.
+pub fn read(detail: &Detail, members: &[Step]) -> Vec<Used> {
+    let mut used: Vec<Used> = Vec::new();
+    let is_inside = |maker: &Step| members.contains(maker);
+    for access in detail.reads.iter().filter(|access| !access.makers.iter().any(is_inside)) {
+        let makers = access.makers.iter().chain(&access.text_makers).copied();
+        add(&mut used, &access.named.name, access.named.value.as_ref(), makers);
+        if let Some(known) = used.iter_mut().find(|known| known.name == access.named.name) {
+            // What only a part of has no step is named by the steps of the other part.
+            let is_given = known.makers.iter().all(|maker| *maker == Step::START);
+            known.origin = access.origin.clone().filter(|_| is_given);
+            known.target = known.target.take().or_else(|| access.target.clone());
+        }
+    }
+    used
+}
+
+/// Adds a value, or its makers to those of the same variable.
+fn add(used: &mut Vec<Used>, name: &str, value: Option<&String>, makers: impl Iterator<Item = Step>) {
+    if let Some(known) = used.iter_mut().find(|known| known.name == name) {
+        known.makers.extend(makers);
+    } else {
+        let (name, value, makers) = (name.to_owned(), value.cloned(), makers.collect());
+        used.push(Used { name, value, makers, origin: None, target: None });
+    }
+}
+
+/// What a run of another version, or of another input, says of a step of the failing run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Comparison {
+    /// What it says of the step.
+    pub feedback: Feedback,
+    /// The values that both runs use there, and that are the same: their indices.
+    pub same: Vec<usize>,
+}
+
+impl From<Feedback> for Comparison {
+    fn from(feedback: Feedback) -> Self {
+        Self { feedback, same: Vec::new() }
+    }
+}
+
+/// Compares a line with that of another run.
+///
+/// Values are compared as they are written; of a pointer to a block, the step that allocated it is.
+///
+/// - `is_cut`: whether steps of the line correspond to none there: it decided otherwise inside of itself.
+pub fn compare((ours, theirs): (&Facts, &Facts), alignment: &Alignment, is_cut: bool) -> Comparison {
+    let values = Values { alignment };
+    let compared: Vec<Option<bool>> =
+        (0..ours.used.len()).map(|index| values.is_same(&ours.used, index, &theirs.used)).collect();
+    let those = |wanted| compared.iter().enumerate().filter(move |(_, is_same)| **is_same == Some(wanted));
+    let indices = |wanted| those(wanted).map(|(index, _)| index).collect::<Vec<usize>>();
+    let (same, wrong) = (indices(true), indices(false));
+    if !wrong.is_empty() {
+        return Comparison { feedback: Feedback::WrongValue(wrong), same };
+    }
+    let is_decided = is_cut
+        || match (&ours.outcome, &theirs.outcome) {
+            (Some(ours), Some(theirs)) => ours.apart(theirs).is_some(),
+            _ => false,
+        };
+    let is_wrong = is_decided || values.computed(&ours.detail, true) != values.computed(&theirs.detail, false);
+    Comparison { feedback: if is_wrong { Feedback::WrongResult } else { Feedback::Correct }, same }
+}
+
+/// Compares values as they are written.
+struct Values<'v> {
+    alignment: &'v Alignment,
+}
+
+impl Values<'_> {
+    /// Whether a value is that of the same name there; of several calls of one function, what the same one of them returned.
+    /// `None` if there is none.
+    fn is_same(&self, ours: &[Used], index: usize, theirs: &[Used]) -> Option<bool> {
+        let used = &ours[index];
+        let name = self.text(&used.name, true);
+        let mut same: Vec<&Used> = theirs.iter().filter(|other| self.text(&other.name, false) == name).collect();
+        if used.name.ends_with("()") {
+            let nth = ours[..index].iter().filter(|other| other.name == used.name).count();
+            same = same.into_iter().skip(nth).take(1).collect();
+        }
+        let value = used.value.as_ref().map(|value| self.text(value, true));
+        let is_same = |other: &&Used| other.value.as_ref().map(|value| self.text(value, false)) == value;
+        (!same.is_empty()).then(|| same.iter().any(is_same))
+    }
+
+    /// What a step wrote, and what it called the library with.
+    fn computed(&self, detail: &Detail, is_failing: bool) -> Vec<String> {
+        let text = |text: &str| self.text(text, is_failing);
+        let wrote = detail
+            .writes
+            .iter()
+            .map(|access| text(&format!("{} = {}", access.named.name, access.named.value.as_deref().unwrap_or("?"))));
+        let called = detail.calls.iter().map(|call| {
+            text(&format!("{}({}) {:?}", call.name.as_deref().unwrap_or("*"), call.arguments.join(", "), call.result))
+        });
+        let returned = detail.returned.iter().map(|value| text(&format!("returns {value}")));
+        wrote.chain(called).chain(returned).collect()
+    }
+
+    /// With the numbers of the failing run's steps as those of the reference, and without addresses: blocks lie elsewhere
+    /// in another run.
+    fn text(&self, text: &str, is_failing: bool) -> String {
+        let text = &without_addresses(text);
+        let mut out = String::new();
+        let mut rest = text.as_str();
+        while let Some(at) = rest.find("step ") {
+            let (before, after) = rest.split_at(at + "step ".len());
+            out.push_str(before);
+            let n_digits = after.bytes().take_while(u8::is_ascii_digit).count();
+            let (number, behind) = after.split_at(n_digits);
+            let step = number.parse().ok().map(Step);
+            match step.filter(|_| is_failing).and_then(|step| self.alignment.reference(step)) {
+                Some(other) => out.push_str(&other.0.to_string()),
+                None => out.push_str(number),
+            }
+            rest = behind;
+        }
+        out + rest
+    }
+}
+
+/// A text with `0x` for each address in it.
+fn without_addresses(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("0x") {
+        let (before, after) = rest.split_at(at + 2);
+        out.push_str(before);
+        rest = after.trim_start_matches(|digit: char| digit.is_ascii_hexdigit());
+    }
+    out + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_condition_is_compared_by_what_it_chose_and_another_one_by_its_line() {
+        let outcome = |told: &str, line: u32, condition: &str, successor| Outcome {
+            told: told.to_owned(),
+            way: format!("decided for line {line}"),
+            condition: Some(condition.to_owned()),
+            successor: Some(successor),
+        };
+        let case = |n| Successor::Case(Some(n));
+        let (five, moved) = (outcome("", 5, "switch x", case(1)), outcome("", 6, "switch x", case(1)));
+        assert_eq!(five.apart(&moved), None, "lines move");
+        let pair = |one: &str, two: &str| Some((one.to_owned(), two.to_owned()));
+        let other = outcome("", 9, "switch x", case(2));
+        assert_eq!(five.apart(&other), pair("decided for line 5", "decided for line 9"));
+        let (yes, no) = (Successor::Branch(true), Successor::Branch(false));
+        let taken = outcome("true", 5, "x", yes);
+        assert_eq!(taken.apart(&outcome("false", 5, "y", no)), pair("true", "false"));
+        let inverted = outcome("true", 7, "not x", yes);
+        assert_eq!(taken.apart(&inverted), pair("decided for line 5", "decided for line 7"));
+    }
+}

@@ -1,0 +1,190 @@
+//! What a person sees of a step of a Java program to judge it.
+
+use crate::explain::facts::Facts;
+use crate::explain::facts::Outcome;
+use crate::explain::facts::Used;
+use crate::explain::facts::read;
+use crate::explain::facts::way;
+use crate::explain::java::recorded::Recorded;
+use crate::explain::statements::Statements;
+use crate::instrument::java::operation::Operation;
+use crate::trace::TraceError;
+use crate::trace::detail::Access;
+use crate::trace::detail::Detail;
+use crate::trace::java::detail::Focus;
+use crate::trace::java::frame::Frame;
+use crate::trace::java::machine::Machine;
+use crate::trace::java::machine::Watch;
+use crate::trace::java::memory::Location;
+use crate::trace::java::method::Method;
+use crate::trace::java::parts::structure;
+use crate::trace::java::text;
+use crate::trace::java::value::Value;
+use crate::trace::step::Step;
+use std::collections::HashMap;
+
+/// How the name of what the library keeps in an object begins.
+const CONTENTS: &str = "contents of ";
+
+/// The class of the streams of a program.
+const STREAM: &str = "PrintStream#";
+
+/// The facts about a line; `None` if there is no such step. Nothing is called to show a value: objects are shown by their
+/// fields and elements, as far as the recorded code read or wrote them.
+///
+/// - `members`: its steps, ascending.
+///
+/// Cost: plays the trace up to the end of the last of them.
+pub fn facts(recorded: &mut Recorded, members: &[Step]) -> Result<Option<Facts>, TraceError> {
+    let beside = Beside { members, found: HashMap::new(), open: None };
+    let mut watch = (Focus::new(members, Step(u32::MAX)), beside);
+    recorded.player.replay(&mut watch)?;
+    let (focus, mut beside) = watch;
+    let mut found: Option<Facts> = None;
+    for mut detail in focus.end() {
+        let own = beside.found.remove(&detail.standing.step).unwrap_or_default();
+        name(&mut detail, &own);
+        let mut used = read(&detail, members);
+        // The object of the method is the way to its fields, and seldom what is wrong.
+        used.sort_by_key(|used| used.name == "this");
+        used.extend(own.returned);
+        let next = Facts { detail, used, outcome: own.outcome };
+        found = Some(match found {
+            Some(found) => found.joined(next),
+            None => next,
+        });
+    }
+    Ok(found)
+}
+
+/// Names what a step reads and writes as its line sees it, and leaves the streams of the program out.
+fn name(detail: &mut Detail, own: &Own) {
+    let is_stream = |access: &Access| {
+        let is_printer = access.named.value.as_ref().is_some_and(|value| value.starts_with(STREAM));
+        is_printer && (access.named.name.starts_with("System.") || access.named.name.starts_with(CONTENTS))
+    };
+    detail.reads.retain(|access| !is_stream(access));
+    detail.writes.retain(|access| !is_stream(access));
+    for access in &mut detail.reads {
+        access.target = own.targets.get(&access.named.name).cloned();
+    }
+    if detail.standing.is_entry {
+        let method = detail.standing.function.rsplit('.').next().unwrap_or_default();
+        detail.writes.retain(|access| access.named.name != "this");
+        for access in &mut detail.writes {
+            access.named.name = format!("{method}.{}", access.named.name);
+        }
+    }
+}
+
+/// What is known of a step beside its [`Detail`].
+#[derive(Default)]
+struct Own {
+    returned: Vec<Used>,
+    outcome: Option<Outcome>,
+    /// What is in the objects that it reads, by the names of the variables.
+    targets: HashMap<String, String>,
+}
+
+/// Collects what a [`Detail`] has not.
+struct Beside<'m> {
+    members: &'m [Step],
+    found: HashMap<Step, Own>,
+    /// A decision whose way is not known yet: its activation, its step, and its instruction.
+    open: Option<(u64, Step, u32)>,
+}
+
+impl Beside<'_> {
+    fn of(&mut self, step: Step) -> Option<&mut Own> {
+        self.members.contains(&step).then(|| self.found.entry(step).or_default())
+    }
+}
+
+impl Watch for Beside<'_> {
+    fn step(&mut self, _machine: &Machine, frame: &Frame) {
+        if let Some((_, step, decision)) = self.open.take_if(|(number, ..)| *number == frame.number) {
+            let outcome = outcome(&frame.method, decision, frame.at);
+            if let Some(own) = self.of(step) {
+                own.outcome = Some(outcome);
+            }
+        }
+        if self.members.contains(&frame.step) && frame.step != frame.entry {
+            let decision = frame.method.decision(frame.at);
+            self.open = decision.map(|decision| (frame.number, frame.step, decision));
+        }
+    }
+
+    fn reads(&mut self, machine: &Machine, frame: &Frame, location: Location, value: Value) {
+        let Some(object) = value.object().filter(|_| self.members.contains(&frame.step)) else { return };
+        let name = text::name(machine, frame, location);
+        let structure = name.descriptor.starts_with(['L', '[']).then(|| structure(machine, object)).flatten();
+        if let (Some(structure), Some(own)) = (structure, self.of(frame.step)) {
+            own.targets.entry(name.text).or_insert(structure);
+        }
+    }
+
+    fn leaves(&mut self, machine: &Machine, frame: &Frame, is_return: bool, result: Option<Value>) {
+        self.open.take_if(|(number, ..)| *number == frame.number);
+        let Some(result) = result.filter(|_| is_return && frame.is_direct) else { return };
+        let descriptor = frame.method.descriptor.rsplit(')').next().unwrap_or("V");
+        let object = result.object().filter(|_| descriptor.starts_with(['L', '[']));
+        let (target, value) =
+            (object.and_then(|object| structure(machine, object)), text::value(machine, descriptor, result));
+        if let Some(own) = self.of(frame.caller) {
+            own.returned.push(Used {
+                name: format!("{}()", frame.method.name),
+                value: Some(value),
+                makers: vec![frame.step],
+                origin: None,
+                target,
+            });
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        true
+    }
+}
+
+/// How a decision went that led to an instruction.
+///
+/// A compiler jumps over what follows if a condition does not hold, and back to a loop if it holds. In a line with several
+/// decisions (`&&`, `?:`) it may be otherwise, so the line is said there.
+fn outcome(method: &Method, decision: u32, to: u32) -> Outcome {
+    let place = |begin: u32| &method.places[method.starts[begin as usize] as usize];
+    let way = way(place(to));
+    let told = match &method.operations[decision as usize] {
+        Operation::Jump(_, target) if is_only(method, decision) && *target != decision + 1 => {
+            ((to == *target) == (*target <= decision)).to_string()
+        }
+        _ => way.clone(),
+    };
+    Outcome::new((told, way), None, None)
+}
+
+/// Whether no other decision is in the line of one.
+fn is_only(method: &Method, decision: u32) -> bool {
+    let (mut line, mut lines) = (0, Vec::new());
+    for (number, (operation, start)) in (0..).zip(method.operations.iter().zip(&method.starts)) {
+        if *start != 0 {
+            line = method.places[*start as usize].line;
+        }
+        if operation.is_decision() {
+            lines.push((number, line));
+        }
+    }
+    let own = lines.iter().find(|(number, _)| *number == decision).map(|(_, line)| *line);
+    lines.iter().filter(|(_, line)| Some(*line) == own).count() == 1
+}
+
+impl Watch for Statements {
+    fn step(&mut self, _machine: &Machine, frame: &Frame) {
+        let method = &frame.method;
+        let statement = if frame.step == frame.entry { 0 } else { frame.statement };
+        Self::step(self, (method.number, statement, method.places.len()), || {
+            let place = frame.place().clone();
+            let is_line = place.line > 0;
+            (Some(place), is_line, std::sync::Arc::clone(&method.function))
+        });
+    }
+}

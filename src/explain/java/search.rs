@@ -1,0 +1,197 @@
+//! Searches a run of a Java program for a step that writes a place, or that shows a text.
+
+use crate::trace::TraceError;
+use crate::trace::java::detail::call;
+use crate::trace::java::frame::Frame;
+use crate::trace::java::machine::Machine;
+use crate::trace::java::machine::Watch;
+use crate::trace::java::memory::Location;
+use crate::trace::java::method::Callee;
+use crate::trace::java::player::Player;
+use crate::trace::java::text;
+use crate::trace::java::value::Value;
+use crate::trace::step::Step;
+use crate::trace::walk::Sought;
+use crate::trace::walk::Time;
+
+/// Steps between two questions whether the search goes on.
+const SLICE: u32 = 10_000;
+
+/// What is searched for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted<'w> {
+    /// A write of the place that the step where the search begins reads or writes by this name.
+    Write(&'w str),
+    /// A text in the name of a called method, in `name = value` of what is written, or in a call of a method that is not
+    /// recorded.
+    Text(&'w str),
+}
+
+/// A place, and the activation of a local.
+type Place = (Location, Option<u64>);
+
+fn place(frame: &Frame, location: Location) -> Place {
+    (location, matches!(location, Location::Local(_)).then_some(frame.number))
+}
+
+/// Searches from a step on: the first one after it, or the last one before it.
+///
+/// - `shown`: the step that a person looks at for another one; `from` is such a step, and so is the result.
+/// - `is_stopped`: is given the step that the search has come to, about every [`SLICE`] steps.
+///
+/// Cost: plays from the beginning up to what is found, backward up to `from`; for a write also up to the end of the line of
+/// `from`.
+pub fn search(
+    player: &mut Player,
+    wanted: Wanted<'_>,
+    (from, time): (Step, Time),
+    shown: &dyn Fn(Step) -> Step,
+    is_stopped: &mut dyn FnMut(Step) -> bool,
+) -> Result<Sought, TraceError> {
+    let target = match wanted {
+        Wanted::Text(text) => Target::Text(text),
+        Wanted::Write(name) => {
+            let mut named = Named { name, from, shown, found: None, is_over: false };
+            player.replay(&mut named)?;
+            let Some(place) = named.found else { return Ok(Sought::Nothing) };
+            Target::Place(place)
+        }
+    };
+    let hunt = Hunt { target, from, time, shown, is_stopped, found: None, stopped: None, n_steps: 0 };
+    let mut hunt = hunt;
+    player.replay(&mut hunt)?;
+    Ok(match (hunt.stopped, hunt.found) {
+        (Some(step), _) => Sought::Stopped(step),
+        (None, Some(step)) => Sought::Found(step),
+        (None, None) => Sought::Nothing,
+    })
+}
+
+/// Finds the place that a line calls by a name.
+struct Named<'n> {
+    name: &'n str,
+    from: Step,
+    shown: &'n dyn Fn(Step) -> Step,
+    found: Option<Place>,
+    is_over: bool,
+}
+
+impl Named<'_> {
+    fn note(&mut self, machine: &Machine, frame: &Frame, location: Location) {
+        if self.found.is_some() || frame.step < self.from || (self.shown)(frame.step) != self.from {
+            return;
+        }
+        let name = text::name(machine, frame, location).text;
+        let is_parameter = frame.step == frame.entry && self.name == format!("{}.{name}", frame.method.name);
+        if name == self.name || is_parameter {
+            self.found = Some(place(frame, location));
+        }
+    }
+}
+
+impl Watch for Named<'_> {
+    fn step(&mut self, _machine: &Machine, frame: &Frame) {
+        // A line is over when its activation has gone on; its callees run in between.
+        self.is_over |= frame.step > self.from && frame.entry < self.from && (self.shown)(frame.step) != self.from;
+    }
+
+    fn reads(&mut self, machine: &Machine, frame: &Frame, location: Location, _value: Value) {
+        self.note(machine, frame, location);
+    }
+
+    fn writes(&mut self, machine: &Machine, frame: &Frame, location: Location, _value: Value) {
+        self.note(machine, frame, location);
+    }
+
+    fn is_done(&self) -> bool {
+        self.is_over || self.found.is_some()
+    }
+}
+
+enum Target<'t> {
+    Text(&'t str),
+    Place(Place),
+}
+
+/// Watches for what is wanted.
+struct Hunt<'h> {
+    target: Target<'h>,
+    from: Step,
+    time: Time,
+    shown: &'h dyn Fn(Step) -> Step,
+    is_stopped: &'h mut dyn FnMut(Step) -> bool,
+    /// The first one, or the last one.
+    found: Option<Step>,
+    stopped: Option<Step>,
+    n_steps: u32,
+}
+
+impl Hunt<'_> {
+    fn hit(&mut self, step: Step) {
+        let step = (self.shown)(step);
+        match self.time {
+            Time::Forward if step > self.from => self.found = self.found.or(Some(step)),
+            Time::Backward if step < self.from && step != Step::START => self.found = self.found.max(Some(step)),
+            _ => {}
+        }
+    }
+
+    /// Whether a step may be what is looked for.
+    fn is_ahead(&self, step: Step) -> bool {
+        self.time == Time::Backward || step > self.from
+    }
+}
+
+impl Watch for Hunt<'_> {
+    fn step(&mut self, machine: &Machine, frame: &Frame) {
+        self.n_steps = machine.n_steps;
+        if self.n_steps.is_multiple_of(SLICE) {
+            // Backward nothing is known before the search has come to where it began.
+            let reached = if self.time == Time::Forward { frame.step.max(self.from) } else { self.from };
+            if (self.is_stopped)(reached) {
+                self.stopped = Some(reached);
+            }
+        }
+        if let Target::Text(text) = self.target
+            && frame.step == frame.entry
+            && self.is_ahead(frame.step)
+            && frame.method.function.contains(text)
+        {
+            self.hit(frame.step);
+        }
+    }
+
+    fn writes(&mut self, machine: &Machine, frame: &Frame, location: Location, value: Value) {
+        if !self.is_ahead(frame.step) {
+            return;
+        }
+        let is_hit = match self.target {
+            Target::Place(wanted) => place(frame, location) == wanted,
+            Target::Text(text) => {
+                let name = text::name(machine, frame, location);
+                format!("{} = {}", name.text, text::value(machine, &name.descriptor, value)).contains(text)
+            }
+        };
+        if is_hit {
+            self.hit(frame.step);
+        }
+    }
+
+    fn called(&mut self, machine: &Machine, frame: &Frame, callee: &Callee, given: &[Value], result: Option<Value>) {
+        let Target::Text(text) = self.target else { return };
+        if !self.is_ahead(frame.step) {
+            return;
+        }
+        let (arguments, name) = call(machine, callee, given);
+        let descriptor = callee.member.descriptor.rsplit(')').next().unwrap_or("V");
+        let result = result.map(|result| format!(" = {}", text::value(machine, descriptor, result)));
+        if format!("{name}({}){}", arguments.join(", "), result.unwrap_or_default()).contains(text) {
+            self.hit(frame.step);
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        let is_past = self.time == Time::Backward && self.n_steps > self.from.0;
+        is_past || self.stopped.is_some() || self.time == Time::Forward && self.found.is_some()
+    }
+}

@@ -1,0 +1,207 @@
+//! The run that is walked over, in whatever language its program is written.
+
+use crate::explain::facts::Facts;
+use crate::explain::java;
+use crate::explain::native;
+use crate::explain::statements::Statements;
+use crate::session::expression;
+use crate::session::expression::condition::Condition;
+use crate::session::expression::state::State;
+use crate::session::recorded;
+use crate::trace::TraceError;
+use crate::trace::dependence::Dependences;
+use crate::trace::java::outline;
+use crate::trace::java::uses;
+use crate::trace::native::object::View;
+use crate::trace::native::relevant;
+use crate::trace::native::run::Reader;
+use crate::trace::native::search;
+use crate::trace::native::visit::before_step;
+use crate::trace::run::Run;
+use crate::trace::step::Step;
+use crate::trace::walk::Sought;
+use crate::trace::walk::Time;
+use std::sync::Arc;
+
+/// A run with what was taken down of it.
+pub enum Walked {
+    /// Of a C program.
+    Native(Box<native::recorded::Recorded>),
+    /// Of a Java program.
+    Java(Box<java::recorded::Recorded>),
+}
+
+/// What is searched for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted<'w> {
+    /// A write of a value that the step where the search begins reads or writes: its name, its address, and how many bytes.
+    Write(&'w str, (u64, u64)),
+    /// A text in the name of a called function, in `name = value` of what is written, or in a call of a function that is not
+    /// recorded.
+    Text(&'w str),
+}
+
+impl From<native::recorded::Recorded> for Walked {
+    fn from(recorded: native::recorded::Recorded) -> Self {
+        Self::Native(Box::new(recorded))
+    }
+}
+
+/// Where the steps of a run stand, and their statements.
+///
+/// Cost: one pass over the run; two of a Java program.
+pub fn outline(run: &mut recorded::Run) -> Result<(Run, Statements), TraceError> {
+    match run {
+        recorded::Run::Native(player) => {
+            let mut read = (Reader::outline(), Statements::new());
+            player.seek(0)?;
+            player.play(&mut read)?;
+            Ok((read.0.end(&player.machine), read.1))
+        }
+        recorded::Run::Java(player) => {
+            let said = outline::said(player)?;
+            let mut read = (outline::Reader::new(), Statements::new());
+            player.replay(&mut read)?;
+            Ok((Run { said, ..read.0.end() }, read.1))
+        }
+    }
+}
+
+/// The dependence graph of a run; for C with potential dependences, see [`relevant::dependences`].
+///
+/// Cost: one pass over the run.
+pub fn graph(run: &mut recorded::Run, output: (Step, Step)) -> Result<Dependences, TraceError> {
+    match run {
+        recorded::Run::Native(player) => Ok(relevant::dependences(player, output)?.0),
+        recorded::Run::Java(player) => uses::dependences(player, Step(u32::MAX)),
+    }
+}
+
+impl Walked {
+    /// A run, and its outline.
+    pub fn new(run: recorded::Run, outline: Run) -> Self {
+        match run {
+            recorded::Run::Native(player) => native::recorded::Recorded { player: *player, run: outline }.into(),
+            recorded::Run::Java(player) => {
+                Self::Java(Box::new(java::recorded::Recorded { player: *player, run: outline }))
+            }
+        }
+    }
+
+    /// Where its steps stand.
+    pub fn outline(&self) -> &Run {
+        match self {
+            Self::Native(recorded) => &recorded.run,
+            Self::Java(recorded) => &recorded.run,
+        }
+    }
+
+    /// What is known of a line; `None` if there is no such step.
+    ///
+    /// - `members`: its steps, ascending.
+    pub fn facts(&mut self, members: &[Step]) -> Result<Option<Facts>, TraceError> {
+        match self {
+            Self::Native(recorded) => native::facts::facts(recorded, members),
+            Self::Java(recorded) => java::facts::facts(recorded, members),
+        }
+    }
+
+    /// Searches from a step on: the first one after it, or the last one before it.
+    ///
+    /// - `shown`: the step that a person looks at for another one; `from` is such a step, and so is the result.
+    /// - `is_stopped`: is given the step that the search has come to; asked often.
+    pub fn search(
+        &mut self,
+        wanted: Wanted<'_>,
+        at: (Step, Time),
+        shown: &dyn Fn(Step) -> Step,
+        is_stopped: &mut dyn FnMut(Step) -> bool,
+    ) -> Result<Sought, TraceError> {
+        match self {
+            Self::Native(recorded) => {
+                let player = &mut recorded.player;
+                let wanted = match wanted {
+                    Wanted::Text(text) => search::Wanted::Text(text.to_owned()),
+                    Wanted::Write(_, (address, size)) => {
+                        let owner = search::owner_at(player, at.0, (address, size))?;
+                        search::Wanted::Write(address, size, owner)
+                    }
+                };
+                search::search(player, &wanted, at, shown, is_stopped)
+            }
+            Self::Java(recorded) => {
+                let wanted = match wanted {
+                    Wanted::Text(text) => java::search::Wanted::Text(text),
+                    Wanted::Write(name, _) => java::search::Wanted::Write(name),
+                };
+                java::search::search(&mut recorded.player, wanted, at, shown, is_stopped)
+            }
+        }
+    }
+
+    /// Whether a condition holds right before some steps, ascending; see [`Condition::test`].
+    pub fn test(&mut self, condition: &Condition, steps: &[Step]) -> Result<Vec<Result<bool, String>>, TraceError> {
+        match self {
+            Self::Native(recorded) => condition.test(&mut recorded.player, steps, &|| false),
+            Self::Java(recorded) => expression::java::test(condition, &mut recorded.player, steps, &|| false),
+        }
+    }
+
+    /// The names of the variables that are visible at a step.
+    pub fn names(&mut self, step: Step) -> Result<Vec<Arc<str>>, TraceError> {
+        let found = match self {
+            Self::Native(recorded) => state(recorded, step, |state| {
+                let variables = state.view.variables(state.frame);
+                variables.into_iter().map(|place| place.name.to_string().into()).collect()
+            })?,
+            Self::Java(recorded) => expression::java::before(&mut recorded.player, step, |state| state.names())?,
+        };
+        Ok(found.unwrap_or_default())
+    }
+
+    /// Of the values that a step uses, those that a condition names: their indices, ascending.
+    pub fn named(&mut self, condition: &Condition, step: Step, facts: &Facts) -> Result<Vec<usize>, TraceError> {
+        let named = condition.subject().named();
+        let mut texts: Vec<String> = named.iter().filter_map(|named| named.written()).collect();
+        match self {
+            Self::Native(recorded) => {
+                // A computed element is known by its address.
+                let extents = state(recorded, step, |state| {
+                    let places = named.iter().filter_map(|named| state.place(named));
+                    let in_memory = places.filter(|place| place.held.is_none());
+                    in_memory.map(|place| place.address..place.address.saturating_add(place.size)).collect::<Vec<_>>()
+                })?;
+                let extents = extents.unwrap_or_default();
+                let is_read = facts.detail.reads.iter().filter(|access| {
+                    let end = access.address.saturating_add(access.size);
+                    extents.iter().any(|extent| extent.start < end && access.address < extent.end)
+                });
+                texts.extend(is_read.map(|access| access.named.name.clone()));
+            }
+            Self::Java(recorded) => {
+                let names = expression::java::before(&mut recorded.player, step, |state| {
+                    named.iter().filter_map(|named| state.name(named)).collect::<Vec<_>>()
+                })?;
+                texts.extend(names.unwrap_or_default());
+            }
+        }
+        let indices = facts.used.iter().enumerate().filter(|(_, used)| texts.contains(&used.name));
+        Ok(indices.map(|(index, _)| index).collect())
+    }
+}
+
+/// Looks at the process of a C program right before a step.
+fn state<T>(
+    recorded: &mut native::recorded::Recorded,
+    step: Step,
+    look: impl FnOnce(State<'_>) -> T,
+) -> Result<Option<T>, TraceError> {
+    let player = &mut recorded.player;
+    let (globals, words) = (Arc::clone(&player.globals), player.trace().process.words.clone());
+    let mut found = None;
+    before_step(player, step, |machine| {
+        let view = View { machine, globals: &globals, words: &words };
+        found = machine.frame().map(|frame| look(State { view, frame }));
+    })?;
+    Ok(found)
+}
