@@ -99,7 +99,7 @@ impl Stand {
             let detail = self.tape.detail(self.step).map_err(of_trace)?;
             let accesses = detail.map(|detail| if kind == READ { detail.reads } else { detail.writes });
             let accesses = accesses.unwrap_or_default();
-            accesses.iter().find(|access| access.named.name == name).map(tape::target)
+            accesses.iter().find(|access| access.named.name == name).and_then(tape::target)
         } else if let Ok(expression) = expression::parse(&text) {
             let meaning = self.tape.meaning((self.step, level), &expression).map_err(of_trace)?;
             meaning.ok().and_then(|meaning| meaning.target)

@@ -50,7 +50,7 @@ impl Recordings for Stored<'_> {
             })
         };
         let which = Which { recording: Some(recorded.name), process: Some(recorded.process) };
-        Ok(Opened { which, player: recorded.run.into_native()?, end, sources: Box::new(find) })
+        Ok(Opened { which, run: recorded.run, end, sources: Box::new(find) })
     }
 
     fn record(&mut self, order: &RecordOrder, talk: &mut dyn Talk) -> Result<Which, Failure> {

@@ -6,11 +6,11 @@ use crate::session::debug;
 use crate::session::debug::expect::Expectation;
 use crate::session::failure::Failure;
 use crate::session::order::RecordOrder;
+use crate::session::recorded::Run;
 use crate::session::recorded::Which;
 use crate::session::recorded::failed;
 use crate::session::talk::Talk;
 use crate::trace::TraceError;
-use crate::trace::native::play::Player;
 use crate::world::answers::Answers;
 
 /// A file of the recorded version.
@@ -32,7 +32,7 @@ pub struct Opened {
     /// The recording and the process.
     pub which: Which,
     /// The run.
-    pub player: Player,
+    pub run: Run,
     /// How the process ended, see [`container`](crate::trace::container).
     pub end: Option<u32>,
     /// Gives a file, by the name that the compiler was given.

@@ -53,9 +53,10 @@ fn stop_at_end(time: Time) -> &'static str {
     if time == Time::Forward { "the end of the recording" } else { "the beginning of the recording" }
 }
 
-/// The name of a signal.
+/// The name of a signal; 0 is an exception.
 pub fn signal(number: u32) -> String {
     let name = match number {
+        0 => "an exception",
         4 => "SIGILL",
         6 => "SIGABRT",
         7 => "SIGBUS",
@@ -71,8 +72,8 @@ impl Stand {
     ///
     /// - `is_over`: whether nobody waits for it any longer; asked often.
     pub fn new(opened: Opened, is_over: &dyn Fn() -> bool) -> Result<Self, Failure> {
-        let Opened { player, end, sources, .. } = opened;
-        let tape = Tape::new(player, is_over).map_err(of_trace)?;
+        let Opened { run, end, sources, .. } = opened;
+        let tape = Tape::new(run, is_over).map_err(of_trace)?;
         let tape = tape.ok_or_else(|| Failure::new(Status::Interrupted, "the launch was interrupted"))?;
         let last = tape.walk.last().ok_or_else(|| complaint("the recording has no step with a place in the source"))?;
         let by_signal = end.and_then(|end| end.checked_sub(BY_SIGNAL)).filter(|signal| *signal != 0);

@@ -9,10 +9,11 @@ use crate::session::dap::wire;
 use crate::session::debug;
 use crate::session::failure::Failure;
 use crate::session::order::RecordOrder;
+use crate::session::recorded::Run;
 use crate::session::recorded::Which;
 use crate::session::talk::Talk;
 use crate::trace::native::stored::player;
-use crate::trace::run::Run;
+use crate::trace::run::Run as Outline;
 use crate::trace::step::Step;
 use crate::world::answers::Answers;
 use serde_json::Value;
@@ -31,8 +32,8 @@ impl Recordings for Kept {
         if which.recording.as_deref() == Some("gone") {
             return Err(complaint("it is gone"));
         }
-        let player = player(self.program, "bad");
-        Ok(Opened { which: which.clone(), player, end: Some(self.end), sources: Box::new(|_| None) })
+        let run = Run::Native(Box::new(player(self.program, "bad")));
+        Ok(Opened { which: which.clone(), run, end: Some(self.end), sources: Box::new(|_| None) })
     }
 
     fn record(&mut self, order: &RecordOrder, talk: &mut dyn Talk) -> Result<Which, Failure> {
@@ -45,7 +46,7 @@ impl Recordings for Kept {
 
     fn walk(&mut self, _which: &Which, begin: &Begin) -> Result<(debug::Walk, Option<Answers>), Failure> {
         let mut player = player(self.program, "bad");
-        let run = Run::read(&mut player).map_err(of_trace)?;
+        let run = Outline::read(&mut player).map_err(of_trace)?;
         let from = match &begin.from {
             Some(text) => text.parse().map_err(|_| complaint("no criterion"))?,
             None => run.n_steps(),

@@ -54,6 +54,14 @@ impl State<'_> {
         text::variables(self.machine, self.frame).into_iter().map(|(name, _)| name).collect()
     }
 
+    /// The names of the static fields of its class that were read or written.
+    pub fn static_names(self) -> Vec<Arc<str>> {
+        let (program, class) = (&self.machine.program, &self.frame.method.class);
+        let is_known = |field| self.machine.memory.get(Location::Static(field)).is_some();
+        let own = program.fields().filter(|(id, field)| field.class == *class && is_known(*id));
+        own.map(|(_, field)| Arc::clone(&field.name)).collect()
+    }
+
     fn local(self, local: u16, descriptor: &Arc<str>) -> Place {
         let value = self.frame.locals.get(usize::from(local)).copied().unwrap_or(Value::UNKNOWN);
         Place::Value(Some(Location::Local(local)), Arc::clone(descriptor), value)

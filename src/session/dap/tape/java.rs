@@ -1,0 +1,174 @@
+//! What was before the steps of a Java program.
+
+use crate::session::dap::tape::Level;
+use crate::session::dap::tape::Meaning;
+use crate::session::dap::tape::Past;
+use crate::session::dap::tape::Shown;
+use crate::session::dap::tape::Table;
+use crate::session::dap::tape::Tape;
+use crate::session::dap::tape::Target;
+use crate::session::expression;
+use crate::session::expression::Expression;
+use crate::session::expression::Objects as _;
+use crate::session::expression::Value;
+use crate::session::expression::condition::Condition;
+use crate::session::expression::java::Place;
+use crate::session::expression::java::State;
+use crate::session::expression::java::before;
+use crate::session::expression::java::test;
+use crate::trace::TraceError;
+use crate::trace::detail::Detail;
+use crate::trace::execution::Execution as _;
+use crate::trace::java::frame::Frame;
+use crate::trace::java::machine::Machine;
+use crate::trace::java::machine::Watch;
+use crate::trace::java::output;
+use crate::trace::java::parts;
+use crate::trace::java::player::Player;
+use crate::trace::java::text;
+use crate::trace::native::parts::Division;
+use crate::trace::step::Step;
+use crate::trace::walk::Walk;
+use std::ops::Range;
+use std::sync::Arc;
+
+impl Watch for Table<'_> {
+    fn step(&mut self, machine: &Machine, frame: &Frame) {
+        let statement = if frame.step == frame.entry { 0 } else { frame.statement };
+        let place = self.place((frame.method.number, statement), || Some(frame.place()));
+        Table::step(self, place, (frame.number, machine.frames().len() + 1), machine.thread);
+    }
+
+    fn is_done(&self) -> bool {
+        self.is_interrupted
+    }
+}
+
+/// Reads a run; `None` if it was interrupted.
+pub fn read(mut player: Player, mut table: Table<'_>) -> Result<Option<Tape>, TraceError> {
+    player.replay(&mut table)?;
+    let crash = if table.is_interrupted { None } else { output::outputs(&mut player)?.crash };
+    Ok(table.end(Box::new(player), crash.map(|step| (step, 0))))
+}
+
+/// How a value is divided.
+fn division(machine: &Machine, descriptor: &str, value: crate::trace::java::value::Value) -> Division {
+    let object = value.object().filter(|object| *object != 0 && descriptor.starts_with(['L', '[']));
+    match object.map(|object| parts::count(machine, object)) {
+        None | Some((0, _)) => Division::Whole,
+        Some((_, Some(length))) => Division::Elements(u64::from(length)),
+        Some((_, None)) => Division::Members,
+    }
+}
+
+fn shown(state: State<'_>, place: &Place, name: String, expression: String) -> Shown {
+    let division = match place {
+        Place::Value(_, descriptor, value) => division(state.machine, descriptor, *value),
+        Place::Class(_) => Division::Whole,
+    };
+    Shown { name, value: state.shown(place), expression, division }
+}
+
+/// Looks at an activation right before a step; `None` if there is none of this level.
+fn look_at<T>(
+    player: &mut Player,
+    (step, level): (Step, usize),
+    look: impl FnOnce(State<'_>) -> T,
+) -> Result<Option<T>, TraceError> {
+    let found = before(player, step, |state| {
+        let below = level.checked_sub(1).map(|level| state.machine.frames().iter().rev().nth(level));
+        let frame = below.map_or(Some(state.frame), |below| below)?;
+        Some(look(State { machine: state.machine, frame }))
+    })?;
+    Ok(found.flatten())
+}
+
+impl Past for Player {
+    fn stack(&mut self, step: Step, range: Range<usize>) -> Result<(Vec<Level>, usize), TraceError> {
+        let levels = before(self, step, |state| {
+            let level = |frame: &Frame| Level {
+                function: Arc::clone(&frame.method.function),
+                place: Some(frame.place().clone()).filter(|place| place.line != 0),
+            };
+            let all = std::iter::once(state.frame).chain(state.machine.frames().iter().rev());
+            let wanted = all.skip(range.start).take(range.len());
+            (wanted.map(level).collect(), state.machine.frames().len() + 1)
+        })?;
+        Ok(levels.unwrap_or_default())
+    }
+
+    fn variables(&mut self, at: (Step, usize), is_global: bool) -> Result<Option<Vec<Shown>>, TraceError> {
+        look_at(self, at, |state| {
+            let this = (!state.frame.method.is_static).then(|| "this".into());
+            let names: Vec<Arc<str>> =
+                if is_global { state.static_names() } else { this.into_iter().chain(state.names()).collect() };
+            let one = |name: &Arc<str>| {
+                let place = state.variable(name)?;
+                Some(shown(state, &place, name.to_string(), name.to_string()))
+            };
+            names.iter().filter_map(one).collect()
+        })
+    }
+
+    fn parts(
+        &mut self,
+        at: (Step, usize),
+        expression: &Expression,
+        (text, range): (&str, Range<u64>),
+    ) -> Result<Option<Vec<Shown>>, TraceError> {
+        let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+        let wanted = (number(range.start), number(range.end.saturating_sub(range.start)));
+        let found = look_at(self, at, |state| {
+            let Some(Place::Value(_, _, value)) = expression::place(&state, expression) else { return None };
+            let object = value.object().filter(|object| *object != 0)?;
+            let part = |part: parts::Part| {
+                let dot = if part.name.starts_with('[') { "" } else { "." };
+                let place = Place::Value(Some(part.location), part.descriptor, part.value);
+                shown(state, &place, part.name.clone(), format!("{text}{dot}{}", part.name))
+            };
+            Some(parts::parts(state.machine, object, wanted).into_iter().map(part).collect())
+        })?;
+        Ok(found.flatten())
+    }
+
+    fn detail(&mut self, step: Step) -> Result<Option<Detail>, TraceError> {
+        Ok(self.details(&[step], Step(u32::MAX))?.pop())
+    }
+
+    fn meaning(&mut self, at: (Step, usize), expression: &Expression) -> Result<Result<Meaning, String>, TraceError> {
+        let found = look_at(self, at, |state| {
+            let computed = |value: String| Meaning { value, target: None, division: Division::Whole };
+            Ok(match expression::evaluate(&state, expression)? {
+                Value::Number(number) => computed(number.shown()),
+                Value::Pointer(object, ..) => {
+                    computed(text::object(state.machine, u32::try_from(object).unwrap_or_default()))
+                }
+                Value::Place(place) => {
+                    let Shown { value, division, .. } = shown(state, &place, String::new(), String::new());
+                    Meaning { value, target: None, division }
+                }
+            })
+        })?;
+        Ok(found.unwrap_or_else(|| Err("there is no such activation on the stack".to_owned())))
+    }
+
+    fn test(
+        &mut self,
+        steps: &[Step],
+        condition: &Condition,
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<Vec<Result<bool, String>>, TraceError> {
+        test(condition, self, steps, is_over)
+    }
+
+    /// None: no value of Java has an address.
+    fn writers(
+        &mut self,
+        _walk: &Walk,
+        _target: &Target,
+        _range: Range<u32>,
+        _is_over: &dyn Fn() -> bool,
+    ) -> Result<Option<Vec<Step>>, TraceError> {
+        Ok(Some(Vec::new()))
+    }
+}

@@ -1,0 +1,322 @@
+//! What was before the steps of a C program.
+
+use crate::session::dap::tape::Level;
+use crate::session::dap::tape::Meaning;
+use crate::session::dap::tape::Past;
+use crate::session::dap::tape::Shown;
+use crate::session::dap::tape::Table;
+use crate::session::dap::tape::Tape;
+use crate::session::dap::tape::Target;
+use crate::session::expression;
+use crate::session::expression::Expression;
+use crate::session::expression::Value;
+use crate::session::expression::condition::Condition;
+use crate::session::expression::condition::INTERVAL;
+use crate::session::expression::state::State;
+use crate::trace::TraceError;
+use crate::trace::detail::Detail;
+use crate::trace::native::detail;
+use crate::trace::native::fault::Crash;
+use crate::trace::native::frame::Frame;
+use crate::trace::native::globals::Globals;
+use crate::trace::native::machine::Machine;
+use crate::trace::native::machine::Watch;
+use crate::trace::native::object;
+use crate::trace::native::object::View;
+use crate::trace::native::parts::Division;
+use crate::trace::native::play::Player;
+use crate::trace::native::visit::before_step;
+use crate::trace::step::Step;
+use crate::trace::walk::Row;
+use crate::trace::walk::Walk;
+use crate::trace::writes::Writes;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Structures of an array on the heap that are listed behind the members of the first one, at the most.
+const MAX_TARGETS: u64 = 100;
+
+/// A run that is played.
+struct Played {
+    player: Player,
+    writes: Writes,
+    /// The process right before the step that was looked at last.
+    now: Option<(Step, Machine)>,
+}
+
+/// Builds the table.
+struct Reader<'t> {
+    table: Table<'t>,
+    crash: Option<(Step, u32)>,
+    writes: Writes,
+}
+
+impl Watch for Reader<'_> {
+    fn step(&mut self, machine: &Machine) {
+        let Some(frame) = machine.frame() else { return };
+        let place = self.table.place((frame.shape.index, frame.statement), || frame.place());
+        self.table.step(place, (frame.number, machine.frames.len()), machine.thread);
+    }
+
+    fn crashes(&mut self, machine: &Machine, crash: &Crash) {
+        if let Some(frame) = machine.frame() {
+            self.crash = Some((frame.step, crash.signal));
+        }
+    }
+
+    fn writes(&mut self, machine: &Machine, step: Step, address: u64, length: u64) {
+        if step != Step::START {
+            self.writes.add(machine.n_steps, step, address, length);
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.table.is_interrupted
+    }
+}
+
+/// Reads a run; `None` if it was interrupted.
+pub fn read(mut player: Player, writes: Writes, table: Table<'_>) -> Result<Option<Tape>, TraceError> {
+    let mut reader = Reader { table, crash: None, writes };
+    player.seek(0)?;
+    player.play(&mut reader)?;
+    let Reader { table, crash, writes } = reader;
+    Ok(table.end(Box::new(Played { player, writes, now: None }), crash))
+}
+
+/// Collects the steps that write a variable.
+struct Writers<'t> {
+    player: (&'t Globals, &'t [u8]),
+    target: &'t Target,
+    /// Steps from here on are not wanted.
+    end: u32,
+    found: Vec<Step>,
+    is_over: &'t dyn Fn() -> bool,
+    is_done: bool,
+    is_interrupted: bool,
+}
+
+impl Watch for Writers<'_> {
+    fn step(&mut self, machine: &Machine) {
+        self.is_interrupted |= machine.n_steps.is_multiple_of(INTERVAL) && (self.is_over)();
+        self.is_done = self.is_interrupted || machine.n_steps >= self.end;
+        let Target::Register(number, name) = self.target else { return };
+        let Some(frame) = machine.frame().filter(|frame| frame.number == *number) else { return };
+        let view = View { machine, globals: self.player.0, words: self.player.1 };
+        if let Some(place) = view.variable(frame, name)
+            && let Some((_, writer)) = place.held
+            && writer != Step::START
+        {
+            self.found.push(writer);
+        }
+    }
+
+    fn writes(&mut self, _machine: &Machine, step: Step, address: u64, length: u64) {
+        if let Target::Memory(begin, size) = self.target
+            && address < begin.saturating_add(*size)
+            && *begin < address.saturating_add(length)
+            && step != Step::START
+        {
+            self.found.push(step);
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.is_done
+    }
+}
+
+impl Played {
+    /// Looks at the process right before a step.
+    ///
+    /// Cost: plays from the last checkpoint before the step; nothing if it is the step that was looked at last.
+    fn look<T>(&mut self, step: Step, look: impl FnOnce(View<'_>) -> T) -> Result<Option<T>, TraceError> {
+        if self.now.as_ref().is_none_or(|(known, _)| *known != step) {
+            let mut found = None;
+            before_step(&mut self.player, step, |machine| found = Some(machine.clone()))?;
+            self.now = found.map(|machine| (step, machine));
+        }
+        let Some((_, machine)) = &self.now else { return Ok(None) };
+        let words = &self.player.trace().process.words;
+        Ok(Some(look(View { machine, globals: &self.player.globals, words })))
+    }
+
+    /// Looks at an activation right before a step; `None` if there is none of this level.
+    fn look_at<T>(
+        &mut self,
+        (step, level): (Step, usize),
+        look: impl FnOnce(State<'_>) -> T,
+    ) -> Result<Option<T>, TraceError> {
+        let found = self.look(step, |view| {
+            let frame = view.machine.frames.iter().rev().nth(level)?;
+            Some(look(State { view, frame }))
+        })?;
+        Ok(found.flatten())
+    }
+
+    /// The steps to play to see what an activation writes in a range: the next step of a function shows what the last
+    /// one has written. Both are empty if it has no step there.
+    fn seen(walk: &Walk, frame: u64, range: &Range<u32>) -> [Range<u32>; 2] {
+        let index = |step: u32| (step as usize - 1).min(walk.rows.len());
+        // Steps from the first row of a slice to one of the activation.
+        let distance = |rows: &[Row]| {
+            let index = rows.iter().position(|row| u64::from(row.frame) == frame);
+            index.and_then(|index| u32::try_from(index).ok())
+        };
+        let Some(first) = distance(&walk.rows[index(range.start)..index(range.end)]) else { return [0..0, 0..0] };
+        let first = range.start + first;
+        match distance(&walk.rows[index(range.end)..]).map(|after| range.end + after) {
+            None => [first..range.end, 0..0],
+            Some(after) if after - range.end < range.end - range.start => [first..after + 1, 0..0],
+            Some(after) => [first..range.end, after..after + 1],
+        }
+    }
+}
+
+impl Past for Played {
+    fn stack(&mut self, step: Step, range: Range<usize>) -> Result<(Vec<Level>, usize), TraceError> {
+        let levels = self.look(step, |view| {
+            let frames = &view.machine.frames;
+            let level = |frame: &Frame| Level { function: frame.shape.name(), place: frame.place().cloned() };
+            let wanted = frames.iter().rev().skip(range.start).take(range.len());
+            (wanted.map(level).collect(), frames.len())
+        })?;
+        Ok(levels.unwrap_or_default())
+    }
+
+
+    fn variables(&mut self, at: (Step, usize), is_global: bool) -> Result<Option<Vec<Shown>>, TraceError> {
+        self.look_at(at, |State { view, frame }| {
+            let places = if is_global { view.seen_globals(frame) } else { view.variables(frame) };
+            places.iter().map(|place| shown(view, place, place.name.to_string(), place.name.to_string())).collect()
+        })
+    }
+
+
+    fn parts(
+        &mut self,
+        at: (Step, usize),
+        expression: &Expression,
+        (text, range): (&str, Range<u64>),
+    ) -> Result<Option<Vec<Shown>>, TraceError> {
+        let found = self.look_at(at, |state| {
+            let view = state.view;
+            let whole = state.place(expression)?;
+            let members = |whole: &_, dot: &str| {
+                let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+                let members = view.members(whole).into_iter().skip(number(range.start));
+                let members = members.take(number(range.end.saturating_sub(range.start)));
+                members.map(|(name, part)| shown(view, &part, name.to_string(), format!("{text}{dot}{name}"))).collect()
+            };
+            let element = |index: u64| {
+                let part = view.element(&whole, i64::try_from(index).ok()?)?;
+                Some(shown(view, &part, format!("[{index}]"), format!("{text}[{index}]")))
+            };
+            match view.division(&whole) {
+                Division::Whole => None,
+                Division::Members => Some(members(&whole, ".")),
+                Division::ToMembers => {
+                    let target = view.element(&whole, 0)?;
+                    let mut all: Vec<Shown> = members(&target, "->");
+                    let n_members = view.members(&target).len() as u64;
+                    let positions = (n_members..).zip(1..view.n_targets(&whole).min(MAX_TARGETS));
+                    let wanted = positions.filter(|(position, _)| range.contains(position));
+                    all.extend(wanted.map_while(|(_, index)| element(index)));
+                    Some(all)
+                }
+                Division::ToWhole => {
+                    let target = element(0).map(|target| Shown { name: format!("*{text}"), ..target });
+                    Some(target.into_iter().filter(|_| range.start == 0 && range.end > 0).collect())
+                }
+                Division::Elements(n) => Some((range.start..range.end.min(n)).map_while(element).collect()),
+            }
+        })?;
+        Ok(found.flatten())
+    }
+
+
+    fn detail(&mut self, step: Step) -> Result<Option<Detail>, TraceError> {
+        detail::detail(&mut self.player, step)
+    }
+
+    fn meaning(
+        &mut self,
+        at: (Step, usize),
+        expression: &Expression,
+    ) -> Result<Result<Meaning, String>, TraceError> {
+        let found = self.look_at(at, |state| {
+            let computed = |value: String| Meaning { value, target: None, division: Division::Whole };
+            match expression::evaluate(&state, expression)? {
+                Value::Number(number) => Ok(computed(number.shown())),
+                Value::Pointer(0, ..) => Ok(computed("NULL".to_owned())),
+                Value::Pointer(address, ..) => {
+                    let name = state.view.name(address, 0).map(|name| format!(" -> {name}"));
+                    Ok(computed(format!("{address:#x}{}", name.unwrap_or_default())))
+                }
+                Value::Place(place) => {
+                    let target = match place.held {
+                        Some(_) => Target::Register(state.frame.number, place.name.to_string()),
+                        None => Target::Memory(place.address, place.size),
+                    };
+                    let division = state.view.division(&place);
+                    Ok(Meaning { value: state.view.show(&place), target: Some(target), division })
+                }
+            }
+        })?;
+        Ok(found.unwrap_or_else(|| Err("there is no such activation on the stack".to_owned())))
+    }
+
+
+    fn test(
+        &mut self,
+        steps: &[Step],
+        condition: &Condition,
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<Vec<Result<bool, String>>, TraceError> {
+        condition.test(&mut self.player, steps, is_over)
+    }
+
+    fn writers(
+        &mut self,
+        walk: &Walk,
+        target: &Target,
+        range: Range<u32>,
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<Option<Vec<Step>>, TraceError> {
+        let range = range.start.max(1)..range.end;
+        let (mut found, played) = match target {
+            Target::Memory(address, size) => {
+                let listed = self.writes.listed(&range, *address, *size).collect();
+                let is_played = self.writes.may_write(&range, *address, *size);
+                (listed, [if is_played { range.clone() } else { 0..0 }, 0..0])
+            }
+            Target::Register(frame, _) => (Vec::new(), Self::seen(walk, *frame, &range)),
+        };
+        let (globals, words) = (Arc::clone(&self.player.globals), self.player.trace().process.words.clone());
+        for played in played.into_iter().filter(|played| !played.is_empty()) {
+            let mut writers = Writers {
+                player: (&globals, &words),
+                target,
+                end: played.end,
+                found: Vec::new(),
+                is_over,
+                is_done: false,
+                is_interrupted: false,
+            };
+            self.player.rewind(Step(played.start));
+            self.player.play(&mut writers)?;
+            if writers.is_interrupted {
+                return Ok(None);
+            }
+            found.extend(writers.found);
+        }
+        found.retain(|step| range.contains(&step.0));
+        found.sort_unstable();
+        found.dedup();
+        Ok(Some(found))
+    }
+}
+
+fn shown<'v>(view: View<'v>, place: &object::Place<'v>, name: String, expression: String) -> Shown {
+    Shown { name, value: view.show(place), expression, division: view.division(place) }
+}
