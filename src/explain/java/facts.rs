@@ -34,11 +34,11 @@ const STREAM: &str = "PrintStream#";
 ///
 /// - `members`: its steps, ascending.
 ///
-/// Cost: plays the trace up to the end of the last of them.
+/// Cost: plays from the last checkpoint before the first of them to the end of the last one.
 pub fn facts(recorded: &mut Recorded, members: &[Step]) -> Result<Option<Facts>, TraceError> {
     let beside = Beside { members, found: HashMap::new(), open: None };
     let mut watch = (Focus::new(members, Step(u32::MAX)), beside);
-    recorded.player.replay(&mut watch)?;
+    recorded.player.replay_from(members.first().copied().unwrap_or(Step::START), &mut watch)?;
     let (focus, mut beside) = watch;
     let mut found: Option<Facts> = None;
     for mut detail in focus.end() {

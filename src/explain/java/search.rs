@@ -39,8 +39,8 @@ fn place(frame: &Frame, location: Location) -> Place {
 /// - `shown`: the step that a person looks at for another one; `from` is such a step, and so is the result.
 /// - `is_stopped`: is given the step that the search has come to, about every [`SLICE`] steps.
 ///
-/// Cost: plays from the beginning up to what is found, backward up to `from`; for a write also up to the end of the line of
-/// `from`.
+/// Cost: forward, plays from the last checkpoint before `from` up to what is found; backward, from the beginning up to `from`.
+/// For a write also from that checkpoint up to the end of the line of `from`.
 pub fn search(
     player: &mut Player,
     wanted: Wanted<'_>,
@@ -52,14 +52,14 @@ pub fn search(
         Wanted::Text(text) => Target::Text(text),
         Wanted::Write(name) => {
             let mut named = Named { name, from, shown, found: None, is_over: false };
-            player.replay(&mut named)?;
+            player.replay_from(from, &mut named)?;
             let Some(place) = named.found else { return Ok(Sought::Nothing) };
             Target::Place(place)
         }
     };
-    let hunt = Hunt { target, from, time, shown, is_stopped, found: None, stopped: None, n_steps: 0 };
-    let mut hunt = hunt;
-    player.replay(&mut hunt)?;
+    let mut hunt = Hunt { target, from, time, shown, is_stopped, found: None, stopped: None, n_steps: 0 };
+    let begin = if time == Time::Forward { from } else { Step::START };
+    player.replay_from(begin, &mut hunt)?;
     Ok(match (hunt.stopped, hunt.found) {
         (Some(step), _) => Sought::Stopped(step),
         (None, Some(step)) => Sought::Found(step),

@@ -208,11 +208,7 @@ impl Tape {
     }
 
     /// The same for a C program, with an index of writes that is empty.
-    pub(super) fn read(
-        player: Player,
-        writes: Writes,
-        is_over: &dyn Fn() -> bool,
-    ) -> Result<Option<Self>, TraceError> {
+    pub(super) fn read(player: Player, writes: Writes, is_over: &dyn Fn() -> bool) -> Result<Option<Self>, TraceError> {
         native::read(player, writes, Table::new(is_over))
     }
 

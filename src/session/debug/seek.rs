@@ -179,7 +179,8 @@ fn is_file(file: &str, name: &str) -> bool {
 /// Whether the name of a function is this one, with or without its class and its parameters.
 fn is_function(function: &str, name: &str) -> bool {
     let bare = function.split('(').next().unwrap_or(function);
-    let inner = |whole: &str| whole.strip_suffix(name).is_some_and(|before| before.ends_with("::") || before.ends_with('.'));
+    let inner =
+        |whole: &str| whole.strip_suffix(name).is_some_and(|before| before.ends_with("::") || before.ends_with('.'));
     !name.is_empty() && (function == name || bare == name || inner(bare) || inner(function))
 }
 

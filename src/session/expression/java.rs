@@ -192,7 +192,7 @@ fn number(text: &str) -> Option<Number> {
 
 /// Whether a condition holds right before some steps; see [`Condition::test`].
 ///
-/// Cost: plays from the beginning up to the last of them.
+/// Cost: plays from the last checkpoint before the first of them up to the last one.
 pub fn test(
     condition: &Condition,
     player: &mut Player,
@@ -200,7 +200,7 @@ pub fn test(
     is_over: &dyn Fn() -> bool,
 ) -> Result<Vec<Result<bool, String>>, TraceError> {
     let mut tests = Tests { steps, condition, found: Vec::new(), is_over, is_interrupted: false };
-    player.replay(&mut tests)?;
+    player.replay_from(steps.first().copied().unwrap_or(Step::START), &mut tests)?;
     let Tests { mut found, is_interrupted, .. } = tests;
     if !is_interrupted {
         found.resize(steps.len(), Ok(false));
@@ -235,10 +235,10 @@ impl Watch for Tests<'_> {
 
 /// Looks at the process right before a step; `None` if there is no such step.
 ///
-/// Cost: plays from the beginning up to there.
+/// Cost: plays from the last checkpoint before it.
 pub fn before<T>(player: &mut Player, step: Step, look: impl FnOnce(State<'_>) -> T) -> Result<Option<T>, TraceError> {
     let mut before = Before { step, look: Some(look), found: None };
-    player.replay(&mut before)?;
+    player.replay_from(step, &mut before)?;
     Ok(before.found)
 }
 

@@ -57,6 +57,10 @@ impl Objects for Known {
     fn extent(&self, (name, _): &Self::Place) -> (u64, u64) {
         (100, if name == "a" { 12 } else { 4 })
     }
+
+    fn shown(&self, (name, index): &Self::Place) -> String {
+        format!("{name}{index}")
+    }
 }
 
 fn computed(text: &str) -> Result<String, String> {

@@ -131,6 +131,19 @@ pub struct Machine {
     n_new: u64,
 }
 
+/// A process at some point of its run, without what is the same in all of it.
+#[derive(Debug, Clone)]
+pub struct Moment {
+    threads: BTreeMap<u32, Thread>,
+    thread: u32,
+    memory: Memory,
+    /// The steps that had begun.
+    pub n_steps: u32,
+    n_frames: u64,
+    n_records: u64,
+    n_new: u64,
+}
+
 /// Activations deeper than this are damage, not recursion.
 const MAX_DEPTH: usize = 10_000_000;
 
@@ -165,6 +178,21 @@ impl Machine {
         self.memory = Memory::default();
         (self.thread, self.n_steps, self.n_frames, self.n_records, self.n_unwound, self.n_new) = (0, 0, 0, 0, 0, 0);
         (self.n_reads, self.n_other, self.n_reached, self.n_derived, self.n_wrong) = (0, 0, 0, 0, 0);
+    }
+
+    /// The process between two records.
+    pub fn moment(&self) -> Moment {
+        let Self { n_steps, n_frames, n_records, n_new, .. } = *self;
+        let (threads, memory) = (self.threads.clone(), self.memory.clone());
+        Moment { threads, thread: self.thread, memory, n_steps, n_frames, n_records, n_new }
+    }
+
+    /// Goes to a moment of the same process. What is counted for [`Stat`](crate::trace::stat::Stat) begins there.
+    pub fn go_to(&mut self, moment: Moment) {
+        self.rewind();
+        (self.threads, self.memory, self.thread) = (moment.threads, moment.memory, moment.thread);
+        (self.n_steps, self.n_frames) = (moment.n_steps, moment.n_frames);
+        (self.n_records, self.n_new) = (moment.n_records, moment.n_new);
     }
 
     /// Takes a record.

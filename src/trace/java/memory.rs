@@ -84,6 +84,16 @@ impl Memory {
         }
     }
 
+    /// The number of places that something is known of.
+    pub fn len(&self) -> usize {
+        self.fields.len() + self.elements.len() + self.statics.len() + self.births.len()
+    }
+
+    /// Whether nothing is known.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// The field of an object with this name, if it was read or written.
     pub fn field_named(&self, object: u32, name: &str, program: &Program) -> Option<Location> {
         let is_there = |field: &FieldId| self.fields.contains_key(&key(object, field.0));

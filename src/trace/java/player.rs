@@ -1,20 +1,45 @@
-//! Plays a trace from its beginning.
+//! Plays a trace from its beginning, or from a checkpoint.
+//!
+//! A checkpoint is a copy of the process between two records. There are only so many: when they would take too much room,
+//! every second one goes, and later ones are farther apart.
 
 use crate::trace::TraceError;
 use crate::trace::container::Trace;
 use crate::trace::java::machine::Machine;
+use crate::trace::java::machine::Moment;
 use crate::trace::java::machine::Nobody;
 use crate::trace::java::machine::Watch;
 use crate::trace::java::objects::Objects;
 use crate::trace::java::program::Program;
 use crate::trace::java::streams::Streams;
 use crate::trace::spool::Spool;
+use crate::trace::step::Step;
 use std::sync::Arc;
+
+/// Records from one checkpoint to the next, at first.
+const DISTANCE: u64 = 1 << 15;
+
+/// Checkpoints at the most.
+const MAX_CHECKPOINTS: usize = 32;
+
+/// Places that all checkpoints may know something of.
+const MAX_PLACES: usize = 4 << 20;
+
+/// A point from which a trace is played.
+struct Checkpoint {
+    streams: Streams,
+    moment: Moment,
+    n_records: u64,
+    n_places: usize,
+}
 
 /// A trace of Java that is played.
 pub struct Player {
     trace: Trace,
     streams: Streams,
+    /// Ascending.
+    checkpoints: Vec<Checkpoint>,
+    distance: u64,
     /// The process, as it is after the records played so far.
     pub machine: Machine,
     /// Where graphs of the run go that are too large for memory.
@@ -27,7 +52,7 @@ impl Player {
         let program = Program::read(&mut trace)?;
         let machine = Machine::new(program, Arc::new(Objects::read(&mut trace)?));
         let streams = Streams::new(&trace);
-        Ok(Self { trace, streams, machine, spool: None })
+        Ok(Self { trace, streams, checkpoints: Vec::new(), distance: DISTANCE, machine, spool: None })
     }
 
     /// The trace.
@@ -47,6 +72,9 @@ impl Player {
             && let Some(record) = self.streams.next(&mut self.trace, &self.machine.program)?
         {
             self.machine.take(record, watch)?;
+            if self.machine.n_records.is_multiple_of(self.distance) {
+                self.keep();
+            }
         }
         if !watch.is_done() {
             self.machine.finish(watch);
@@ -57,6 +85,36 @@ impl Player {
     /// Plays the whole trace from its beginning.
     pub fn replay<W: Watch>(&mut self, watch: &mut W) -> Result<(), TraceError> {
         self.rewind();
+        self.play(watch)
+    }
+
+    fn keep(&mut self) {
+        let n_records = self.machine.n_records;
+        if self.checkpoints.last().is_some_and(|last| last.n_records >= n_records) {
+            return;
+        }
+        let (streams, moment, n_places) = (self.streams.clone(), self.machine.moment(), self.machine.memory.len());
+        self.checkpoints.push(Checkpoint { streams, moment, n_records, n_places });
+        let n_all: usize = self.checkpoints.iter().map(|checkpoint| checkpoint.n_places).sum();
+        if self.checkpoints.len() > MAX_CHECKPOINTS || n_all > MAX_PLACES {
+            self.distance *= 2;
+            let distance = self.distance;
+            self.checkpoints.retain(|checkpoint| checkpoint.n_records.is_multiple_of(distance));
+        }
+    }
+
+    /// Plays the trace from before a step on.
+    ///
+    /// Cost: plays from the last checkpoint before the step.
+    pub fn replay_from<W: Watch>(&mut self, step: Step, watch: &mut W) -> Result<(), TraceError> {
+        let is_before = |checkpoint: &&Checkpoint| checkpoint.moment.n_steps < step.0;
+        match self.checkpoints.iter().rev().find(is_before) {
+            Some(checkpoint) => {
+                self.machine.go_to(checkpoint.moment.clone());
+                self.streams = checkpoint.streams.clone();
+            }
+            None => self.rewind(),
+        }
         self.play(watch)
     }
 

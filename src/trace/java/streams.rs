@@ -26,6 +26,7 @@ pub struct Record {
 }
 
 /// The stream of a thread.
+#[derive(Clone)]
 struct Stream {
     thread: u32,
     /// Whether it has no more records.
@@ -39,6 +40,7 @@ struct Stream {
 }
 
 /// The records of a trace.
+#[derive(Clone)]
 pub struct Streams {
     threads: Vec<Stream>,
     /// The stream whose piece is being taken.

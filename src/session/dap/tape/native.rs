@@ -184,14 +184,12 @@ impl Past for Played {
         Ok(levels.unwrap_or_default())
     }
 
-
     fn variables(&mut self, at: (Step, usize), is_global: bool) -> Result<Option<Vec<Shown>>, TraceError> {
         self.look_at(at, |State { view, frame }| {
             let places = if is_global { view.seen_globals(frame) } else { view.variables(frame) };
             places.iter().map(|place| shown(view, place, place.name.to_string(), place.name.to_string())).collect()
         })
     }
-
 
     fn parts(
         &mut self,
@@ -234,16 +232,11 @@ impl Past for Played {
         Ok(found.flatten())
     }
 
-
     fn detail(&mut self, step: Step) -> Result<Option<Detail>, TraceError> {
         detail::detail(&mut self.player, step)
     }
 
-    fn meaning(
-        &mut self,
-        at: (Step, usize),
-        expression: &Expression,
-    ) -> Result<Result<Meaning, String>, TraceError> {
+    fn meaning(&mut self, at: (Step, usize), expression: &Expression) -> Result<Result<Meaning, String>, TraceError> {
         let found = self.look_at(at, |state| {
             let computed = |value: String| Meaning { value, target: None, division: Division::Whole };
             match expression::evaluate(&state, expression)? {
@@ -265,7 +258,6 @@ impl Past for Played {
         })?;
         Ok(found.unwrap_or_else(|| Err("there is no such activation on the stack".to_owned())))
     }
-
 
     fn test(
         &mut self,
