@@ -6,6 +6,9 @@ use std::io::BufReader;
 use std::io::Read as _;
 use std::io::Write as _;
 use std::path::PathBuf;
+use std::process::Child;
+use std::process::ChildStdin;
+use std::process::ChildStdout;
 use std::process::Command;
 use std::process::Stdio;
 
@@ -231,42 +234,67 @@ fn a_recording_that_is_cut_or_of_another_version_is_a_clear_error() {
     assert!(out.contains("there is no recording `0001` that can be read"), "{out}");
 }
 
+/// An editor that talks to a server.
+pub struct Editor {
+    server: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Editor {
+    /// Starts a server.
+    pub fn new(server: &mut Command) -> Self {
+        let mut server = server.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let (input, output) = (server.stdin.take().unwrap(), BufReader::new(server.stdout.take().unwrap()));
+        let mut editor = Self { server, input, output };
+        editor.ask("initialize", &json!({"adapterID": "git-idd"}), 0);
+        editor
+    }
+
+    fn read(&mut self) -> Value {
+        let mut header = String::new();
+        self.output.read_line(&mut header).unwrap();
+        let length = header.trim().strip_prefix("Content-Length: ").unwrap().parse().unwrap();
+        self.output.read_line(&mut String::new()).unwrap();
+        let mut bytes = vec![0; length];
+        self.output.read_exact(&mut bytes).unwrap();
+        serde_json::from_slice(&bytes).unwrap()
+    }
+
+    /// The body of the answer to a request, and those of so many events after it.
+    #[track_caller]
+    pub fn ask(&mut self, command: &str, arguments: &Value, n_events: usize) -> Vec<Value> {
+        let text = json!({"seq": 1, "type": "request", "command": command, "arguments": arguments}).to_string();
+        write!(self.input, "Content-Length: {}\r\n\r\n{text}", text.len()).unwrap();
+        let all: Vec<Value> = (0..=n_events).map(|_| self.read()).collect();
+        assert_eq!(all[0]["success"], true, "{}", all[0]);
+        all.into_iter().map(|mut message| message["body"].take()).collect()
+    }
+
+    /// Ends the conversation.
+    pub fn leave(mut self) {
+        self.ask("disconnect", &json!({}), 0);
+        assert!(self.server.wait().unwrap().success());
+    }
+}
+
 #[test]
 fn an_editor_goes_back_from_a_crash() {
     let fixture = Fixture::of(&format!("cat >a.c <<'END'\n{PROGRAM}END\ngit add a.c && git commit -qm one"));
     let recorded = fixture.run(&["record", "--build", "$CC -o a a.c", "--", "./a"]);
     assert!(recorded.status.success(), "{}", String::from_utf8_lossy(&recorded.stderr));
-    let mut server = fixture.command(&["dap"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    let (mut input, mut output) = (server.stdin.take().unwrap(), BufReader::new(server.stdout.take().unwrap()));
-    let mut read = || -> Value {
-        let mut header = String::new();
-        output.read_line(&mut header).unwrap();
-        let length = header.trim().strip_prefix("Content-Length: ").unwrap().parse().unwrap();
-        output.read_line(&mut String::new()).unwrap();
-        let mut bytes = vec![0; length];
-        output.read_exact(&mut bytes).unwrap();
-        serde_json::from_slice(&bytes).unwrap()
-    };
-    let mut ask = |command: &str, arguments: Value, n_events: usize| -> Vec<Value> {
-        let text = json!({"seq": 1, "type": "request", "command": command, "arguments": arguments}).to_string();
-        write!(input, "Content-Length: {}\r\n\r\n{text}", text.len()).unwrap();
-        let all: Vec<Value> = (0..=n_events).map(|_| read()).collect();
-        assert_eq!(all[0]["success"], true, "{}", all[0]);
-        all
-    };
-    ask("initialize", json!({"adapterID": "git-idd"}), 0);
-    ask("launch", json!({}), 1);
+    let mut editor = Editor::new(&mut fixture.command(&["dap"]));
+    editor.ask("launch", &json!({}), 1);
     let file = fixture.repo().join("a.c");
     let set = json!({"source": {"path": file}, "breakpoints": [{"line": 3}]});
-    assert_eq!(ask("setBreakpoints", set, 0)[0]["body"]["breakpoints"][0]["verified"], true);
-    let stopped = ask("configurationDone", json!({}), 1)[1]["body"].clone();
+    assert_eq!(editor.ask("setBreakpoints", &set, 0)[0]["breakpoints"][0]["verified"], true);
+    let stopped = editor.ask("configurationDone", &json!({}), 1)[1].clone();
     assert_eq!(stopped["reason"], "exception");
-    let top = ask("stackTrace", json!({"threadId": stopped["threadId"]}), 0)[0]["body"]["stackFrames"][0].clone();
+    let top = editor.ask("stackTrace", &json!({"threadId": stopped["threadId"]}), 0)[0]["stackFrames"][0].clone();
     assert_eq!((&top["line"], &top["name"]), (&json!(10), &json!("main")), "{top}");
     assert!(top["source"]["path"].as_str().unwrap().ends_with("/a.c"), "{top}");
-    assert_eq!(ask("reverseContinue", json!({"threadId": 1}), 1)[1]["body"]["reason"], "breakpoint");
-    let value = ask("evaluate", json!({"expression": "n"}), 0)[0]["body"]["result"].clone();
+    assert_eq!(editor.ask("reverseContinue", &json!({"threadId": 1}), 1)[1]["reason"], "breakpoint");
+    let value = editor.ask("evaluate", &json!({"expression": "n"}), 0)[0]["result"].clone();
     assert_eq!(value, "2");
-    ask("disconnect", json!({}), 0);
-    assert!(server.wait().unwrap().success());
+    editor.leave();
 }

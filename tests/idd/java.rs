@@ -29,7 +29,7 @@ pub fn version() -> Option<u32> {
 }
 
 /// A repository with these files, all committed.
-fn repository(files: &[(&str, &str)]) -> tempfile::TempDir {
+pub fn repository(files: &[(&str, &str)]) -> tempfile::TempDir {
     let place = tempfile::tempdir().unwrap();
     for (name, content) in files {
         fs::write(place.path().join(name), content).unwrap();
@@ -45,7 +45,7 @@ const BUILD: &str = "javac -g -d out *.java";
 
 /// Records a test; the result is what was said, and the description of the recording.
 #[track_caller]
-fn record(place: &Path, words: &[&str], test: &str) -> (String, serde_json::Value) {
+pub fn record(place: &Path, words: &[&str], test: &str) -> (String, serde_json::Value) {
     let words: Vec<&str> = ["record", "--build", BUILD].iter().chain(words).chain(&["--", test]).copied().collect();
     let (said, progress, code) = plain::idd(place, &words);
     assert_eq!(code, Some(0), "{said}{progress}");
@@ -184,7 +184,7 @@ public class Main {
 
 /// What a command says about the last recording.
 #[track_caller]
-fn asked(place: &Path, words: &[&str]) -> String {
+pub fn asked(place: &Path, words: &[&str]) -> String {
     let (said, progress, code) = plain::idd(place, words);
     assert_eq!(code, Some(0), "{words:?}: {said}{progress}");
     said

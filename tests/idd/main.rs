@@ -13,6 +13,7 @@ mod cplusplus;
 mod damage;
 mod dap;
 mod debug;
+mod debug_java;
 mod docs;
 mod dominators;
 mod expect;

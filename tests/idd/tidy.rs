@@ -58,7 +58,6 @@ const LAYERS: [(&str, &[&str]); 21] = [
     ("hunt", &["outcome", "revision", "search", "plural", "change", "reduce"]),
     ("shrink", &["outcome", "search", "syntax"]),
     ("explain", &["logic", "trace"]),
-    ("explain::java", &["instrument", "trace", "trace::java", "explain"]),
     ("explain::native", &["plural", "logic", "instrument", "trace", "trace::native", "explain"]),
     ("explain::java", &["plural", "logic", "instrument", "trace", "trace::java", "explain"]),
     ("world", &["outcome", "revision", "search", "plural", "syntax", "change", "instrument", "trace", "trace::native"]),

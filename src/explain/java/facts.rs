@@ -29,6 +29,9 @@ const CONTENTS: &str = "contents of ";
 /// The class of the streams of a program.
 const STREAM: &str = "PrintStream#";
 
+/// The static field that a compiler adds to a class with assertions.
+const SWITCH: &str = ".$assertionsDisabled";
+
 /// The facts about a line; `None` if there is no such step. Nothing is called to show a value: objects are shown by their
 /// fields and elements, as far as the recorded code read or wrote them.
 ///
@@ -57,13 +60,15 @@ pub fn facts(recorded: &mut Recorded, members: &[Step]) -> Result<Option<Facts>,
     Ok(found)
 }
 
-/// Names what a step reads and writes as its line sees it, and leaves the streams of the program out.
+/// Names what a step reads and writes as its line sees it, and leaves out the streams of the program, and whether assertions
+/// are enabled.
 fn name(detail: &mut Detail, own: &Own) {
     let is_stream = |access: &Access| {
         let is_printer = access.named.value.as_ref().is_some_and(|value| value.starts_with(STREAM));
         is_printer && (access.named.name.starts_with("System.") || access.named.name.starts_with(CONTENTS))
     };
-    detail.reads.retain(|access| !is_stream(access));
+    let is_switch = |access: &Access| access.named.name.ends_with(SWITCH);
+    detail.reads.retain(|access| !is_stream(access) && !is_switch(access));
     detail.writes.retain(|access| !is_stream(access));
     for access in &mut detail.reads {
         access.target = own.targets.get(&access.named.name).cloned();

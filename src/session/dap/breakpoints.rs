@@ -95,21 +95,18 @@ impl Stand {
             (if reference == 0 { arguments::level(arguments)? } else { of_list }, name.to_owned())
         };
         let kind = if reference < FIRST_NODE { reference % STRIDE } else { LOCALS };
-        let target = if kind == READ || kind == WRITTEN {
+        let mut target = None;
+        if kind == READ || kind == WRITTEN {
             let detail = self.tape.detail(self.step).map_err(of_trace)?;
             let accesses = detail.map(|detail| if kind == READ { detail.reads } else { detail.writes });
             let accesses = accesses.unwrap_or_default();
-            accesses.iter().find(|access| access.named.name == name).and_then(tape::target)
-        } else if let Ok(expression) = expression::parse(&text) {
+            target = accesses.iter().find(|access| access.named.name == name).and_then(tape::target);
+        }
+        if let (None, Ok(expression)) = (&target, expression::parse(&text)) {
             let meaning = self.tape.meaning((self.step, level), &expression).map_err(of_trace)?;
-            meaning.ok().and_then(|meaning| meaning.target)
-        } else {
-            None
-        };
-        let id = target.map(|target| match target {
-            Target::Memory(address, size) => format!("memory:{address}:{size}"),
-            Target::Register(frame, name) => format!("register:{frame}:{name}"),
-        });
+            target = meaning.ok().and_then(|meaning| meaning.target);
+        }
+        let id = target.map(|target| target.id());
         let description =
             if id.is_some() { format!("writes of {name}") } else { format!("{name} has no address here") };
         Ok(json!({"dataId": id, "description": description, "accessTypes": ["write"], "canPersist": false}))
@@ -137,7 +134,7 @@ impl Stand {
 
     /// The hits of a data breakpoint, or why it cannot have any.
     fn data_hits(&self, wanted: &Value) -> Result<Hits, String> {
-        let target = wanted["dataId"].as_str().and_then(target_of).ok_or("it is no place in the recorded run")?;
+        let target = wanted["dataId"].as_str().and_then(Target::of_id).ok_or("it is no place in the recorded run")?;
         if arguments::text(&wanted["condition"], "a condition")?.is_some() {
             return Err("a data breakpoint has no condition".to_owned());
         }
@@ -160,16 +157,5 @@ fn count(wanted: &Value) -> Result<Option<Count>, String> {
             let count = Count::parse(text).ok_or("a hit count is a number, or `>= 5`, `> 5`, `% 5`")?;
             Ok(Some(count))
         }
-    }
-}
-
-/// Reads what [`Stand::data_info`] gave.
-fn target_of(id: &str) -> Option<Target> {
-    let (kind, rest) = id.split_once(':')?;
-    let (first, second) = rest.split_once(':')?;
-    match kind {
-        "memory" => Some(Target::Memory(first.parse().ok()?, second.parse().ok()?)),
-        "register" => Some(Target::Register(first.parse().ok()?, second.to_owned())),
-        _ => None,
     }
 }

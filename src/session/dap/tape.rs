@@ -11,6 +11,8 @@ use crate::session::recorded::Run;
 use crate::trace::TraceError;
 use crate::trace::detail::Access;
 use crate::trace::detail::Detail;
+use crate::trace::java::memory::Location;
+use crate::trace::java::method::FieldId;
 use crate::trace::native::parts::Division;
 use crate::trace::native::play::Player;
 use crate::trace::place::Place;
@@ -68,6 +70,50 @@ pub enum Target {
     Memory(u64, u64),
     /// A variable that is kept in a register: the number of the activation, and its name.
     Register(u64, String),
+    /// A place in a process of Java; of a local also the number of the activation, else 0.
+    Place(Location, u64),
+}
+
+impl Target {
+    /// Its text for a client, which may send it again.
+    pub fn id(&self) -> String {
+        match self {
+            Self::Memory(address, size) => format!("memory:{address}:{size}"),
+            Self::Register(frame, name) => format!("register:{frame}:{name}"),
+            Self::Place(location, frame) => {
+                let (kind, first, second) = match location {
+                    Location::Local(local) => ("local", u32::from(*local), 0),
+                    Location::Field(object, field) => ("field", *object, field.0),
+                    Location::Static(field) => ("static", field.0, 0),
+                    Location::Element(array, index) => ("element", *array, *index),
+                    Location::State(object) => ("state", *object, 0),
+                };
+                format!("{kind}:{first}:{second}:{frame}")
+            }
+        }
+    }
+
+    /// Reads such a text.
+    pub fn of_id(id: &str) -> Option<Self> {
+        let (kind, rest) = id.split_once(':')?;
+        let (first, second) = rest.split_once(':')?;
+        match kind {
+            "memory" => return Some(Self::Memory(first.parse().ok()?, second.parse().ok()?)),
+            "register" => return Some(Self::Register(first.parse().ok()?, second.to_owned())),
+            _ => {}
+        }
+        let (second, frame) = second.split_once(':')?;
+        let (first, second): (u32, u32) = (first.parse().ok()?, second.parse().ok()?);
+        let location = match kind {
+            "local" => Location::Local(u16::try_from(first).ok()?),
+            "field" => Location::Field(first, FieldId(second)),
+            "static" => Location::Static(FieldId(first)),
+            "element" => Location::Element(first, second),
+            "state" => Location::State(first),
+            _ => return None,
+        };
+        Some(Self::Place(location, frame.parse().ok()?))
+    }
 }
 
 /// What an expression means: its value, and where it is.

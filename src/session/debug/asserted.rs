@@ -15,8 +15,12 @@ use std::collections::HashMap;
 /// Of the lines with assertions that ran, so many of the last steps count.
 const MAX_HELD: usize = 10_000;
 
-/// The condition of the assertion in a line of the source.
-fn assertion(line: &str) -> Option<&str> {
+/// The condition of the assertion in a line of the source: `assert(n > 0);`, in Java `assert n > 0 : text;`.
+fn assertion(line: &str, is_java: bool) -> Option<&str> {
+    if is_java {
+        let condition = line.trim_start().strip_prefix("assert ")?.split([';', ':']).next()?.trim();
+        return Some(condition).filter(|condition| !condition.is_empty());
+    }
     let code = line.split("//").next().unwrap_or(line);
     let mut found = code.match_indices("assert");
     found.find_map(|(at, word)| {
@@ -37,7 +41,7 @@ pub fn assertions(statements: &Statements, sources: &mut Sources) -> HashMap<u32
     let found = places.filter_map(|(number, place)| {
         let place = place.as_ref().filter(|place| place.line > 0)?;
         let line = sources.line(&place.file, place.line)?;
-        Some((number, assertion(&line)?.to_owned()))
+        Some((number, assertion(&line, place.file.ends_with(".java"))?.to_owned()))
     });
     found.collect()
 }
@@ -77,10 +81,20 @@ mod tests {
 
     #[test]
     fn an_assertion_is_a_call_in_one_line() {
+        let assertion = |line| assertion(line, false);
         assert_eq!(assertion("    assert(l->n < 8);"), Some("l->n < 8"));
         assert_eq!(assertion("if (x) assert ( (a) && f(b) ); g();"), Some("(a) && f(b)"));
         for line in ["static_assert(1);", "assertion(x);", "// assert(x)", "assert(x", "assert()", "x = assert;"] {
             assert_eq!(assertion(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn an_assertion_of_java_is_a_statement() {
+        assert_eq!(assertion("    assert (n > 0) && m == 2 : text;", true), Some("(n > 0) && m == 2"));
+        assert_eq!(assertion("assert n > 0;", true), Some("n > 0"));
+        for line in ["assertTrue(n > 0);", "// assert n > 0;", "assert ;", "int assert_ = 1;"] {
+            assert_eq!(assertion(line, true), None, "{line}");
         }
     }
 }

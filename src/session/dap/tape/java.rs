@@ -12,6 +12,7 @@ use crate::session::expression::Expression;
 use crate::session::expression::Objects as _;
 use crate::session::expression::Value;
 use crate::session::expression::condition::Condition;
+use crate::session::expression::condition::INTERVAL;
 use crate::session::expression::java::Place;
 use crate::session::expression::java::State;
 use crate::session::expression::java::before;
@@ -22,15 +23,25 @@ use crate::trace::execution::Execution as _;
 use crate::trace::java::frame::Frame;
 use crate::trace::java::machine::Machine;
 use crate::trace::java::machine::Watch;
+use crate::trace::java::memory::Location;
 use crate::trace::java::output;
 use crate::trace::java::parts;
 use crate::trace::java::player::Player;
 use crate::trace::java::text;
+use crate::trace::java::value::Value as Held;
 use crate::trace::native::parts::Division;
 use crate::trace::step::Step;
 use crate::trace::walk::Walk;
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
+
+/// A run that is played.
+struct Played {
+    player: Player,
+    /// The steps that write a place, if they were looked for.
+    writers: HashMap<(Location, u64), Vec<Step>>,
+}
 
 impl Watch for Table<'_> {
     fn step(&mut self, machine: &Machine, frame: &Frame) {
@@ -48,11 +59,11 @@ impl Watch for Table<'_> {
 pub fn read(mut player: Player, mut table: Table<'_>) -> Result<Option<Tape>, TraceError> {
     player.replay(&mut table)?;
     let crash = if table.is_interrupted { None } else { output::outputs(&mut player)?.crash };
-    Ok(table.end(Box::new(player), crash.map(|step| (step, 0))))
+    Ok(table.end(Box::new(Played { player, writers: HashMap::new() }), crash.map(|step| (step, 0))))
 }
 
 /// How a value is divided.
-fn division(machine: &Machine, descriptor: &str, value: crate::trace::java::value::Value) -> Division {
+fn division(machine: &Machine, descriptor: &str, value: Held) -> Division {
     let object = value.object().filter(|object| *object != 0 && descriptor.starts_with(['L', '[']));
     match object.map(|object| parts::count(machine, object)) {
         None | Some((0, _)) => Division::Whole,
@@ -83,9 +94,9 @@ fn look_at<T>(
     Ok(found.flatten())
 }
 
-impl Past for Player {
+impl Past for Played {
     fn stack(&mut self, step: Step, range: Range<usize>) -> Result<(Vec<Level>, usize), TraceError> {
-        let levels = before(self, step, |state| {
+        let levels = before(&mut self.player, step, |state| {
             let level = |frame: &Frame| Level {
                 function: Arc::clone(&frame.method.function),
                 place: Some(frame.place().clone()).filter(|place| place.line != 0),
@@ -98,7 +109,7 @@ impl Past for Player {
     }
 
     fn variables(&mut self, at: (Step, usize), is_global: bool) -> Result<Option<Vec<Shown>>, TraceError> {
-        look_at(self, at, |state| {
+        look_at(&mut self.player, at, |state| {
             let this = (!state.frame.method.is_static).then(|| "this".into());
             let names: Vec<Arc<str>> =
                 if is_global { state.static_names() } else { this.into_iter().chain(state.names()).collect() };
@@ -118,7 +129,7 @@ impl Past for Player {
     ) -> Result<Option<Vec<Shown>>, TraceError> {
         let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
         let wanted = (number(range.start), number(range.end.saturating_sub(range.start)));
-        let found = look_at(self, at, |state| {
+        let found = look_at(&mut self.player, at, |state| {
             let Some(Place::Value(_, _, value)) = expression::place(&state, expression) else { return None };
             let object = value.object().filter(|object| *object != 0)?;
             let part = |part: parts::Part| {
@@ -132,11 +143,11 @@ impl Past for Player {
     }
 
     fn detail(&mut self, step: Step) -> Result<Option<Detail>, TraceError> {
-        Ok(self.details(&[step], Step(u32::MAX))?.pop())
+        Ok(self.player.details(&[step], Step(u32::MAX))?.pop())
     }
 
     fn meaning(&mut self, at: (Step, usize), expression: &Expression) -> Result<Result<Meaning, String>, TraceError> {
-        let found = look_at(self, at, |state| {
+        let found = look_at(&mut self.player, at, |state| {
             let computed = |value: String| Meaning { value, target: None, division: Division::Whole };
             Ok(match expression::evaluate(&state, expression)? {
                 Value::Number(number) => computed(number.shown()),
@@ -144,8 +155,15 @@ impl Past for Player {
                     computed(text::object(state.machine, u32::try_from(object).unwrap_or_default()))
                 }
                 Value::Place(place) => {
+                    let target = match place {
+                        Place::Value(Some(location), ..) => {
+                            let is_local = matches!(location, Location::Local(_));
+                            Some(Target::Place(location, if is_local { state.frame.number } else { 0 }))
+                        }
+                        _ => None,
+                    };
                     let Shown { value, division, .. } = shown(state, &place, String::new(), String::new());
-                    Meaning { value, target: None, division }
+                    Meaning { value, target, division }
                 }
             })
         })?;
@@ -158,17 +176,55 @@ impl Past for Player {
         condition: &Condition,
         is_over: &dyn Fn() -> bool,
     ) -> Result<Vec<Result<bool, String>>, TraceError> {
-        test(condition, self, steps, is_over)
+        test(condition, &mut self.player, steps, is_over)
     }
 
-    /// None: no value of Java has an address.
+    /// The first time, the whole run is played.
     fn writers(
         &mut self,
         _walk: &Walk,
-        _target: &Target,
-        _range: Range<u32>,
-        _is_over: &dyn Fn() -> bool,
+        target: &Target,
+        range: Range<u32>,
+        is_over: &dyn Fn() -> bool,
     ) -> Result<Option<Vec<Step>>, TraceError> {
-        Ok(Some(Vec::new()))
+        let Target::Place(location, frame) = *target else { return Ok(Some(Vec::new())) };
+        if !self.writers.contains_key(&(location, frame)) {
+            let mut writers = Writers { location, frame, found: Vec::new(), is_over, is_interrupted: false };
+            self.player.replay(&mut writers)?;
+            if writers.is_interrupted {
+                return Ok(None);
+            }
+            writers.found.sort_unstable();
+            writers.found.dedup();
+            self.writers.insert((location, frame), writers.found);
+        }
+        let found = self.writers.get(&(location, frame)).into_iter().flatten();
+        Ok(Some(found.copied().filter(|step| range.contains(&step.0)).collect()))
+    }
+}
+
+/// Collects the steps that write a place.
+struct Writers<'w> {
+    location: Location,
+    /// The activation of a local, else 0.
+    frame: u64,
+    found: Vec<Step>,
+    is_over: &'w dyn Fn() -> bool,
+    is_interrupted: bool,
+}
+
+impl Watch for Writers<'_> {
+    fn step(&mut self, machine: &Machine, _frame: &Frame) {
+        self.is_interrupted |= machine.n_steps.is_multiple_of(INTERVAL) && (self.is_over)();
+    }
+
+    fn writes(&mut self, _machine: &Machine, frame: &Frame, location: Location, _value: Held) {
+        if location == self.location && (self.frame == 0 || self.frame == frame.number) {
+            self.found.push(frame.step);
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.is_interrupted
     }
 }

@@ -283,6 +283,7 @@ impl Past for Played {
                 (listed, [if is_played { range.clone() } else { 0..0 }, 0..0])
             }
             Target::Register(frame, _) => (Vec::new(), Self::seen(walk, *frame, &range)),
+            Target::Place(..) => (Vec::new(), [0..0, 0..0]),
         };
         let (globals, words) = (Arc::clone(&self.player.globals), self.player.trace().process.words.clone());
         for played in played.into_iter().filter(|played| !played.is_empty()) {

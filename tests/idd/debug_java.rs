@@ -1,0 +1,197 @@
+//! `git idd debug` and `git idd dap` on recordings of Java programs.
+
+use std::fs;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+
+use git_idd::trace::container::Trace;
+use git_idd::trace::detail::Detail;
+use git_idd::trace::java::detail::Focus;
+use git_idd::trace::java::player::Player;
+use git_idd::trace::step::Step;
+use serde_json::Value;
+use serde_json::json;
+
+use crate::dap::Editor;
+use crate::java::record;
+use crate::java::repository;
+use crate::java::version;
+use crate::plain;
+
+/// The fault is in line 28: the whole price is taken off.
+const CART: &str = r#"import java.util.ArrayList;
+import java.util.List;
+
+public class Main {
+    static class Item {
+        final String name;
+        int price;
+
+        Item(String name, int price) {
+            this.name = name;
+            this.price = price;
+        }
+    }
+
+    private final List<Item> items = new ArrayList<>();
+    private int total;
+
+    void add(String name, int price) {
+        Item item = new Item(name, price);
+        item.price = discounted(item);
+        items.add(item);
+        total += item.price;
+    }
+
+    static int discounted(Item item) {
+        int off = item.price > 100 ? 10 : 0;
+        if (item.price < 10)
+            off = item.price;
+        return item.price - off;
+    }
+
+    public static void main(String[] args) {
+        Main cart = new Main();
+        int[] prices = {120, 5, 40};
+        for (int i = 0; i < prices.length; i++) {
+            cart.add("item" + i, prices[i]);
+        }
+        int expected = 155;
+        if (cart.total != expected) {
+            throw new IllegalStateException("wrong: " + cart.total);
+        }
+    }
+}
+"#;
+
+/// What a walk with these answers prints, without numbers of objects, and its exit code.
+fn walked(place: &Path, answers: &str, more: &[&str]) -> (String, Option<i32>) {
+    fs::write(place.join(".git/answers"), answers).unwrap();
+    let words = [&["debug", "--answers", ".git/answers"], more].concat();
+    let (said, complaint, code) = plain::idd(place, &words);
+    let objects = regex::Regex::new(r"#\d+").unwrap();
+    (objects.replace_all(&(said + &complaint), "#n").into_owned(), code)
+}
+
+#[test]
+fn debug_leads_from_an_exception_of_java_to_the_first_wrong_step() {
+    if version().is_none() {
+        return;
+    }
+    let place = repository(&[("Main.java", CART)]);
+    record(place.path(), &["--once"], "java -cp out Main");
+    let (said, code) = walked(place.path(), "w cart.total\ng add\n]\nc\ng Main.java:28\ng discounted\nq\n", &[]);
+    assert_eq!(code, Some(130), "{said}");
+    insta::assert_snapshot!(said, @"");
+
+    // The expectation is the first answer, and the step that used the value is asked about next.
+    let expect = ["--expect", "off * 2 < item.price at Main.java:29"];
+    let (said, code) = walked(place.path(), "w off\nh\n", &expect);
+    assert_eq!(code, Some(0), "{said}");
+    let (before, found) = said.split_once("The first wrong step:\n").unwrap();
+    assert!(before.starts_with("`off * 2 < item.price` does not hold before step 44, Main.java:29"), "{before}");
+    insta::assert_snapshot!(found, @"");
+
+    // A decision, and both directions of time.
+    let (said, _) = walked(place.path(), "/off = 5\n< item.price\n> this.price\ng 42\nq\n", &["--from", "25"]);
+    assert!(said.contains("off = item.price;\n  1: uses item = Main$Item#n {price = 5, name = \"item1\"}"), "{said}");
+    assert!(said.contains("gives this.price = 5"), "{said}");
+    assert!(said.contains("gives item.price = 0"), "{said}");
+    assert!(said.contains("if (item.price < 10)\n"), "{said}");
+    assert!(said.contains("decides: true"), "{said}");
+
+    // What is not known of Java programs is refused clearly.
+    let (said, code) = walked(place.path(), "", &["--passing", "1"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("`--passing` compares only recordings of C programs yet"), "{said}");
+    let (said, code) = walked(place.path(), "", &["--expect", "nothing == 3 at Main.java:29"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("no variable `nothing` is visible here"), "{said}");
+    assert!(said.contains("are: item, off\n"), "{said}");
+
+    // The same in an editor.
+    let mut editor = Editor::new(plain::program(place.path()).arg("dap"));
+    editor.ask("launch", &json!({}), 1);
+    let file = place.path().join("Main.java");
+    let set = json!({"source": {"path": file}, "breakpoints": [{"line": 28, "condition": "item.price == 5"}]});
+    let set = editor.ask("setBreakpoints", &set, 0);
+    assert_eq!(set[0]["breakpoints"][0]["verified"], true, "{set:?}");
+    let stopped = editor.ask("configurationDone", &json!({}), 1)[1].clone();
+    assert_eq!((&stopped["reason"], &stopped["text"]), (&json!("exception"), &json!("an exception")), "{stopped}");
+    assert_eq!(editor.ask("reverseContinue", &json!({"threadId": 1}), 1)[1]["reason"], "breakpoint");
+    let stack = editor.ask("stackTrace", &json!({"threadId": 1}), 0)[0].clone();
+    let names: Vec<&Value> = stack["stackFrames"].as_array().unwrap().iter().map(|frame| &frame["name"]).collect();
+    assert_eq!(names, ["Main.discounted", "Main.add", "Main.main"], "{stack}");
+    assert!(stack["stackFrames"][0]["source"]["path"].as_str().unwrap().ends_with("/Main.java"), "{stack}");
+    let value = |editor: &mut Editor, text: &str, frame: u32| {
+        editor.ask("evaluate", &json!({"expression": text, "frameId": frame}), 0)[0].clone()
+    };
+    assert_eq!(value(&mut editor, "item.price * 2", 1)["result"], "10");
+    assert_eq!(value(&mut editor, "this.items != null && total == 110", 2)["result"], "1");
+    let prices = value(&mut editor, "prices", 3);
+    assert_eq!(prices["indexedVariables"], 3, "{prices}");
+    let reference = &prices["variablesReference"];
+    let parts = editor.ask("variables", &json!({"variablesReference": reference}), 0)[0]["variables"].clone();
+    assert_eq!((&parts[1]["name"], &parts[1]["value"]), (&json!("[1]"), &json!("5")), "{parts}");
+    let locals = editor.ask("variables", &json!({"variablesReference": 9}), 0)[0]["variables"].clone();
+    let names: Vec<&Value> = locals.as_array().unwrap().iter().map(|local| &local["name"]).collect();
+    assert_eq!(names, ["this", "name", "price", "item"], "{locals}");
+    let fields = json!({"variablesReference": locals[0]["variablesReference"]});
+    let fields = editor.ask("variables", &fields, 0)[0]["variables"].clone();
+    assert_eq!((&fields[1]["name"], &fields[1]["value"]), (&json!("total"), &json!("110")), "{fields}");
+    editor.ask("stepBack", &json!({"threadId": 1}), 1);
+    let stack = editor.ask("stackTrace", &json!({"threadId": 1}), 0)[0].clone();
+    assert_eq!(stack["stackFrames"][0]["line"], 27, "{stack}");
+    // What wrote the total before.
+    let info = editor.ask("dataBreakpointInfo", &json!({"name": "cart.total", "frameId": 3}), 0)[0]["dataId"].clone();
+    let set = json!({"breakpoints": [{"dataId": info, "accessType": "write"}]});
+    assert_eq!(editor.ask("setDataBreakpoints", &set, 0)[0]["breakpoints"][0]["verified"], true, "{info}");
+    assert_eq!(editor.ask("reverseContinue", &json!({"threadId": 1}), 1)[1]["reason"], "data breakpoint");
+    let stack = editor.ask("stackTrace", &json!({"threadId": 1}), 0)[0].clone();
+    assert_eq!(stack["stackFrames"][0]["line"], 22, "{stack}");
+    editor.leave();
+}
+
+/// An assertion that fails after more records than lie between two checkpoints.
+const LONG: &str = r#"public class Main {
+    public static void main(String[] args) {
+        int sum = 0;
+        for (int i = 0; i < 40000; i++) {
+            sum += new int[] {i}.length;
+        }
+        int half = sum / 3;
+        assert half == 20000 : "half";
+    }
+}
+"#;
+
+#[test]
+fn debug_of_java_begins_at_an_assertion_and_plays_from_checkpoints() {
+    if version().is_none() {
+        return;
+    }
+    let place = repository(&[("Main.java", LONG)]);
+    let (_, recording) = record(place.path(), &["--once"], "java -ea -cp out Main");
+    let (said, code) = walked(place.path(), "h\n", &[]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("Main.java:7, in Main.main: computes a wrong value\n"), "{said}");
+    assert!(said.contains("Main.java:8, in Main.main: uses the wrong half = 13333\n"), "{said}");
+
+    let file = place.path().join(".git/idd/recordings/0001").join(recording["processes"][0]["file"].as_str().unwrap());
+    let trace = Trace::open(Box::new(BufReader::new(File::open(file).unwrap()))).unwrap();
+    let mut player = Player::new(trace).unwrap();
+    let n_steps = player.n_steps().unwrap();
+    for step in [1, n_steps / 2, n_steps - 3, 7] {
+        let steps = [Step(step), Step(step + 1)];
+        let mut found: Vec<Vec<Detail>> = Vec::new();
+        for is_whole in [true, false] {
+            let mut focus = Focus::new(&steps, Step(u32::MAX));
+            let played = if is_whole { player.replay(&mut focus) } else { player.replay_from(steps[0], &mut focus) };
+            played.unwrap();
+            found.push(focus.end());
+        }
+        assert_eq!(found[0], found[1], "{step}");
+        assert_eq!(found[0].len(), 2, "{step}");
+    }
+}
