@@ -12,6 +12,7 @@ use crate::trace::TraceError;
 use crate::trace::detail::Access;
 use crate::trace::detail::Detail;
 use crate::trace::java::detail::Focus;
+use crate::trace::java::detail::result_type;
 use crate::trace::java::frame::Frame;
 use crate::trace::java::machine::Machine;
 use crate::trace::java::machine::Watch;
@@ -22,6 +23,10 @@ use crate::trace::java::text;
 use crate::trace::java::value::Value;
 use crate::trace::step::Step;
 use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Of a line that the library calls back from often, so many steps are shown, the first.
+const MAX_MEMBERS: usize = 256;
 
 /// How the name of what the library keeps in an object begins.
 const CONTENTS: &str = "contents of ";
@@ -39,6 +44,7 @@ const SWITCH: &str = ".$assertionsDisabled";
 ///
 /// Cost: plays from the last checkpoint before the first of them to the end of the last one.
 pub fn facts(recorded: &mut Recorded, members: &[Step]) -> Result<Option<Facts>, TraceError> {
+    let members = &members[..members.len().min(MAX_MEMBERS)];
     let beside = Beside { members, found: HashMap::new(), open: None };
     let mut watch = (Focus::new(members, Step(u32::MAX)), beside);
     recorded.player.replay_from(members.first().copied().unwrap_or(Step::START), &mut watch)?;
@@ -131,7 +137,7 @@ impl Watch for Beside<'_> {
     fn leaves(&mut self, machine: &Machine, frame: &Frame, is_return: bool, result: Option<Value>) {
         self.open.take_if(|(number, ..)| *number == frame.number);
         let Some(result) = result.filter(|_| is_return && frame.is_direct) else { return };
-        let descriptor = frame.method.descriptor.rsplit(')').next().unwrap_or("V");
+        let descriptor = result_type(&frame.method.descriptor);
         let object = result.object().filter(|_| descriptor.starts_with(['L', '[']));
         let (target, value) =
             (object.and_then(|object| structure(machine, object)), text::value(machine, descriptor, result));
@@ -189,7 +195,7 @@ impl Watch for Statements {
         Self::step(self, (method.number, statement, method.places.len()), || {
             let place = frame.place().clone();
             let is_line = place.line > 0;
-            (Some(place), is_line, std::sync::Arc::clone(&method.function))
+            (Some(place), is_line, Arc::clone(&method.function))
         });
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::trace::TraceError;
 use crate::trace::java::detail::call;
+use crate::trace::java::detail::result_type;
 use crate::trace::java::frame::Frame;
 use crate::trace::java::machine::Machine;
 use crate::trace::java::machine::Watch;
@@ -183,7 +184,7 @@ impl Watch for Hunt<'_> {
             return;
         }
         let (arguments, name) = call(machine, callee, given);
-        let descriptor = callee.member.descriptor.rsplit(')').next().unwrap_or("V");
+        let descriptor = result_type(&callee.member.descriptor);
         let result = result.map(|result| format!(" = {}", text::value(machine, descriptor, result)));
         if format!("{name}({}){}", arguments.join(", "), result.unwrap_or_default()).contains(text) {
             self.hit(frame.step);

@@ -179,10 +179,10 @@ impl Walked {
                 texts.extend(is_read.map(|access| access.named.name.clone()));
             }
             Self::Java(recorded) => {
-                let names = expression::java::before(&mut recorded.player, step, |state| {
+                let found = expression::java::before(&mut recorded.player, step, |state| {
                     named.iter().filter_map(|named| state.name(named)).collect::<Vec<_>>()
                 })?;
-                texts.extend(names.unwrap_or_default());
+                texts.extend(found.unwrap_or_default());
             }
         }
         let indices = facts.used.iter().enumerate().filter(|(_, used)| texts.contains(&used.name));

@@ -51,7 +51,9 @@ impl State<'_> {
 
     /// The names of the visible variables.
     pub fn names(self) -> Vec<Arc<str>> {
-        text::variables(self.machine, self.frame).into_iter().map(|(name, _)| name).collect()
+        let this = (!self.frame.method.is_static).then(|| "this".into());
+        let visible = text::variables(self.machine, self.frame).into_iter().map(|(name, _)| name);
+        this.into_iter().chain(visible.filter(|name| &**name != "this")).collect()
     }
 
     /// The names of the static fields of its class that were read or written.

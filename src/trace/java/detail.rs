@@ -162,7 +162,7 @@ impl Watch for Focus<'_> {
             return;
         }
         let (arguments, name) = call(machine, callee, given);
-        let shown = |value: Value| text::value(machine, result_type(callee), value);
+        let shown = |value: Value| text::value(machine, result_type(&callee.member.descriptor), value);
         detail.calls.push(Outside {
             name: Some(name),
             arguments,
@@ -175,7 +175,7 @@ impl Watch for Focus<'_> {
     }
 
     fn leaves(&mut self, machine: &Machine, frame: &Frame, _is_return: bool, result: Option<Value>) {
-        let descriptor = frame.method.descriptor.rsplit(')').next().unwrap_or("V");
+        let descriptor = result_type(&frame.method.descriptor);
         if let (Some(result), Some(detail)) = (result, self.of(frame.step)) {
             detail.returned = Some(text::value(machine, descriptor, result));
         }
@@ -187,9 +187,9 @@ impl Watch for Focus<'_> {
     }
 }
 
-/// The type of what a call returns.
-fn result_type(callee: &Callee) -> &str {
-    callee.member.descriptor.rsplit(')').next().unwrap_or("V")
+/// The type of what a method returns, from its type.
+pub fn result_type(descriptor: &str) -> &str {
+    descriptor.rsplit(')').next().unwrap_or("V")
 }
 
 /// A call for people: its arguments, and its name: `list.add`, `Math.max`, `new ArrayList`.

@@ -110,9 +110,7 @@ impl Past for Played {
 
     fn variables(&mut self, at: (Step, usize), is_global: bool) -> Result<Option<Vec<Shown>>, TraceError> {
         look_at(&mut self.player, at, |state| {
-            let this = (!state.frame.method.is_static).then(|| "this".into());
-            let names: Vec<Arc<str>> =
-                if is_global { state.static_names() } else { this.into_iter().chain(state.names()).collect() };
+            let names = if is_global { state.static_names() } else { state.names() };
             let one = |name: &Arc<str>| {
                 let place = state.variable(name)?;
                 Some(shown(state, &place, name.to_string(), name.to_string()))
