@@ -5,7 +5,6 @@
 //! its class, and how many of that class the step had made before.
 
 use std::collections::HashMap;
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::instrument::java::descriptor::Signature;
@@ -20,6 +19,7 @@ use crate::trace::java::machine::What;
 use crate::trace::java::memory::Location;
 use crate::trace::java::method::Callee;
 use crate::trace::java::objects::Kind;
+use crate::trace::java::outline::Reader;
 use crate::trace::java::output::Printed;
 use crate::trace::java::player::Player;
 use crate::trace::java::text;
@@ -98,8 +98,9 @@ impl Taken {
     ///
     /// Cost: plays the trace. About 80 bytes for each step, and 16 for each use.
     pub fn read(player: &mut Player) -> Result<Self, TraceError> {
-        let mut taking = Taking::new();
-        player.replay(&mut taking)?;
+        let mut both = (Reader::new(), Taking::new());
+        player.replay(&mut both)?;
+        let (outline, taking) = both;
         let mut uses = taking.uses;
         uses.sort_by_key(|(user, _)| *user);
         let n_steps = taking.taken.did.len();
@@ -111,10 +112,9 @@ impl Taken {
             first[step] += first[step - 1];
         }
         let uses = uses.into_iter().map(|(_, of)| of).collect();
-        let mut taken = Self { first, uses, ..taking.taken };
-        taken.run.n_threads = taking.threads.len();
-        taken.run.n_records = player.machine.n_records;
-        Ok(taken)
+        let Run { indices, said, .. } = taking.taken.run;
+        let run = Run { indices, said, n_records: player.machine.n_records, ..outline.end() };
+        Ok(Self { run, first, uses, ..taking.taken })
     }
 
     /// A run with these steps, from [`Step::START`]: for each its index, its decider, what it did, and what it used.
@@ -151,7 +151,6 @@ struct Taking {
     taken: Taken,
     uses: Vec<(Step, Use)>,
     printed: Printed,
-    threads: HashSet<u32>,
     /// The exception that each thread threw last, as far as it is known.
     thrown: HashMap<u32, String>,
     /// By activation: its last step, and the block of that.
@@ -200,7 +199,6 @@ impl Taking {
             taken,
             uses: Vec::new(),
             printed: Printed::default(),
-            threads: HashSet::new(),
             thrown: HashMap::new(),
             last: HashMap::new(),
             known: HashMap::new(),
@@ -208,18 +206,12 @@ impl Taking {
             made: HashMap::new(),
             names: HashMap::new(),
         };
-        taking.push(0, (0, 0, 0), false, 0);
+        taking.push(0, 0);
         taking
     }
 
-    fn push(&mut self, index: u64, (leader, decider, caller): (u32, u32, u32), is_entry: bool, statement: u32) {
-        let run = &mut self.taken.run;
-        run.indices.push(index);
-        run.leaders.push(leader);
-        run.deciders.push(decider);
-        run.callers.push(caller);
-        run.entries.push(is_entry);
-        run.returns.push(0);
+    fn push(&mut self, index: u64, statement: u32) {
+        self.taken.run.indices.push(index);
         self.taken.did.push(0);
         self.taken.ways.push(Way::NONE);
         self.taken.statements.push(statement);
@@ -361,12 +353,9 @@ fn is_alone(frame: &Frame, jump: u32) -> bool {
 impl Watch for Taking {
     fn step(&mut self, machine: &Machine, frame: &Frame) {
         self.printed.step(machine, frame);
-        self.threads.insert(machine.thread);
-        let is_entry = frame.step == frame.entry;
         let index = frame.regions.index().map_or(0, |Index(index)| index.max(1));
         let statement = self.statement(frame);
-        let decider = frame.decider().0;
-        self.push(index, (decider, decider, frame.caller.0), is_entry, statement);
+        self.push(index, statement);
         self.decided(frame);
     }
 

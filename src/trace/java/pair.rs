@@ -46,9 +46,9 @@ impl<A: Watch, B: Watch> Watch for (A, B) {
         self.1.called(machine, frame, callee, given, result);
     }
 
-    fn throws(&mut self, machine: &Machine, frame: &Frame) {
-        self.0.throws(machine, frame);
-        self.1.throws(machine, frame);
+    fn throws(&mut self, machine: &Machine, frame: &Frame, exception: Value) {
+        self.0.throws(machine, frame, exception);
+        self.1.throws(machine, frame, exception);
     }
 
     fn catches(&mut self, machine: &Machine, frame: &Frame, exception: Value) {
