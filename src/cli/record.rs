@@ -54,6 +54,9 @@ pub fn text(name: &str, recording: &Recording) -> String {
                 .to_owned(),
         );
     }
+    for loss in &recording.losses {
+        line(format!("warning: {}", shown(loss)));
+    }
     for (index, traced) in recording.processes.iter().enumerate() {
         let mark = if recording.chosen == Some(index) { "*" } else { " " };
         let size = match traced.n_bytes {

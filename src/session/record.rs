@@ -16,8 +16,10 @@ use crate::session::interrupt::Interrupt;
 use crate::session::order::RecordOrder;
 use crate::session::order::TestCommand;
 use crate::session::record::instruments::Instruments;
+use crate::session::record::instruments::Ran;
 use crate::session::record::instruments::Tools;
 use crate::session::record::instruments::kept;
+use crate::session::record::missed::Java;
 use crate::session::recorded;
 use crate::session::sandboxes::sandboxes;
 use crate::session::saved;
@@ -179,7 +181,7 @@ pub fn of_trees(
             Some(_) => "Building and running the test under the instrumenting compiler.",
             None => "Building and running the test; only Java is recorded, as no clang was found.",
         });
-        let (seen, taken) = instruments.run(&job, &place, true, &mut observe)?;
+        let Ran { seen, taken, losses } = instruments.run(&job, &place, true, &mut observe)?;
         let logged = instruments.build.as_ref().map(BuildDirectory::logged).unwrap_or_default();
         match &instruments.build {
             Some(build) => {
@@ -187,11 +189,12 @@ pub fn of_trees(
                     talk.say("Nothing was recorded: building again to see which compiler the build calls.");
                     observe(&job, &missed::watched(build, instruments.commands(Vec::new()))?, None)?;
                 }
-                missed::complain(&seen, build, &taken)?;
+                missed::complain(&seen, build, &taken, Java { has_agent: instruments.has_agent(), losses: &losses })?;
             }
-            None => missed::complain_without_clang(plain_build(&seen)?, &taken)?,
+            None => missed::complain_without_clang(plain_build(&seen)?, &taken, &losses)?,
         }
         let mut recording = recording::recording(order, (tree, commit), &seen, (&logged, taken))?;
+        recording.losses = losses;
         if let Some(reference) = &reference {
             recording.reference = Some(reference.ending.to_string());
             recording.is_same_output = Some(reference.output == seen.output);
@@ -202,10 +205,10 @@ pub fn of_trees(
                 talk.say("Running the test again.");
                 let again = root.join("again");
                 let job = Job { is_clean: !others.trees.is_empty(), ..job.clone() };
-                let (seen_again, taken_again) = instruments.run(&job, &again, true, &mut observe)?;
+                let other = instruments.run(&job, &again, true, &mut observe)?;
                 recording.units = instruments.take_maps(&place)?;
-                let is_same = seen_again.ending == seen.ending
-                    && is_same_run(&place, &again, &recording, &taken_again)?.unwrap_or(true);
+                let is_same = other.seen.ending == seen.ending
+                    && is_same_run(&place, &again, &recording, &other.taken)?.unwrap_or(true);
                 recording.is_repeatable = Some(is_same);
             }
         } else {
@@ -214,7 +217,7 @@ pub fn of_trees(
         for (index, tree) in others.trees.iter().enumerate() {
             let at = root.join("other");
             let job = Job { tree: *tree, is_clean: false, ..job.clone() };
-            let (seen, taken) = instruments.run(&job, &at, false, &mut observe)?;
+            let Ran { seen, taken, .. } = instruments.run(&job, &at, false, &mut observe)?;
             let other = recording::recording(order, (*tree, commit), &seen, (&logged, taken));
             let units = instruments.take_maps(&at)?;
             let other = other.ok().map(|other| Recording { units, ..other });

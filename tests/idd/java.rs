@@ -286,3 +286,132 @@ fn the_library_reads_what_it_is_given_and_calls_back() {
     // The thread has ended, the program has not returned.
     assert_eq!(tree.matches("(never returned)").count(), 1, "{tree}");
 }
+
+const THREADS: &str = "public class Main {
+    static int done;
+
+    static synchronized void add(int number) {
+        done += number;
+    }
+
+    public static void main(String[] args) throws Exception {
+        Thread last = null;
+        for (int i = 0; i < 5000; i++) {
+            int number = i % 2;
+            last = new Thread(() -> add(number));
+            last.start();
+            if (i % 4 == 3) {
+                last.join();
+            }
+        }
+        last.join();
+        System.exit(done > 2000 ? 1 : 0);
+    }
+}
+";
+
+#[test]
+fn record_of_java_keeps_thousands_of_threads() {
+    if version().is_none() {
+        return;
+    }
+    let place = repository(&[("Main.java", THREADS)]);
+    let begin = std::time::Instant::now();
+    let (said, recording) = record(place.path(), &["--once", "--max-trace", "256M"], "java -cp out Main");
+    // It took 15 ms for each thread, and the files of all but a few thousand did not fit.
+    assert!(begin.elapsed().as_secs() < 60, "{:?}", begin.elapsed());
+    assert_eq!(recording["ending"], "exit code 1", "{said}");
+    assert!(!said.contains("warning"), "{said}");
+    let stat = asked(place.path(), &["trace", "stat"]);
+    assert!(stat.contains("5001 threads"), "{stat}");
+}
+
+const OWN: &str = r#"package idd;
+
+import java.util.HashMap;
+
+public class Recorder {
+    static int limit = 3;
+    private final HashMap<Character, String> texts = new HashMap<>();
+    private char last = '\b';
+
+    void put(char key, String text) {
+        last = key;
+        Character boxed = key;
+        texts.put(boxed, text);
+    }
+
+    public static void main(String[] args) {
+        Recorder own = new Recorder();
+        own.put('x', "a\u0007'\"");
+        try {
+            System.getProperty("user.home");
+        } catch (SecurityException error) {
+            own.put('\'', "caught");
+        }
+        int n = limit + own.texts.size();
+        System.out.println(n);
+        System.exit(1);
+    }
+}
+
+class Agent {}
+"#;
+
+/// The number of the last step in a line, from the JSON of a slice.
+#[track_caller]
+fn last_step(place: &Path, line: u64) -> String {
+    let slice = asked(place, &["slice", "--forward", &format!("line:Recorder.java:{line}"), "--json"]);
+    let slice: serde_json::Value = serde_json::from_str(&slice).unwrap();
+    let found = slice["lines"].as_array().unwrap().iter().find(|found| found["line"] == line);
+    found.unwrap()["last"].as_u64().unwrap().to_string()
+}
+
+#[test]
+fn record_of_java_needs_no_permission_and_no_name_of_the_program() {
+    let Some(version) = version() else { return };
+    let place = repository(&[("Recorder.java", OWN), ("empty.policy", "")]);
+    // Later versions have no security manager.
+    let denied = if version < 24 { "-Djava.security.manager -Djava.security.policy==empty.policy" } else { "" };
+    let (said, recording) = record(place.path(), &["--once"], &format!("java {denied} -cp out idd.Recorder"));
+    assert_eq!(recording["losses"], serde_json::json!([]), "{said}");
+    let shown = asked(place.path(), &["trace", "step", &last_step(place.path(), 11)]);
+    assert!(shown.contains(r"writes this.last = '\''") || version >= 24, "{shown}");
+    let tree = asked(place.path(), &["trace", "tree"]);
+    assert!(tree.contains(r#"key='x', text="a\u0007'\"")"#), "{tree}");
+    // A name that no variable has is that of a field.
+    let step = last_step(place.path(), 13);
+    let shown = asked(place.path(), &["trace", "step", &step]);
+    assert!(shown.contains("reads  boxed = '"), "{shown}");
+    let why = asked(place.path(), &["trace", "why", &step, "last"]);
+    assert!(why.contains("this.last = '") && why.contains("last = key;"), "{why}");
+    let step = last_step(place.path(), 25);
+    for name in ["limit", "Recorder.limit"] {
+        let why = asked(place.path(), &["trace", "why", &step, name]);
+        assert!(why.contains("Recorder.limit = 3"), "{why}");
+    }
+}
+
+#[test]
+fn record_of_java_says_what_is_missing() {
+    if version().is_none() {
+        return;
+    }
+    let place = repository(&[("Main.java", LIBRARY)]);
+    let check = |test: &str, expected: &str| {
+        let words = ["record", "--once", "--build", BUILD, "--", test];
+        let (said, progress, _) = plain::idd(place.path(), &words);
+        assert!(format!("{said}{progress}").contains(expected), "{test}: {said}{progress}");
+    };
+    let removed = "nothing was recorded: the test removed files of the recorder of Java programs";
+    check("java -cp out Main; rm -r \"${JAVA_TOOL_OPTIONS##*=}\"", &format!("error: {removed}"));
+    let files = "warning: the test removed files of the recorder of a Java virtual machine";
+    check("java -cp out Main; rm \"${JAVA_TOOL_OPTIONS##*=}\"/*/thread-0; false", files);
+    let failed = "was not recorded, or only in part: java.io.FileNotFoundException";
+    check(
+        "mv \"${JAVA_TOOL_OPTIONS##*=}\"/agent x; java -cp out Main; mv x \"${JAVA_TOOL_OPTIONS##*=}\"/agent",
+        failed,
+    );
+    let refused = "error: a Java virtual machine does not start with the agent that records it: ";
+    check("JAVA_TOOL_OPTIONS=-javaagent:none java -cp out Main", refused);
+}

@@ -6,6 +6,7 @@ use std::process::Command;
 
 use crate::fixture;
 use crate::fixture::Fixture;
+use crate::java;
 
 /// A statement of two lines comes in; the first does not parse without the second.
 const STATEMENT: &str = r"
@@ -68,6 +69,35 @@ fn bench_record_measures_a_program_in_all_ways() {
         "{}",
         String::from_utf8_lossy(&output.stdout)
     );
+}
+
+#[test]
+fn bench_java_measures_classes_of_ones_own_recorded_and_not() {
+    if java::version().is_none() {
+        return;
+    }
+    let place = tempfile::tempdir().unwrap();
+    let program = "public class Count { public static void main(String[] words) { int n = 0;
+        for (int i = 0; i < Integer.parseInt(words[0]); i++) { n += i % 3; }
+        System.out.println(n); } }";
+    fs::write(place.path().join("Count.java"), program).unwrap();
+    let javac = Command::new("javac").args(["-g", "-d", "classes", "Count.java"]).current_dir(place.path()).status();
+    assert!(javac.unwrap().success());
+    let raw = place.path().join("raw.jsonl");
+    let mut bench = Command::new(fixture::root().join("scripts/bench"));
+    bench.args(["java", "--rounds", "1", "--decodings", "1", "--binary", env!("CARGO_BIN_EXE_git-idd")]);
+    bench
+        .args(["--main", "Count", "--arguments", "2000", "--few", "1000", "--classes"])
+        .arg(place.path().join("classes"));
+    let output = bench.arg("--raw").arg(&raw).output().unwrap();
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{told}{}", String::from_utf8_lossy(&output.stderr));
+    let row: serde_json::Value = serde_json::from_str(fs::read_to_string(&raw).unwrap().trim_end()).unwrap();
+    assert!(row["n_steps"].as_u64().is_some_and(|n| (2000..4000).contains(&n)), "{row}");
+    for seconds in ["plain", "recorded", "plain_clock", "recorded_clock", "stat", "slice"] {
+        assert!(row[seconds].as_f64().is_some_and(|seconds| seconds > 0.0), "{row}");
+    }
+    assert!(told.contains("| Count ") && told.contains("at most 6 times the processor time"), "{told}");
 }
 
 /// Runs Python in the directory of a benchmark.

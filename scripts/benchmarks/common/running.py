@@ -86,6 +86,17 @@ def bisect_answer(repo, text):
     return git(repo, "log", "-1", "--format=%s", found[1]) if found else "n/a"
 
 
+def usage(command, cwd, env):
+    """Seconds of processor time, and MiB at the most, of a command; and what it printed."""
+    child = subprocess.Popen(command, cwd=cwd, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    said, told = child.stdout.read(), child.stderr.read()
+    _, status, used = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode:
+        raise SystemExit(f"{command} failed: {told.decode(errors='replace')[-800:]}")
+    return used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, said
+
+
 def keep(name, row):
     """Appends a raw row to a file of JSON lines: one named so below `RAW`, or a path."""
     path = name if isinstance(name, Path) else RAW / f"{name}.jsonl"

@@ -27,21 +27,10 @@ import threading
 import tomllib
 from pathlib import Path
 
-from running import ROOT, environment, git, keep
+from running import ROOT, environment, git, keep, usage
 from tables import table
 
 LEVELS = ["-O0", "-O2"]
-
-
-def usage(command, cwd, env):
-    """Seconds of processor time, and MiB at the most, of a command; and what it printed."""
-    child = subprocess.Popen(command, cwd=cwd, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    said, told = child.stdout.read(), child.stderr.read()
-    _, status, used = os.wait4(child.pid, 0)
-    child.returncode = os.waitstatus_to_exitcode(status)
-    if child.returncode:
-        raise SystemExit(f"{command} failed: {told.decode(errors='replace')[-800:]}")
-    return used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, said
 
 
 class Sink:

@@ -31,7 +31,7 @@ use crate::instrument::java::stack::frames_of;
 use std::collections::HashMap;
 
 /// The class that records, as class files name it.
-pub const RECORDER: &str = "idd/Recorder";
+pub const RECORDER: &str = "git_idd/recording/Recorder";
 
 /// The class of all exceptions.
 const EXCEPTION: &str = "java/lang/Throwable";

@@ -19,6 +19,7 @@ use crate::instrument::java::operation::Shuffle;
 use crate::instrument::java::pool::Constant;
 use crate::instrument::java::pool::Pool;
 use crate::instrument::java::rewrite::Constants;
+use crate::instrument::java::rewrite::RECORDER;
 use crate::instrument::java::rewrite::Rewritten;
 use crate::instrument::java::rewrite::code_attribute;
 use crate::instrument::java::rewrite::rewrite;
@@ -245,7 +246,7 @@ fn check_rewritten(bytes: &[u8], first_site: u32) {
                 };
                 let called = read.pool.member(called).unwrap();
                 let parameters = Signature::of(&called.descriptor).unwrap().kinds().unwrap();
-                assert_eq!(&*called.class, "idd/Recorder");
+                assert_eq!(&*called.class, RECORDER);
                 assert_eq!(parameters.len(), if next.probe.size() == 0 { 1 } else { 2 });
                 if next.probe == Probe::Leave {
                     assert_eq!(new.next().unwrap().operation, Operation::Throw);

@@ -164,7 +164,7 @@ impl Explainer<'_> {
             let watched = missed::watched(build, self.commands(build, Vec::new()))?;
             sandbox.observe(&job(tree, limit), &watched, &mut self.interrupt.clone())?;
         }
-        missed::complain(&seen, build, &taken)?;
+        missed::complain(&seen, build, &taken, missed::Java::default())?;
         let units = store::take_maps(&build.path, &place)?;
         Ok(Side { place, units, taken, ending: seen.ending, said: missed::said(&seen), duration: seen.duration })
     }

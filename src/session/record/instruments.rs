@@ -70,6 +70,16 @@ pub(in crate::session) struct Place<'p> {
     pub(in crate::session) root: &'p Path,
 }
 
+/// A run of the test under them.
+pub(super) struct Ran {
+    /// What it did.
+    pub(super) seen: Observation,
+    /// The traces of its programs.
+    pub(super) taken: Vec<Taken>,
+    /// Why records of Java programs are missing.
+    pub(super) losses: Vec<String>,
+}
+
 /// What records the programs of a test.
 pub(in crate::session) struct Instruments<'p> {
     place: Place<'p>,
@@ -115,6 +125,11 @@ impl<'p> Instruments<'p> {
         Ok(Self { place, build, recorder })
     }
 
+    /// Whether Java programs are recorded.
+    pub(super) fn has_agent(&self) -> bool {
+        self.recorder.is_some()
+    }
+
     /// Build and test under them, with `variables` for the test.
     pub(in crate::session) fn commands(&self, variables: Vec<OsString>) -> Commands {
         let Place { order, location, context, .. } = self.place;
@@ -131,7 +146,7 @@ impl<'p> Instruments<'p> {
         place: &Path,
         is_built: bool,
         observe: &mut Observe<'_>,
-    ) -> Result<(Observation, Vec<Taken>), Failure> {
+    ) -> Result<Ran, Failure> {
         let Place { order, root, .. } = self.place;
         let socket = root.join("trace");
         let mut variables = vec![record::variable(listen::VARIABLE, &socket)];
@@ -148,10 +163,8 @@ impl<'p> Instruments<'p> {
         let seen = observe(job, &commands, Some(&listener));
         let taken = listener.finish().into_iter().collect::<io::Result<Vec<_>>>();
         let (seen, mut taken) = (seen?, taken.map_err(kept(place))?);
-        if let Some(recorder) = &self.recorder {
-            recorder.take(place, &mut taken)?;
-        }
-        Ok((seen, taken))
+        let losses = self.recorder.as_ref().map(|recorder| recorder.take(place, &mut taken)).transpose()?;
+        Ok(Ran { seen, taken, losses: losses.unwrap_or_default() })
     }
 
     /// Copies the maps of the C units to a recording.

@@ -78,12 +78,12 @@ impl Recorder {
         Ok(record::variable(java::VARIABLE, &self.options))
     }
 
-    /// Adds the traces of the virtual machines that recorded something in the last run.
-    pub(super) fn take(&self, place: &Path, taken: &mut Vec<Taken>) -> Result<(), RecordError> {
+    /// Adds the traces of the virtual machines that recorded something in the last run; the result is what is missing.
+    pub(super) fn take(&self, place: &Path, taken: &mut Vec<Taken>) -> Result<Vec<String>, RecordError> {
         let failed = |source| RecordError::Keep { path: place.to_owned(), source };
-        let more = collect::collect(&self.base, place, taken).map_err(failed)?;
-        taken.extend(more);
-        files::remove(&self.base).map_err(failed)
+        let losses = collect::collect(&self.base, place, taken).map_err(failed)?;
+        files::remove(&self.base).map_err(failed)?;
+        Ok(losses)
     }
 }
 

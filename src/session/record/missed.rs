@@ -10,6 +10,7 @@ use crate::session::failure::Failure;
 use crate::world::record::RecordError;
 use crate::world::record::build::BuildDirectory;
 use crate::world::record::build::Logged;
+use crate::world::record::java;
 use crate::world::record::listen::Taken;
 use crate::world::record::witness;
 use crate::world::record::witness::Called;
@@ -49,9 +50,18 @@ pub fn watched(build: &BuildDirectory, mut commands: Commands) -> Result<Command
     Ok(commands)
 }
 
+/// What is known of the Java programs of a test.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Java<'j> {
+    /// Whether they had an agent.
+    pub has_agent: bool,
+    /// Why records are missing.
+    pub losses: &'j [String],
+}
+
 /// The error if a recording is impossible. If the build [bypasses](is_bypassed) the instrumenting compiler, the
 /// [watched] commands were run before.
-pub fn complain(seen: &Observation, build: &BuildDirectory, taken: &[Taken]) -> Result<(), Failure> {
+pub fn complain(seen: &Observation, build: &BuildDirectory, taken: &[Taken], java: Java<'_>) -> Result<(), Failure> {
     if seen.stage == Stage::Build {
         let said = said(seen);
         let said = if said.is_empty() { "it says nothing" } else { &said };
@@ -65,6 +75,7 @@ pub fn complain(seen: &Observation, build: &BuildDirectory, taken: &[Taken]) -> 
     if taken.iter().any(|taken| taken.is_java) {
         return Ok(());
     }
+    lost(seen, java.losses)?;
     let logged = build.logged();
     let is_recordable = logged.iter().any(|entry| matches!(entry, Logged::Instrumented(_)));
     if is_recordable && !taken.is_empty() {
@@ -99,7 +110,10 @@ pub fn complain(seen: &Observation, build: &BuildDirectory, taken: &[Taken]) -> 
             Failure::new(Status::Error, format!("the build never called the instrumenting compiler, but {names}"))
                 .with_hint(way)
         }
-        None => Failure::new(Status::Error, "the build never called the instrumenting compiler").with_hint(
+        None => Failure::new(Status::Error, match java.has_agent {
+            true => "the test ran no Java class of the checkout, and the build never called the instrumenting compiler for C",
+            false => "the build never called the instrumenting compiler",
+        }).with_hint(
             "no other compiler was seen either: name the command that compiles with `--build`, or let the test \
              compile; C is instrumented, and Java is recorded if there is a JDK (`javac` in `PATH` or in `JAVA_HOME`) and \
              the classes are in the checkout",
@@ -108,18 +122,30 @@ pub fn complain(seen: &Observation, build: &BuildDirectory, taken: &[Taken]) -> 
 }
 
 /// The error if nothing was recorded where there is only a JDK.
-pub(super) fn complain_without_clang(seen: &Observation, taken: &[Taken]) -> Result<(), Failure> {
+pub(super) fn complain_without_clang(seen: &Observation, taken: &[Taken], losses: &[String]) -> Result<(), Failure> {
     if !taken.is_empty() {
         return Ok(());
     }
     if is_not_found(seen) {
         return Err(not_found(seen));
     }
+    lost(seen, losses)?;
     let message = format!("the test ran no Java class of the checkout, and ended with {}", seen.ending);
     Err(Failure::new(Status::Error, message).with_hint(
         "only Java is recorded, and only classes that lie in the checkout, in a directory or an archive: no clang (version \
          16 or newer) was found to instrument C",
     ))
+}
+
+/// The error if Java programs ran, but nothing is left of their records.
+fn lost(seen: &Observation, losses: &[String]) -> Result<(), Failure> {
+    if let Some(line) = java::refusal(&seen.output) {
+        let message = format!("a Java virtual machine does not start with the agent that records it: {}", shown(line));
+        return Err(Failure::new(Status::Error, message)
+            .with_hint("the agent is an option in `JAVA_TOOL_OPTIONS`, behind those that you set there"));
+    }
+    let Some(loss) = losses.first() else { return Ok(()) };
+    Err(Failure::new(Status::Error, format!("nothing was recorded: {}", shown(loss))))
 }
 
 fn not_found(seen: &Observation) -> Failure {

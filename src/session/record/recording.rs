@@ -77,6 +77,7 @@ pub(super) fn recording(
         reference: None,
         is_same_output: None,
         is_repeatable: None,
+        losses: Vec::new(),
     })
 }
 

@@ -1,5 +1,6 @@
 //! All facts about some steps, and the chain of steps from which a value comes.
 
+use crate::instrument::java::code::Variable;
 use crate::trace::TraceError;
 use crate::trace::dependence::Dependences;
 use crate::trace::detail::Access;
@@ -239,24 +240,16 @@ impl Watch for Asked<'_> {
     }
 }
 
-/// A variable or a part of one: `x`, `this.count`, `a[2].next`.
+/// A variable or a part of one: `x`, `this.count`, `a[2].next`; also `count` and `Main.limit` where no variable has the name.
 fn variable(machine: &Machine, frame: &Frame, path: &str) -> Option<Access> {
-    let end = path.find(['.', '[']).unwrap_or(path.len());
-    let (first, mut rest) = path.split_at(end);
-    let local = if first == "this" && !frame.method.is_static {
-        0
-    } else {
-        let visible = |variable: &&crate::instrument::java::code::Variable| {
-            &*variable.name == first && variable.visible.contains(&frame.at)
-        };
-        frame.method.variables.iter().find(visible)?.local
+    let (mut location, mut rest) = root(machine, frame, path)?;
+    let mut held = match location {
+        Location::Local(local) => frame.locals.get(usize::from(local)).copied()?,
+        _ => machine.memory.get(location)?,
     };
-    let mut location = Location::Local(local);
-    let mut held = frame.locals.get(usize::from(local)).copied()?;
     while !rest.is_empty() {
         let object = held.object().filter(|object| *object != 0)?;
-        let length = rest[1..].find(['.', '[']).map_or(rest.len(), |at| at + 1);
-        let (part, after) = rest.split_at(length);
+        let (part, after) = rest.split_at(end_of_part(rest));
         location = match part.strip_prefix('[').and_then(|part| part.strip_suffix(']')) {
             Some(index) => Location::Element(object, index.parse().ok()?),
             None => machine.memory.field_named(object, &part[1..], &machine.program)?,
@@ -265,6 +258,41 @@ fn variable(machine: &Machine, frame: &Frame, path: &str) -> Option<Access> {
         rest = after;
     }
     Some(access(machine, frame, location, held))
+}
+
+/// Where the first of some parts of a variable ends: `.next` of `.next[2]`.
+fn end_of_part(parts: &str) -> usize {
+    parts[1..].find(['.', '[']).map_or(parts.len(), |at| at + 1)
+}
+
+/// The place that a path begins with, and the rest of the path: a variable, a field of `this`, or a static field.
+fn root<'p>(machine: &Machine, frame: &Frame, path: &'p str) -> Option<(Location, &'p str)> {
+    let (first, rest) = path.split_at(path.find(['.', '[']).unwrap_or(path.len()));
+    let visible = |variable: &&Variable| &*variable.name == first && variable.visible.contains(&frame.at);
+    if let Some(variable) = frame.method.variables.iter().find(visible) {
+        return Some((Location::Local(variable.local), rest));
+    }
+    if !frame.method.is_static {
+        if first == "this" {
+            return Some((Location::Local(0), rest));
+        }
+        let this = frame.locals.first()?.object()?;
+        if let Some(field) = machine.memory.field_named(this, first, &machine.program) {
+            return Some((field, rest));
+        }
+    }
+    let set = |name: &str, is_of: &dyn Fn(&str) -> bool| {
+        let fields = machine.program.fields_named(name).filter(|field| is_of(&machine.program.field(*field).class));
+        fields.map(Location::Static).find(|location| machine.memory.get(*location).is_some())
+    };
+    if let Some(field) = set(first, &|class| class == &*frame.method.class) {
+        return Some((field, rest));
+    }
+    if rest.is_empty() {
+        return None;
+    }
+    let (part, after) = rest.split_at(end_of_part(rest));
+    Some((set(part.strip_prefix('.')?, &|class| text::simple(class) == first)?, after))
 }
 
 /// Follows the last definitions of a variable; see [`Execution::why`](crate::trace::execution::Execution::why).

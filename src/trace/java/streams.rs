@@ -11,7 +11,9 @@ use crate::trace::container::Chunk;
 use crate::trace::container::Kind;
 use crate::trace::container::Trace;
 use crate::trace::java::program::Program;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::collections::BinaryHeap;
 use std::collections::VecDeque;
 
 /// A record.
@@ -29,20 +31,19 @@ pub struct Record {
 #[derive(Clone)]
 struct Stream {
     thread: u32,
-    /// Whether it has no more records.
-    is_over: bool,
     /// The chunks that are not read yet.
     chunks: VecDeque<Chunk>,
     bytes: Vec<u8>,
     at: usize,
-    /// The mark of the present piece.
-    clock: u32,
 }
 
 /// The records of a trace.
 #[derive(Clone)]
 pub struct Streams {
     threads: Vec<Stream>,
+    /// The streams that are not over, by the mark of their present piece; empty until the first record is taken.
+    waiting: BinaryHeap<Reverse<(u32, usize)>>,
+    is_begun: bool,
     /// The stream whose piece is being taken.
     current: Option<usize>,
 }
@@ -53,30 +54,33 @@ impl Streams {
         let mut threads: BTreeMap<u32, Stream> = BTreeMap::new();
         for chunk in trace.chunks().iter().filter(|chunk| chunk.kind == Kind::Records) {
             let thread = chunk.thread;
-            let new = || Stream { thread, is_over: false, chunks: VecDeque::new(), bytes: Vec::new(), at: 0, clock: 0 };
+            let new = || Stream { thread, chunks: VecDeque::new(), bytes: Vec::new(), at: 0 };
             threads.entry(thread).or_insert_with(new).chunks.push_back(*chunk);
         }
-        Self { threads: threads.into_values().collect(), current: None }
+        Self { threads: threads.into_values().collect(), waiting: BinaryHeap::new(), is_begun: false, current: None }
     }
 
     /// The next record; `None` at the end.
     pub fn next(&mut self, trace: &mut Trace, program: &Program) -> Result<Option<Record>, TraceError> {
+        if !self.is_begun {
+            self.begin(trace, program)?;
+        }
         loop {
-            let Some(stream) = self.current.map(|current| &mut self.threads[current]) else {
-                if !self.choose(trace, program)? {
-                    return Ok(None);
-                }
+            let Some(current) = self.current else {
+                let Some(Reverse((_, first))) = self.waiting.pop() else { return Ok(None) };
+                self.current = Some(first);
                 continue;
             };
+            let stream = &mut self.threads[current];
             match stream.record(trace, program)? {
                 Some((CLOCK, clock)) => {
                     #[expect(clippy::cast_possible_truncation, reason = "a mark has 32 bits")]
                     let clock = clock as u32;
-                    stream.clock = clock;
+                    self.waiting.push(Reverse((clock, current)));
                     self.current = None;
                 }
                 Some((CUT, _)) | None => {
-                    stream.is_over = true;
+                    stream.let_go();
                     self.current = None;
                 }
                 Some((site, payload)) => return Ok(Some(Record { thread: stream.thread, site, payload })),
@@ -84,25 +88,26 @@ impl Streams {
         }
     }
 
-    /// Takes the thread with the first mark.
-    fn choose(&mut self, trace: &mut Trace, program: &Program) -> Result<bool, TraceError> {
-        // The first record of each stream is its first mark.
-        for stream in self.threads.iter_mut().filter(|stream| stream.clock == 0) {
-            match stream.peek(trace)? {
-                Some(CLOCK) => {
-                    let clock = stream.record(trace, program)?.map_or(0, |(_, clock)| clock);
-                    stream.clock = u32::try_from(clock).unwrap_or(0).max(1);
-                }
-                _ => stream.clock = 1,
-            }
+    /// Reads the first mark of each stream, which is its first record.
+    fn begin(&mut self, trace: &mut Trace, program: &Program) -> Result<(), TraceError> {
+        self.is_begun = true;
+        for (index, stream) in self.threads.iter_mut().enumerate() {
+            let clock = match stream.peek(trace)? {
+                Some(CLOCK) => stream.record(trace, program)?.map_or(0, |(_, clock)| clock),
+                _ => 0,
+            };
+            self.waiting.push(Reverse((u32::try_from(clock).unwrap_or(0).max(1), index)));
         }
-        let open = self.threads.iter().enumerate().filter(|(_, stream)| !stream.is_over);
-        self.current = open.min_by_key(|(_, stream)| stream.clock).map(|(index, _)| index);
-        Ok(self.current.is_some())
+        Ok(())
     }
 }
 
 impl Stream {
+    /// Drops what was read: the stream is over.
+    fn let_go(&mut self) {
+        (self.chunks, self.bytes, self.at) = (VecDeque::new(), Vec::new(), 0);
+    }
+
     /// Reads chunks until so many bytes are there; whether they are.
     fn fill(&mut self, trace: &mut Trace, n: usize) -> Result<bool, TraceError> {
         while self.bytes.len() - self.at < n {

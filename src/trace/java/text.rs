@@ -5,6 +5,7 @@ use crate::trace::java::machine::Machine;
 use crate::trace::java::memory::Location;
 use crate::trace::java::objects::Kind;
 use crate::trace::java::value::Value;
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 /// Characters of a string that are shown.
@@ -18,10 +19,11 @@ pub fn value(machine: &Machine, descriptor: &str, value: Value) -> String {
     let int = value.int().unwrap_or_default();
     match descriptor.as_bytes().first() {
         Some(b'Z') => (int != 0).to_string(),
-        Some(b'C') => {
-            let character = char::from_u32(int.cast_unsigned()).unwrap_or(char::REPLACEMENT_CHARACTER);
-            format!("{character:?}")
-        }
+        Some(b'C') => match char::from_u32(int.cast_unsigned()) {
+            Some(character) => quoted(character.encode_utf8(&mut [0; 4]), '\''),
+            // Half of a pair.
+            None => format!("'\\u{int:04x}'"),
+        },
         Some(b'B' | b'S' | b'I') => int.to_string(),
         Some(b'J') => value.bits.cast_signed().to_string(),
         Some(b'F') => format!("{:?}", f32::from_bits(int.cast_unsigned())).replace("inf", "Infinity"),
@@ -41,18 +43,46 @@ pub fn object(machine: &Machine, id: u32) -> String {
             let shown: String = object.text.chars().take(MAX_TEXT).collect();
             let n_shown = u32::try_from(shown.encode_utf16().count()).unwrap_or(u32::MAX);
             let more = if n_shown < object.length { "..." } else { "" };
-            format!("{shown:?}{more}")
+            format!("{}{more}", quoted(&shown, '"'))
         }
         Kind::Array => {
             let element = object.class.strip_prefix('[').unwrap_or(&object.class);
             let (element, rest) = array(element);
             format!("{element}[{}]{rest}#{id}", object.length)
         }
+        Kind::Boxed if &*object.class == "java.lang.Character" => quoted(&object.text, '\''),
         Kind::Boxed | Kind::Constant => object.text.to_string(),
         Kind::Class => format!("{}.class", simple(&object.text)),
-        Kind::Exception if !object.text.is_empty() => format!("{}#{id} ({:?})", simple(&object.class), &*object.text),
+        Kind::Exception if !object.text.is_empty() => {
+            format!("{}#{id} ({})", simple(&object.class), quoted(&object.text, '"'))
+        }
         Kind::Exception | Kind::Other => format!("{}#{id}", simple(&object.class)),
     }
+}
+
+/// A text in quotes, as Java writes it: what would not be seen is escaped.
+fn quoted(text: &str, quote: char) -> String {
+    let mut shown = String::from(quote);
+    for character in text.chars() {
+        match character {
+            '\u{8}' => shown.push_str("\\b"),
+            '\t' => shown.push_str("\\t"),
+            '\n' => shown.push_str("\\n"),
+            '\u{c}' => shown.push_str("\\f"),
+            '\r' => shown.push_str("\\r"),
+            '\\' => shown.push_str("\\\\"),
+            character if character == quote => shown.extend(['\\', quote]),
+            '\'' | '"' => shown.push(character),
+            character if character.escape_debug().len() == 1 => shown.push(character),
+            character => {
+                for unit in character.encode_utf16(&mut [0; 2]) {
+                    write!(shown, "\\u{unit:04x}").expect("a string takes all");
+                }
+            }
+        }
+    }
+    shown.push(quote);
+    shown
 }
 
 /// The elements of an array of arrays, and the brackets of the inner dimensions.
@@ -194,4 +224,21 @@ pub fn variables(machine: &Machine, frame: &Frame) -> Vec<(Arc<str>, String)> {
         found.push((Arc::clone(&variable.name), value(machine, &variable.descriptor, held)));
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_quoted_as_java_writes_them() {
+        let check = |text: &str, quote: char, expected: &str| assert_eq!(quoted(text, quote), expected);
+        check("x", '\'', "'x'");
+        check("\u{8}", '\'', r"'\b'");
+        check("'", '\'', r"'\''");
+        check("\"", '\'', "'\"'");
+        check("\u{7}\u{200b}", '"', r#""\u0007\u200b""#);
+        check("a\"b\\\n'é", '"', r#""a\"b\\\n'é""#);
+        check("\u{e0001}", '"', r#""\udb40\udc01""#);
+    }
 }

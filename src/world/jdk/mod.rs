@@ -19,9 +19,6 @@ use crate::world::process;
 /// not know them any more.
 const WAYS: [&[&str]; 2] = [&["-source", "8", "-target", "8"], &[]];
 
-/// The package of all classes of a kit.
-const PACKAGE: &str = "idd";
-
 /// Why a program in Java is not there.
 #[derive(Debug, thiserror::Error)]
 pub enum JdkError {
@@ -55,7 +52,9 @@ pub struct Kit {
     pub archive: &'static str,
     /// The lines of its manifest after the version; each ends with a line feed.
     pub manifest: &'static str,
-    /// Its files: names and contents. Each is a class of the package `idd`.
+    /// The package of its classes, as a path.
+    pub package: &'static str,
+    /// Its files: names and contents. Each is a class of the package.
     pub sources: &'static [(&'static str, &'static str)],
 }
 
@@ -85,6 +84,7 @@ impl Jdk {
             digest.update(name);
             digest.update(source);
         }
+        digest.update(kit.manifest);
         let digest = files::hex(&digest.finalize()[..16]);
         let place = cache.join("java").join(digest);
         let archive = place.join(kit.archive);
@@ -105,6 +105,7 @@ impl Jdk {
 
     /// The classes of the sources in a directory: paths in an archive, and contents.
     fn compile(&self, kit: &Kit, directory: &Path) -> Result<io::Result<Entries>, JdkError> {
+        let package = kit.package;
         let mut said = String::new();
         for options in WAYS {
             let mut words: Vec<&OsStr> = options.iter().map(OsStr::new).collect();
@@ -115,11 +116,11 @@ impl Jdk {
             let done = made.and_then(|()| process::capture(self.javac.as_os_str(), &words, directory, &[]));
             let done = done.map_err(|source| JdkError::Prepare { path: self.javac.clone(), source })?;
             if done.code == Some(0) {
-                let names = files::names(&out.join(PACKAGE)).into_iter().filter_map(|name| name.into_string().ok());
-                let class = |name: String| Ok((format!("{PACKAGE}/{name}"), fs::read(out.join(PACKAGE).join(&name))?));
+                let names = files::names(&out.join(package)).into_iter().filter_map(|name| name.into_string().ok());
+                let class = |name: String| Ok((format!("{package}/{name}"), fs::read(out.join(package).join(&name))?));
                 let entries: io::Result<Entries> = names.map(class).collect();
                 let has = |(source, _): &(&str, &str)| {
-                    let class = format!("{PACKAGE}/{}", source.replace(".java", ".class"));
+                    let class = format!("{package}/{}", source.replace(".java", ".class"));
                     !matches!(&entries, Ok(entries) if !entries.iter().any(|(entry, _)| *entry == class))
                 };
                 if kit.sources.iter().all(has) {

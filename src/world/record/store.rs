@@ -53,6 +53,9 @@ pub struct Recording {
     pub is_repeatable: Option<bool>,
     /// The units that were instrumented.
     pub units: Vec<UnitRange>,
+    /// Why records of Java programs are missing, a sentence without a full stop for each reason.
+    #[serde(default)]
+    pub losses: Vec<String>,
 }
 
 /// A unit and its segments: number, first segment, end.

@@ -1,4 +1,4 @@
-package idd;
+package git_idd.recording;
 
 import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
@@ -11,7 +11,9 @@ import java.io.OutputStream;
 import java.lang.instrument.ClassFileTransformer;
 import java.lang.instrument.Instrumentation;
 import java.net.URL;
+import java.security.AccessController;
 import java.security.CodeSource;
+import java.security.PrivilegedAction;
 import java.security.ProtectionDomain;
 import java.util.HashMap;
 import java.util.function.IntConsumer;
@@ -21,10 +23,11 @@ import java.util.jar.JarFile;
  * Hands each class of the checkout to a program that rewrites it. The program is started when the first such class is
  * loaded: most Java programs that a test runs (compilers, build tools) have none.
  *
- * This class has no others inside it: it is loaded by the system loader, all others of the package by the boot loader.
+ * The boot loader loads this package, as the archive asks for: a security manager allows its classes everything, and no
+ * class of the program comes before them. Whoever asks for a class may be allowed nothing, so the agent works as itself.
  */
 public final class Agent implements ClassFileTransformer, IntConsumer {
-    /** In place of the length of a class: the number of a thread follows, whose file is to be made. */
+    /** In place of the length of a class: the number of a thread follows, whose file is to be made, or to grow. */
     private static final int FILE = -1;
 
     /** The directory for the directories of all virtual machines. */
@@ -41,6 +44,7 @@ public final class Agent implements ClassFileTransformer, IntConsumer {
     private OutputStream out;
     private InputStream in;
     private boolean isOver;
+    private boolean isFull;
 
     private Agent(String base, String[] words) throws IOException {
         this.base = base;
@@ -54,11 +58,45 @@ public final class Agent implements ClassFileTransformer, IntConsumer {
         try {
             String[] words = text(new File(base, "agent")).split("\0");
             Agent agent = new Agent(base, words);
-            instrumentation.appendToBootstrapClassLoaderSearch(new JarFile(words[0]));
+            if (Agent.class.getClassLoader() != null) {
+                instrumentation.appendToBootstrapClassLoaderSearch(new JarFile(words[0]));
+            }
             instrumentation.addTransformer(agent);
         } catch (Throwable error) {
             // The program runs as it is.
+            complain(base, error);
         }
+    }
+
+    /** Leaves word that this virtual machine is not recorded any more: the file `failed-<pid>` says why. */
+    private static void complain(String base, Throwable error) {
+        try {
+            String pid = new File("/proc/self").getCanonicalFile().getName();
+            FileOutputStream out = new FileOutputStream(new File(base, "failed-" + pid));
+            try {
+                boolean isOfProgram = error.getClass().getClassLoader() != null;
+                out.write((isOfProgram ? error.getClass().getName() : error.toString()).getBytes("UTF-8"));
+            } finally {
+                out.close();
+            }
+        } catch (Throwable other) {
+            // There is no place for it.
+        }
+    }
+
+    private void end(Throwable error) {
+        isOver = true;
+        say(error);
+    }
+
+    private void say(final Throwable error) {
+        AccessController.doPrivileged(new PrivilegedAction<Void>() {
+            @Override
+            public Void run() {
+                complain(base, error);
+                return null;
+            }
+        });
     }
 
     private static String text(File file) throws IOException {
@@ -77,15 +115,20 @@ public final class Agent implements ClassFileTransformer, IntConsumer {
 
     @Override
     public byte[] transform(
-            ClassLoader loader, String name, Class<?> redefined, ProtectionDomain domain, byte[] bytes) {
+            ClassLoader loader, String name, Class<?> redefined, final ProtectionDomain domain, final byte[] bytes) {
         if (loader == null || name == null || domain == null || redefined != null || isOver) {
             return null;
         }
-        try {
-            return isInScope(domain.getCodeSource()) ? rewritten(bytes) : null;
-        } catch (Throwable error) {
-            return null;
-        }
+        return AccessController.doPrivileged(new PrivilegedAction<byte[]>() {
+            @Override
+            public byte[] run() {
+                try {
+                    return isInScope(domain.getCodeSource()) ? rewritten(bytes) : null;
+                } catch (Throwable error) {
+                    return null;
+                }
+            }
+        });
     }
 
     /** Whether a code source lies below the checkout: a directory, an archive, or one inside an archive. */
@@ -132,15 +175,25 @@ public final class Agent implements ClassFileTransformer, IntConsumer {
             }
             return answer;
         } catch (Throwable error) {
-            isOver = true;
+            end(error);
             return null;
         }
     }
 
-    /** Has the file of a thread made: with a limit to the size of files, only the other program can. */
+    /**
+     * Has the file of a thread made, or made as long as it may become: with a limit to the size of files, only the
+     * other program can. A negative number says that there are too many threads.
+     */
     @Override
     public synchronized void accept(int thread) {
         if (isOver) {
+            return;
+        }
+        if (thread < 0) {
+            if (!isFull) {
+                isFull = true;
+                say(new IllegalStateException("only " + -(thread + 1) + " threads are recorded"));
+            }
             return;
         }
         try {
@@ -149,7 +202,7 @@ public final class Agent implements ClassFileTransformer, IntConsumer {
             send(FILE, number);
             receive();
         } catch (IOException error) {
-            isOver = true;
+            end(error);
         }
     }
 
@@ -214,7 +267,7 @@ public final class Agent implements ClassFileTransformer, IntConsumer {
         while (n < bytes.length) {
             int more = in.read(bytes, n, bytes.length - n);
             if (more < 0) {
-                throw new EOFException();
+                throw new EOFException("the process that rewrites classes has ended");
             }
             n += more;
         }

@@ -1,4 +1,4 @@
-package idd;
+package git_idd.recording;
 
 import java.io.File;
 import java.io.IOException;
@@ -26,11 +26,15 @@ public final class Recorder {
     private static final int SPARE = 64;
 
     private static final int FIRST_PIECE = 64 << 10;
+
+    /** The file of a thread is not longer at first. */
+    private static final int FIRST_OF_THREAD = 8 << 10;
+
     private static final int PIECE = 4 << 20;
     private static final int SMALLEST_PIECE = 4 << 10;
 
     /** More threads are not recorded. */
-    private static final int MAX_THREADS = 4096;
+    private static final int MAX_THREADS = 1 << 16;
 
     /** Characters of a text that are kept. */
     private static final int MAX_TEXT = 128;
@@ -428,10 +432,11 @@ public final class Recorder {
                 }
                 if (number >= MAX_THREADS) {
                     isOver = true;
+                    maker.accept(-MAX_THREADS - 1);
                     return false;
                 }
                 maker.accept(number);
-                MappedByteBuffer first = piece("thread-" + number, 0, FIRST_PIECE, SMALLEST_PIECE);
+                MappedByteBuffer first = piece("thread-" + number, 0, FIRST_OF_THREAD, SMALLEST_PIECE);
                 if (first == null) {
                     isOver = true;
                     return false;
@@ -475,6 +480,9 @@ public final class Recorder {
             buffer = NOWHERE;
             end = -1;
             try {
+                if (base == 0) {
+                    maker.accept(number);
+                }
                 int size = (int) Math.min(PIECE, 2L * (capacity + SPARE));
                 next = piece("thread-" + number, base + behind, size, SMALLEST_PIECE);
                 if (next == null) {

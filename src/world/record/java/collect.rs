@@ -23,26 +23,64 @@ use crate::trace::container::MAX_CHUNK;
 use crate::trace::container::Process;
 use crate::trace::container::Writer;
 use crate::world::files;
+use crate::world::record::java;
 use crate::world::record::listen::Taken;
 
 /// Bytes of a chunk of records.
 const CHUNK: usize = 1 << 20;
 
+/// Bytes that are read first of a file of records. A short thread has hardly more, and zeros of a file cost as much to read as
+/// records.
+const FIRST_READ: usize = 4 << 10;
+
+/// The maximum length of the reason why a virtual machine was not recorded.
+const MAX_REASON: u64 = 1 << 10;
+
 /// Makes a trace of each virtual machine that recorded something, in the order in which they loaded the first class.
 ///
 /// - `base`: the directory that the agents were told.
-/// - `directory`: where traces are put; their names follow those of `others`, which are there.
-pub fn collect(base: &Path, directory: &Path, others: &[Taken]) -> io::Result<Vec<Taken>> {
+/// - `directory`: where traces are put; their names follow those of `taken`, which are there.
+/// - `taken`: gets the traces.
+///
+/// Result: what is known to be missing, a sentence without a full stop for each reason.
+pub fn collect(base: &Path, directory: &Path, taken: &mut Vec<Taken>) -> io::Result<Vec<String>> {
     let number = |taken: &Taken| taken.file.strip_suffix(".trace")?.parse::<usize>().ok();
-    let mut next = others.iter().filter_map(number).max().map_or(0, |last| last + 1);
-    let mut taken = Vec::new();
+    let mut next = taken.iter().filter_map(number).max().map_or(0, |last| last + 1);
+    let mut losses = Vec::new();
+    if !base.join(java::ORDER).is_file() {
+        losses.push("the test removed files of the recorder of Java programs".to_owned());
+    }
     for place in machines(base) {
+        if has_gaps(&place) {
+            losses.push("the test removed files of the recorder of a Java virtual machine".to_owned());
+        }
         if let Some(one) = take(&place, directory, next)? {
             next += 1;
             taken.push(one);
         }
     }
-    Ok(taken)
+    for name in files::names(base) {
+        let Some(pid) = name.to_str().and_then(|name| name.strip_prefix("failed-")) else { continue };
+        let reason = files::bytes_up_to(&base.join(&name), MAX_REASON).unwrap_or_default();
+        let reason = String::from_utf8_lossy(&reason);
+        losses.push(format!(
+            "the Java virtual machine with process id {pid} was not recorded, or only in part: {reason}"
+        ));
+    }
+    losses.dedup();
+    Ok(losses)
+}
+
+/// Whether files of a virtual machine are missing.
+fn has_gaps(place: &Path) -> bool {
+    let names = files::names(place);
+    let threads = || names.iter().filter_map(|name| name.to_str()?.strip_prefix("thread-")?.parse::<usize>().ok());
+    // The process that makes the files may not have come to it.
+    let is_begun = threads().next().is_some();
+    let has = |name: &str| names.iter().any(|other| other == name);
+    let n_threads = threads().max().map_or(0, |last| last + 1);
+    is_begun && !["info", "process", "classes", "objects"].iter().all(|name| has(name))
+        || threads().count() != n_threads
 }
 
 /// The directories of virtual machines, the earliest first.
@@ -73,7 +111,9 @@ fn take(place: &Path, directory: &Path, number: usize) -> io::Result<Option<Take
     let mut writer = Writer::new(BufWriter::with_capacity(1 << 20, File::create(&path)?))?;
     writer.add(Kind::Process, 0, 0, &process.to_bytes())?;
     pieces(&mut writer, Kind::Classes, &classes, &class_ends)?;
-    objects(&mut writer, File::open(place.join("objects")))?;
+    if let Ok(file) = File::open(place.join("objects")) {
+        objects(&mut writer, file)?;
+    }
     let mut taken = Taken {
         file,
         process,
@@ -87,7 +127,7 @@ fn take(place: &Path, directory: &Path, number: usize) -> io::Result<Option<Take
         is_java: true,
     };
     for (thread, path) in threads {
-        let mut input = BufReader::with_capacity(CHUNK, File::open(path)?);
+        let mut input = BufReader::with_capacity(FIRST_READ, File::open(path)?);
         let ended = records(&mut input, &sizes, &mut |offset, bytes| writer.add(Kind::Records, thread, offset, bytes))?;
         taken.n_bytes += ended.n_bytes;
         taken.is_cut |= ended.last == CUT;
@@ -141,8 +181,8 @@ fn pieces<W: io::Write>(writer: &mut Writer<W>, kind: Kind, bytes: &[u8], ends: 
 }
 
 /// Adds the descriptions of objects: those that are there as a whole.
-fn objects<W: io::Write>(writer: &mut Writer<W>, file: io::Result<File>) -> io::Result<()> {
-    let mut input = BufReader::with_capacity(CHUNK, file?);
+fn objects<W: io::Write>(writer: &mut Writer<W>, file: File) -> io::Result<()> {
+    let mut input = BufReader::with_capacity(FIRST_READ, file);
     let (mut chunk, mut n_before) = (Vec::new(), 0);
     while let Some(object) = object(&mut input)? {
         chunk.extend(object);
@@ -192,41 +232,45 @@ fn records(input: &mut dyn Read, sizes: &[u8], add: &mut dyn FnMut(u64, &[u8]) -
     let behind = (14 + length).next_multiple_of(4);
     input.take((behind - 14) as u64).read_to_end(&mut head)?;
     let mut bytes = Vec::new();
+    let mut at = 0;
     loop {
-        let n_carried = bytes.len();
-        let is_end = input.take((CHUNK - n_carried) as u64).read_to_end(&mut bytes)? < CHUNK - n_carried;
-        let mut at = 0;
-        let mut is_over = is_end;
-        while let Some(site) = bytes.get(at..).and_then(|rest| rest.first_chunk()) {
+        let n_more = bytes.len().clamp(FIRST_READ, CHUNK).min(CHUNK - bytes.len());
+        let is_end = input.take(n_more as u64).read_to_end(&mut bytes)? < n_more;
+        let is_over = ended.follow(&bytes, &mut at, sizes) || is_end;
+        if at > 0 && (is_over || bytes.len() == CHUNK) {
+            add(ended.n_bytes, &bytes[..at])?;
+            ended.n_bytes += at as u64;
+            bytes.drain(..at);
+            at = 0;
+        }
+        if is_over {
+            return Ok(ended);
+        }
+    }
+}
+
+impl Ended {
+    /// Follows the records from `at` to the last whole one, which `at` is put behind; whether none comes after it.
+    fn follow(&mut self, bytes: &[u8], at: &mut usize, sizes: &[u8]) -> bool {
+        while let Some(site) = bytes.get(*at..).and_then(|rest| rest.first_chunk()) {
             let site = u32::from_le_bytes(*site);
             let length = match site {
                 CLOCK => Some(4),
                 CUT => Some(0),
                 _ => site.checked_sub(FIRST_SITE).and_then(|index| sizes.get(index as usize)).copied(),
             };
-            ended.is_known &= site == 0 || length.is_some();
-            let Some(length) = length else {
-                is_over = true;
-                break;
-            };
-            let next = at + 4 + usize::from(length);
+            self.is_known &= site == 0 || length.is_some();
+            let Some(length) = length else { return true };
+            let next = *at + 4 + usize::from(length);
             if next > bytes.len() {
-                break;
+                return false;
             }
-            (at, ended.last) = (next, site);
+            (*at, self.last) = (next, site);
             if site == CUT {
-                is_over = true;
-                break;
+                return true;
             }
         }
-        if at > 0 {
-            add(ended.n_bytes, &bytes[..at])?;
-        }
-        ended.n_bytes += at as u64;
-        bytes.drain(..at);
-        if is_over {
-            return Ok(ended);
-        }
+        false
     }
 }
 

@@ -12,6 +12,7 @@
 //!     classes            the original classes, see `serve`
 //!     objects            descriptions of objects
 //!     thread-<n>         records, see `collect`
+//! <base>/failed-<pid>    why a virtual machine was not recorded, or only in part: a line
 //! ```
 
 pub mod collect;
@@ -36,10 +37,15 @@ pub const VARIABLE: &str = "JAVA_TOOL_OPTIONS";
 /// a class is loaded and the stack has no room for an agent.
 const NOTES: [&str; 2] = ["Picked up JAVA_TOOL_OPTIONS: ", "*** java.lang.instrument ASSERTION FAILED ***: "];
 
-/// The agent and the recorder.
+/// What a virtual machine prints that does not start because of an agent.
+const REFUSALS: [&str; 2] = ["agent library failed to init: instrument", "processing of -javaagent failed"];
+
+/// The agent and the recorder. The boot loader has their classes before the agent starts. No program has a package of this
+/// name.
 const KIT: Kit = Kit {
     archive: "agent.jar",
-    manifest: "Premain-Class: idd.Agent\n",
+    package: "git_idd/recording",
+    manifest: "Premain-Class: git_idd.recording.Agent\nBoot-Class-Path: agent.jar\n",
     sources: &[("Agent.java", include_str!("Agent.java")), ("Recorder.java", include_str!("Recorder.java"))],
 };
 
@@ -60,6 +66,9 @@ const OPTIONS: [&str; 6] = [
 pub fn agent(jdk: &Jdk, cache: &Path) -> Result<PathBuf, RecordError> {
     Ok(jdk.archive(&KIT, cache)?)
 }
+
+/// The file that tells the agents.
+const ORDER: &str = "agent";
 
 /// What the agents of a test are told.
 #[derive(Debug, Clone, Copy)]
@@ -82,7 +91,7 @@ pub fn prepare(base: &Path, told: Told<'_>) -> Result<(), RecordError> {
     let limit = told.max_bytes.min(i64::MAX.unsigned_abs()).to_string();
     let words = [told.agent, told.program, told.checkout].map(|path| path.as_os_str().as_bytes());
     let text = [words[0], words[1], words[2], limit.as_bytes()].join(&0);
-    fs::write(base.join("agent"), text).map_err(failed)
+    fs::write(base.join(ORDER), text).map_err(failed)
 }
 
 /// The value of the [variable](VARIABLE) for a test; `own` is the user's.
@@ -105,6 +114,12 @@ fn quoted(word: &[u8]) -> Vec<u8> {
         }
     }
     text
+}
+
+/// The line of an output with which a virtual machine says that it does not start because of an agent.
+pub fn refusal(output: &str) -> Option<&str> {
+    let is_refusal = |line: &&str| REFUSALS.iter().any(|refusal| line.contains(refusal));
+    output.lines().find(is_refusal).map(str::trim)
 }
 
 /// An output without what virtual machines print because of the agent.

@@ -4,9 +4,10 @@
 //! which is empty, comes without a message.
 //!
 //! - A class: the answer is the rewritten one, or empty if it is to stay as it is.
-//! - Length [`FILE`], then 4 bytes thread: its file is made, the answer is empty. A test runs with a limit to the size of
-//!   its files, which this program lifts for itself; a file of zeros that is large enough needs no more room as long as
-//!   nothing is written to it.
+//! - Length [`FILE`], then 4 bytes thread: its file is made, the answer is empty. If it is there, it becomes as long as it may
+//!   become. A test runs with a limit to the size of its files, which this program lifts for itself; a file of zeros that is
+//!   large enough needs no more room as long as nothing is written to it. But the system reads zeros ahead, some MiB, so a
+//!   file is short at first.
 //!
 //! For each rewritten class, the file `classes` gets 4 bytes first site, 4 bytes number of sites, 4 bytes length, and the
 //! original class, before the answer is given.
@@ -32,6 +33,9 @@ use crate::world::process;
 /// In place of the length of a class: make the file of a thread.
 const FILE: u32 = u32::MAX;
 
+/// Bytes of the file of a thread at first: as many as the recorder maps.
+const FIRST_OF_THREAD: u64 = 8 << 10;
+
 /// No class is longer; whoever says so is no agent.
 const MAX_CLASS: u32 = 64 << 20;
 
@@ -50,8 +54,8 @@ pub fn serve(directory: &Path, max_bytes: u64, (input, output): (&mut dyn Read, 
     // Without it, large files cannot be made, and recording ends early.
     let _ = rustix::process::setrlimit(Resource::Fsize, lifted);
     let size = max_bytes.saturating_add(SLACK).min(i64::MAX.unsigned_abs());
-    let make = |name: &str| File::create_new(directory.join(name))?.set_len(size);
-    make("objects")?;
+    let make = |name: &str, size: u64| File::create_new(directory.join(name))?.set_len(size);
+    make("objects", size)?;
     fs::write(directory.join("process"), machine().to_bytes())?;
     let mut classes = File::options().create(true).append(true).open(directory.join("classes"))?;
     let mut next_site = FIRST_SITE;
@@ -65,8 +69,11 @@ pub fn serve(directory: &Path, max_bytes: u64, (input, output): (&mut dyn Read, 
         let length = u32::from_le_bytes(head);
         if length == FILE {
             input.read_exact(&mut head)?;
-            // If it is there or cannot be made, the recorder takes what it finds.
-            let _ = make(&format!("thread-{}", u32::from_le_bytes(head)));
+            let name = format!("thread-{}", u32::from_le_bytes(head));
+            // If it cannot be made, the recorder takes what it finds.
+            if make(&name, FIRST_OF_THREAD.min(size)).is_err() {
+                let _ = File::options().write(true).open(directory.join(&name)).and_then(|file| file.set_len(size));
+            }
             answer(output, &[])?;
             continue;
         }
@@ -116,12 +123,14 @@ mod tests {
     #[test]
     fn what_is_no_class_stays_as_it_is_and_files_are_made_on_request() {
         let place = tempfile::tempdir().unwrap();
-        let input = [&3_u32.to_le_bytes()[..], b"xyz", &FILE.to_le_bytes(), &5_u32.to_le_bytes(), &[9, 0]].concat();
+        let file = |thread: u32| [FILE, thread].map(u32::to_le_bytes).concat();
+        let input = [&3_u32.to_le_bytes()[..], b"xyz", &file(5), &file(6), &file(5), &[9, 0]].concat();
         let mut output = Vec::new();
         serve(place.path(), 1 << 20, (&mut &*input, &mut output)).unwrap();
-        assert_eq!(output, [0; 12]);
-        for name in ["objects", "thread-5"] {
-            assert_eq!(fs::metadata(place.path().join(name)).unwrap().len(), (1 << 20) + SLACK);
+        assert_eq!(output, [0; 20]);
+        let whole = (1 << 20) + SLACK;
+        for (name, expected) in [("objects", whole), ("thread-5", whole), ("thread-6", FIRST_OF_THREAD)] {
+            assert_eq!(fs::metadata(place.path().join(name)).unwrap().len(), expected);
         }
         assert!(fs::read(place.path().join("classes")).unwrap().is_empty());
         let process = Process::from_bytes(&fs::read(place.path().join("process")).unwrap()).unwrap();

@@ -31,6 +31,7 @@ use std::time::Instant;
 
 const KIT: Kit = Kit {
     archive: "checker.jar",
+    package: "idd",
     manifest: "Main-Class: idd.Checker\n",
     sources: &[("Checker.java", include_str!("Checker.java"))],
 };
