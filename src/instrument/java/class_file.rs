@@ -3,6 +3,7 @@
 use crate::instrument::Unsupported;
 use crate::instrument::java::cursor::Cursor;
 use crate::instrument::java::pool::Pool;
+use crate::instrument::java::stratum::Stratum;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -28,6 +29,8 @@ pub struct Class<'b> {
     pub name: Arc<str>,
     /// The name of its source file, without a directory.
     pub source: Option<Arc<str>>,
+    /// The lines of functions that are copied into it.
+    pub stratum: Stratum,
     /// Its methods.
     pub methods: Vec<Method>,
     /// Where the constants end.
@@ -99,17 +102,20 @@ impl<'b> Class<'b> {
         let methods_at = cursor.at();
         let methods = (0..n_methods).map(|_| method(&mut cursor, &pool)).collect::<Result<_, _>>()?;
         let after_methods = cursor.at();
-        let mut source = None;
+        let (mut source, mut stratum) = (None, Stratum::default());
         for _ in 0..cursor.u2()? {
             let (attribute, content) = cursor.attribute()?;
-            if &**pool.text(attribute)? == "SourceFile" {
-                source = Some(Arc::clone(pool.text(Cursor::new(content).u2()?)?));
+            match &**pool.text(attribute)? {
+                "SourceFile" => source = Some(Arc::clone(pool.text(Cursor::new(content).u2()?)?)),
+                "SourceDebugExtension" => stratum = Stratum::read(content),
+                _ => {}
             }
         }
         if !cursor.is_at_end() {
             return Err(Unsupported::new("bytes after the end of the class"));
         }
-        let class = Self { bytes, version, pool, name, source, methods, after_pool, methods_at, after_methods };
+        let class =
+            Self { bytes, version, pool, name, source, stratum, methods, after_pool, methods_at, after_methods };
         Ok(class)
     }
 

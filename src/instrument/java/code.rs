@@ -164,11 +164,12 @@ impl<'b> Code<'b> {
         Offsets(numbers)
     }
 
-    /// The line of the source of each instruction; 0 before the first entry.
+    /// The line of the source of each instruction; before the first entry that of the first one, 0 if there is none.
     pub fn line_of_each(&self) -> Vec<u16> {
         let mut all = Vec::with_capacity(self.instructions.len());
         let mut entries = self.lines.iter().peekable();
-        let mut line = 0;
+        // Kotlin checks parameters before the first line.
+        let mut line = self.lines.first().map_or(0, |(_, line)| *line);
         for number in 0..self.end() {
             while let Some((_, next)) = entries.next_if(|(begin, _)| *begin <= number) {
                 line = *next;

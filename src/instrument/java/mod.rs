@@ -27,6 +27,7 @@ pub mod pool;
 pub mod rewrite;
 pub mod sites;
 pub mod stack;
+pub mod stratum;
 
 #[cfg(test)]
 mod tests;

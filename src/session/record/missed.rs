@@ -105,20 +105,20 @@ pub fn complain(seen: &Observation, build: &BuildDirectory, taken: &[Taken], jav
     if let Some(plain) = plain {
         return Err(Failure::new(Status::Error, "no source could be instrumented").with_hint(plain));
     }
-    Err(match past {
-        Some((names, way)) => {
-            Failure::new(Status::Error, format!("the build never called the instrumenting compiler, but {names}"))
-                .with_hint(way)
-        }
-        None => Failure::new(Status::Error, match java.has_agent {
-            true => "the test ran no Java class of the checkout, and the build never called the instrumenting compiler for C",
-            false => "the build never called the instrumenting compiler",
-        }).with_hint(
+    let Some((names, way)) = past else {
+        let message = if java.has_agent {
+            "the test ran no Java class of the checkout, and the build never called the instrumenting compiler for C"
+        } else {
+            "the build never called the instrumenting compiler"
+        };
+        return Err(Failure::new(Status::Error, message).with_hint(
             "no other compiler was seen either: name the command that compiles with `--build`, or let the test \
              compile; C is instrumented, and Java is recorded if there is a JDK (`javac` in `PATH` or in `JAVA_HOME`) and \
              the classes are in the checkout",
-        ),
-    })
+        ));
+    };
+    let message = format!("the build never called the instrumenting compiler, but {names}");
+    Err(Failure::new(Status::Error, message).with_hint(way))
 }
 
 /// The error if nothing was recorded where there is only a JDK.

@@ -157,7 +157,10 @@ impl Method {
         let stops = stops(&next, is_stop);
         let lines = code.line_of_each();
         let file: Arc<str> = class.source_path().into();
-        let place = |line: u16| Place { file: Arc::clone(&file), line: u32::from(line), column: 0 };
+        let place = |line: u16| {
+            let line = u32::from(class.stratum.line(line));
+            Place { file: Arc::clone(&file), line, column: 0 }
+        };
         let mut starts = vec![0; n];
         for (begin, _) in &code.lines {
             if let Some(start) = starts.get_mut(*begin as usize) {
