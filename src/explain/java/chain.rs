@@ -129,9 +129,13 @@ impl Pair<'_> {
         };
         match self.alignment.reference(step) {
             None => {
-                add(Step(self.failing.run.deciders[step.0 as usize]), None);
-                let makers = self.failing.uses(step).iter().map(|used| used.maker);
-                makers.filter(|maker| self.differs(*maker)).for_each(|maker| add(maker, None));
+                let decider = Step(self.failing.run.deciders[step.0 as usize]);
+                add(decider, None);
+                // It would not have run if that had decided otherwise, whatever it uses.
+                if !self.differs(decider) {
+                    let makers = self.failing.uses(step).iter().map(|used| used.maker);
+                    makers.filter(|maker| self.differs(*maker)).for_each(|maker| add(maker, None));
+                }
             }
             Some(other) => {
                 for (used, theirs) in self.wrong(step, other) {

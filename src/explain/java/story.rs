@@ -134,7 +134,7 @@ fn without_repetitions(links: Vec<Link>, taken: &Taken) -> Vec<Link> {
 fn outcome(way: Way) -> String {
     match way.truth {
         Some(truth) => truth.to_string(),
-        None => format!("line {}", way.line),
+        None => format!("decided for line {}", way.line),
     }
 }
 
