@@ -243,8 +243,8 @@ fn debug_of_java_begins_at_an_assertion_and_plays_from_checkpoints() {
         let mut found: Vec<Vec<Detail>> = Vec::new();
         for is_whole in [true, false] {
             let mut focus = Focus::new(&steps, Step(u32::MAX));
-            let played = if is_whole { player.replay(&mut focus) } else { player.replay_from(steps[0], &mut focus) };
-            played.unwrap();
+            let done = if is_whole { player.replay(&mut focus) } else { player.replay_from(steps[0], &mut focus) };
+            done.unwrap();
             found.push(focus.end());
         }
         assert_eq!(found[0], found[1], "{step}");

@@ -152,9 +152,9 @@ mod tests {
     use crate::session::debug::calls::tests::example;
 
     fn lines(now: u32, judged: &[(u32, Feedback)], open: &[u32]) -> String {
-        let (table, run, statements, names) = example();
+        let (table, run, statements) = example();
         let siblings = Siblings::default();
-        let calls = Calls { table: &table, run: &run, statements: &statements, names: &names, siblings: &siblings };
+        let calls = Calls { table: &table, run: &run, statements: &statements, siblings: &siblings };
         let judged: Vec<Judged> = judged
             .iter()
             .map(|(step, feedback)| Judged { step: Step(*step), feedback: feedback.clone(), makers: Vec::new() })
@@ -176,9 +176,9 @@ mod tests {
         >      step 8, a.c:7
          w   step 10, a.c:5
         ");
-        let (table, run, statements, names) = example();
+        let (table, run, statements) = example();
         let siblings = Siblings::default();
-        let calls = Calls { table: &table, run: &run, statements: &statements, names: &names, siblings: &siblings };
+        let calls = Calls { table: &table, run: &run, statements: &statements, siblings: &siblings };
         assert_eq!(path(calls, Step(8)), "main > loop, a.c:2, 2 of 2 > work(), a.c:3");
         assert_eq!(path(calls, Step(10)), "");
     }

@@ -34,6 +34,9 @@ const CONTENTS: &str = "contents of ";
 /// The class of the streams of a program.
 const STREAM: &str = "PrintStream#";
 
+/// How the name of a variable of the compiler begins.
+const UNNAMED: &str = "local ";
+
 /// The static field that a compiler adds to a class with assertions.
 const SWITCH: &str = ".$assertionsDisabled";
 
@@ -66,22 +69,23 @@ pub fn facts(recorded: &mut Recorded, members: &[Step]) -> Result<Option<Facts>,
     Ok(found)
 }
 
-/// Names what a step reads and writes as its line sees it, and leaves out the streams of the program, and whether assertions
-/// are enabled.
+/// Names what a step reads and writes as its line sees it, and leaves out the streams of the program, variables of the
+/// compiler, and whether assertions are enabled.
 fn name(detail: &mut Detail, own: &Own) {
     let is_stream = |access: &Access| {
         let is_printer = access.named.value.as_ref().is_some_and(|value| value.starts_with(STREAM));
         is_printer && (access.named.name.starts_with("System.") || access.named.name.starts_with(CONTENTS))
     };
-    let is_switch = |access: &Access| access.named.name.ends_with(SWITCH);
-    detail.reads.retain(|access| !is_stream(access) && !is_switch(access));
-    detail.writes.retain(|access| !is_stream(access));
+    let is_made_up = |access: &Access| access.named.name.ends_with(SWITCH) || access.named.name.starts_with(UNNAMED);
+    detail.reads.retain(|access| !is_stream(access) && !is_made_up(access));
+    detail.writes.retain(|access| !is_stream(access) && !is_made_up(access));
     for access in &mut detail.reads {
         access.target = own.targets.get(&access.named.name).cloned();
     }
     if detail.standing.is_entry {
         let method = detail.standing.function.rsplit('.').next().unwrap_or_default();
-        detail.writes.retain(|access| access.named.name != "this");
+        // What the library gives to a method is not given by the line.
+        detail.writes.retain(|access| own.is_direct && access.named.name != "this");
         for access in &mut detail.writes {
             access.named.name = format!("{method}.{}", access.named.name);
         }
@@ -91,6 +95,8 @@ fn name(detail: &mut Detail, own: &Own) {
 /// What is known of a step beside its [`Detail`].
 #[derive(Default)]
 struct Own {
+    /// Whether it is the entry of a method that its caller named.
+    is_direct: bool,
     returned: Vec<Used>,
     outcome: Option<Outcome>,
     /// What is in the objects that it reads, by the names of the variables.
@@ -131,6 +137,13 @@ impl Watch for Beside<'_> {
         let structure = name.descriptor.starts_with(['L', '[']).then(|| structure(machine, object)).flatten();
         if let (Some(structure), Some(own)) = (structure, self.of(frame.step)) {
             own.targets.entry(name.text).or_insert(structure);
+        }
+    }
+
+    fn writes(&mut self, _machine: &Machine, frame: &Frame, _location: Location, _value: Value) {
+        let is_direct = frame.is_direct || frame.caller == Step::START;
+        if let Some(own) = self.of(frame.step).filter(|_| frame.step == frame.entry) {
+            own.is_direct = is_direct;
         }
     }
 

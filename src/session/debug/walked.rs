@@ -49,7 +49,7 @@ impl From<native::recorded::Recorded> for Walked {
 
 /// Where the steps of a run stand, and their statements.
 ///
-/// Cost: one pass over the run; two of a Java program.
+/// Cost: one pass over the run.
 pub fn outline(run: &mut recorded::Run) -> Result<(Run, Statements), TraceError> {
     match run {
         recorded::Run::Native(player) => {
@@ -59,10 +59,9 @@ pub fn outline(run: &mut recorded::Run) -> Result<(Run, Statements), TraceError>
             Ok((read.0.end(&player.machine), read.1))
         }
         recorded::Run::Java(player) => {
-            let said = outline::said(player)?;
             let mut read = (outline::Reader::new(), Statements::new());
             player.replay(&mut read)?;
-            Ok((Run { said, ..read.0.end() }, read.1))
+            Ok((read.0.end(), read.1))
         }
     }
 }

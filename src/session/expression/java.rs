@@ -50,7 +50,7 @@ impl State<'_> {
     }
 
     /// The names of the visible variables.
-    pub fn names(self) -> Vec<Arc<str>> {
+    pub fn names(&self) -> Vec<Arc<str>> {
         let this = (!self.frame.method.is_static).then(|| "this".into());
         let visible = text::variables(self.machine, self.frame).into_iter().map(|(name, _)| name);
         this.into_iter().chain(visible.filter(|name| &**name != "this")).collect()

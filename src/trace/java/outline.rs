@@ -1,12 +1,11 @@
 //! Takes down where the steps of a run stand, and what the program printed.
 
-use crate::trace::TraceError;
 use crate::trace::java::frame::Frame;
 use crate::trace::java::machine::Machine;
 use crate::trace::java::machine::Watch;
+use crate::trace::java::memory::Location;
 use crate::trace::java::method::Callee;
-use crate::trace::java::output;
-use crate::trace::java::player::Player;
+use crate::trace::java::output::Printed;
 use crate::trace::java::value::Value;
 use crate::trace::output::Stream;
 use crate::trace::output::Written;
@@ -17,24 +16,36 @@ use crate::trace::run::Stand;
 
 /// Takes the outline of a run down while it is played.
 #[derive(Debug, Default)]
-pub struct Reader(Outline);
+pub struct Reader {
+    outline: Outline,
+    printed: Printed,
+}
 
 impl Reader {
     /// Before the first step.
     pub fn new() -> Self {
-        Self(Outline::new())
+        Self { outline: Outline::new(), printed: Printed::default() }
     }
 
     /// The run, after all of it was played.
     pub fn end(self) -> Run {
-        self.0.run
+        let said = |Written { step, stream, bytes, .. }: Written| Said {
+            step,
+            time: u64::from(step.0),
+            function: if stream == Stream::Errors { "System.err" } else { "System.out" }.into(),
+            words: Vec::new(),
+            text: bytes,
+        };
+        let said = self.printed.end().written.into_iter().map(said).collect();
+        Run { said, ..self.outline.run }
     }
 }
 
 impl Watch for Reader {
     fn step(&mut self, machine: &Machine, frame: &Frame) {
+        self.printed.step(machine, frame);
         let is_entry = frame.step == frame.entry;
-        self.0.step(&Stand {
+        self.outline.step(&Stand {
             frame: frame.number,
             decider: frame.decider(),
             caller: frame.caller,
@@ -44,29 +55,20 @@ impl Watch for Reader {
         });
     }
 
-    fn called(&mut self, machine: &Machine, frame: &Frame, _: &Callee, _: &[Value], _: Option<Value>) {
+    fn reads(&mut self, machine: &Machine, frame: &Frame, location: Location, value: Value) {
+        self.printed.reads(machine, frame, location, value);
+    }
+
+    fn called(&mut self, machine: &Machine, frame: &Frame, callee: &Callee, given: &[Value], result: Option<Value>) {
+        self.printed.called(machine, frame, callee, given, result);
         if frame.step.0 != machine.n_steps {
-            self.0.returns(frame.step, machine.n_steps);
+            self.outline.returns(frame.step, machine.n_steps);
         }
     }
 
     fn leaves(&mut self, machine: &Machine, _frame: &Frame, _is_return: bool, _result: Option<Value>) {
         if let Some(below) = machine.frames().last() {
-            self.0.returns(below.step, machine.n_steps);
+            self.outline.returns(below.step, machine.n_steps);
         }
     }
-}
-
-/// What a program printed, as calls that the outside can observe.
-///
-/// Cost: one pass over the trace.
-pub fn said(player: &mut Player) -> Result<Vec<Said>, TraceError> {
-    let said = |Written { step, stream, bytes, .. }: Written| Said {
-        step,
-        time: u64::from(step.0),
-        function: if stream == Stream::Errors { "System.err" } else { "System.out" }.into(),
-        words: Vec::new(),
-        text: bytes,
-    };
-    Ok(output::outputs(player)?.written.into_iter().map(said).collect())
 }

@@ -16,8 +16,8 @@ use crate::trace::output::Written;
 use crate::trace::step::Step;
 use std::collections::HashMap;
 
-/// Collects what is printed while a run is played.
-#[derive(Default)]
+/// Takes down what a program prints while it is played.
+#[derive(Debug, Default)]
 pub struct Printed {
     /// The streams, by their objects.
     streams: HashMap<u32, Stream>,
@@ -25,6 +25,13 @@ pub struct Printed {
     pub found: Outputs,
     /// The step that threw first since an exception was caught last.
     threw: Option<Step>,
+}
+
+impl Printed {
+    /// What the program printed, and how it ended.
+    pub fn end(self) -> Outputs {
+        self.found
+    }
 }
 
 /// The step that threw what ended the first method of a thread is the crash.
@@ -110,5 +117,5 @@ fn printed(machine: &Machine, descriptor: &str, value: Value) -> Option<String> 
 pub fn outputs(player: &mut Player) -> Result<Outputs, TraceError> {
     let mut printed = Printed::default();
     player.replay(&mut printed)?;
-    Ok(printed.found)
+    Ok(printed.end())
 }
