@@ -213,11 +213,11 @@ fn debug_leads_from_an_exception_of_java_to_the_first_wrong_step() {
 const LONG: &str = r#"public class Main {
     public static void main(String[] args) {
         int sum = 0;
-        for (int i = 0; i < 40000; i++) {
+        for (int i = 0; i < 20000; i++) {
             sum += new int[] {i}.length;
         }
         int half = sum / 3;
-        assert half == 20000 : "half";
+        assert half == 10000 : "half";
     }
 }
 "#;
@@ -232,7 +232,7 @@ fn debug_of_java_begins_at_an_assertion_and_plays_from_checkpoints() {
     let (said, code) = walked(place.path(), "g Main.java:7\nh\n", &[]);
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("Main.java:7, in Main.main: computes a wrong value\n"), "{said}");
-    assert!(said.contains("Main.java:8, in Main.main: uses the wrong half = 13333\n"), "{said}");
+    assert!(said.contains("Main.java:8, in Main.main: uses the wrong half = 6666\n"), "{said}");
 
     let file = place.path().join(".git/idd/recordings/0001").join(recording["processes"][0]["file"].as_str().unwrap());
     let trace = Trace::open(Box::new(BufReader::new(File::open(file).unwrap()))).unwrap();
