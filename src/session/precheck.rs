@@ -118,14 +118,11 @@ impl Checking {
             Precheck::Java(facts) => Some(JavaChecks::new(facts, cache)),
             _ => None,
         };
-        let compilers: Vec<&Path> = match (&precheck, &java) {
-            (Precheck::Database(database), _) => database.compilers().collect(),
-            (_, Some(java)) => java.programs().collect(),
-            _ => Vec::new(),
-        };
-        let digest = |path| toolchain::file_digest(path).unwrap_or_default();
-        let compilers = compilers.into_iter().map(|path| (path.as_os_str().as_bytes().to_vec(), digest(path)));
-        plan.outside_files.extend(compilers);
+        if let Precheck::Database(database) = &precheck {
+            let digest = |path| toolchain::file_digest(path).unwrap_or_default();
+            let compilers = database.compilers().map(|path| (path.as_os_str().as_bytes().to_vec(), digest(path)));
+            plan.outside_files.extend(compilers);
+        }
         Self {
             precheck,
             plan,

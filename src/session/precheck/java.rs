@@ -1,7 +1,7 @@
 //! Checks of Java candidates by a compiler in memory.
 //!
-//! The compiler is started when builds of candidates have failed for some time. Before it may reject candidates of a change,
-//! both ends of the change are compiled: sources with errors there are not checked.
+//! The compiler is started when builds of candidates have failed for some time. Before it may reject candidates of a
+//! change, both ends of the change are compiled: sources with errors there are not checked.
 
 use crate::hunt::probe::Ends;
 use crate::revision::CommitId;
@@ -27,7 +27,6 @@ use crate::world::run::toolchain;
 use std::collections::BTreeSet;
 use std::collections::HashMap;
 use std::path::Path;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -39,12 +38,13 @@ const PAYS_AFTER: Duration = Duration::from_secs(3);
 pub struct OfJava {
     jdk: Jdk,
     options: Options,
-    /// The files whose content decides what the compiler does.
-    programs: Vec<PathBuf>,
+    /// A text that differs for another development kit.
+    version: String,
 }
 
 impl OfJava {
-    /// The facts of these commands; `None` if there is no development kit outside of the checkout, or no Java in the tree of `commit`.
+    /// The facts of these commands; `None` if there is no development kit outside of the checkout, or no Java in the
+    /// tree of `commit`.
     pub(super) fn new(
         commands: &Commands,
         location: &Location,
@@ -63,7 +63,8 @@ impl OfJava {
         options
             .class_paths
             .extend(toolchain::variable(&commands.environment, "CLASSPATH").and_then(|path| path.into_string().ok()));
-        Some(Self { jdk, options, programs: release.into_iter().chain([real]).collect() })
+        let version = release.iter().chain([&real]).filter_map(|path| toolchain::file_digest(path));
+        Some(Self { jdk, options, version: version.map(|digest| files::hex(&digest)).collect() })
     }
 
     /// The check of all sources that differ between `ends`, at one of them; `None` if there are none or too many.
@@ -103,6 +104,7 @@ impl OfJava {
             roots,
             archives,
             options: self.options.clone(),
+            version: self.version.clone(),
             is_vetting: true,
         })
     }
@@ -126,11 +128,6 @@ impl JavaChecks {
         Self { facts: Arc::clone(facts), compiler, vetted: HashMap::new(), lost: Duration::ZERO }
     }
 
-    /// The files whose content decides what the compiler does.
-    pub(super) fn programs(&self) -> impl Iterator<Item = &Path> {
-        self.facts.programs.iter().map(PathBuf::as_path)
-    }
-
     /// The check of a change, in either direction.
     pub(super) fn of(&self, ends: Ends) -> Option<&Check> {
         sides(ends, false).iter().find_map(|ends| self.vetted.get(ends)?.as_ref())
@@ -141,8 +138,8 @@ impl JavaChecks {
         self.lost += duration;
     }
 
-    /// The check for both ends of a change, returned once; `None` if it was, if nothing of the change can be checked, or if
-    /// checks do not pay yet.
+    /// The check for both ends of a change, returned once; `None` if it was, if nothing of the change can be checked,
+    /// or if checks do not pay yet.
     pub fn to_vet(&mut self, open: impl FnOnce() -> Option<Repository>, ends: Ends) -> Option<JavaCheck> {
         if self.lost < PAYS_AFTER || sides(ends, false).iter().any(|ends| self.vetted.contains_key(ends)) {
             return None;
@@ -166,7 +163,7 @@ pub fn words(check: &JavaCheck) -> Words {
 impl OfJava {
     /// The facts of a development kit that is not there.
     pub(crate) fn of_nothing() -> Self {
-        Self { jdk: Jdk { javac: "/nowhere/javac".into() }, options: Options::default(), programs: Vec::new() }
+        Self { jdk: Jdk { javac: "/nowhere/javac".into() }, options: Options::default(), version: String::new() }
     }
 }
 

@@ -49,8 +49,8 @@ impl Runner<'_> {
         Ok(seen)
     }
 
-    /// Runs the precheck once at both ends of the change of `probes`, which can be built. A command that rejects one is not
-    /// used any more. A compiler of Java does not check the sources that it rejects.
+    /// Runs the precheck once at both ends of the change of `probes`, which can be built. A command that rejects one is
+    /// not used any more. A compiler of Java does not check the sources that it rejects.
     pub(super) fn vet(&mut self, probes: &[Probe]) -> Result<(), RunnerError> {
         for (probe, ends) in probes.iter().filter_map(|probe| Some((probe, probe.precheck?))) {
             let open = self.opener();
@@ -111,8 +111,8 @@ impl Runner<'_> {
         java.filter(|_| is_lost).into_iter().for_each(|java| java.lose(duration));
     }
 
-    /// Whether a tree that a compiler in memory rejected is built now. It is built in a fresh worktree, because classes of
-    /// earlier builds can hide its errors from an incremental build.
+    /// Whether a tree that a compiler in memory rejected is built now. It is built in a fresh worktree, because classes
+    /// of earlier builds can hide its errors from an incremental build.
     pub(super) fn was_rejected(&self, probe: &Probe) -> bool {
         let checking = self.checking.as_ref().filter(|checking| checking.java.is_some() && probe.precheck.is_none());
         checking.is_some_and(|checking| checking.refused.contains(&probe.tree))

@@ -15,8 +15,8 @@ use sha2::Sha256;
 use crate::world::files;
 use crate::world::process;
 
-/// Options to compile the sources with, best first. What comes of the first ones runs from Java 8 on; a later compiler may
-/// not know them any more.
+/// Options to compile the sources with, best first. What comes of the first ones runs from Java 8 on; a later compiler
+/// may not know them any more.
 const WAYS: [&[&str]; 2] = [&["-source", "8", "-target", "8"], &[]];
 
 /// Why a program in Java is not there.

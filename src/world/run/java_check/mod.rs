@@ -1,8 +1,9 @@
 //! The check of a Java candidate before its build: a compiler that stays in memory reads its changed sources.
 //!
-//! [`Compiler`] is a virtual machine with `Checker.java`. A [`JavaCheck`] is what it is asked for one change. It sees only
-//! sources of the candidate, archives that git tracks, and what lies outside of the checkout: no product of a build, so
-//! the answer depends on nothing but the tree. Nothing of the repository is run: no annotation processors, no plug-ins.
+//! [`Compiler`] is a virtual machine with `Checker.java`. A [`JavaCheck`] is what it is asked for one change. It sees
+//! only sources of the candidate, archives that git tracks, and what lies outside of the checkout: no product of a
+//! build, so the answer depends on nothing but the tree. Nothing of the repository is run: no annotation processors, no
+//! plug-ins.
 //!
 //! Deviation from the build: its options are known only in part. So a candidate is refused only for errors that hardly
 //! depend on options ([`COUNTED`]), and only in sources that have no error at both ends of the change.
@@ -57,7 +58,8 @@ const USUAL: [&str; 13] = [
 ];
 
 /// The errors for which a candidate is refused: those of `compiler.properties` that come from the text of the program.
-/// Not among them are errors about files, modules, versions of the language, processors, and classes that cannot be read.
+/// Not among them are errors about files, modules, versions of the language, processors, and classes that cannot be
+/// read.
 const COUNTED: [&str; 47] = [
     "abstract.cant.be.instantiated",
     "already.defined",
@@ -185,6 +187,8 @@ pub struct JavaCheck {
     pub archives: Vec<String>,
     /// The options of the build; of the class paths, only absolute ones are used.
     pub options: Options,
+    /// A text that differs for another compiler.
+    pub version: String,
     /// Whether all errors count, because an end of the change is compiled.
     pub is_vetting: bool,
 }
@@ -192,8 +196,8 @@ pub struct JavaCheck {
 impl JavaCheck {
     /// A text that differs for another question.
     pub fn digest(&self) -> String {
-        let Self { sources, roots, archives, options, is_vetting, .. } = self;
-        let text = format!("{sources:?} {roots:?} {archives:?} {options:?} {is_vetting} {KIT:?}");
+        let Self { sources, roots, archives, options, version, is_vetting, compiler: _ } = self;
+        let text = format!("{sources:?} {roots:?} {archives:?} {options:?} {version} {is_vetting} {KIT:?}");
         files::hex(&Sha256::digest(text))
     }
 
