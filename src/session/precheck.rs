@@ -8,8 +8,11 @@ use crate::revision::TreeId;
 use crate::session::context::Context;
 use crate::session::order::HuntOrder;
 use crate::session::plan::parts;
+use crate::session::plan::shell_line;
+use crate::session::precheck::java::Check;
 use crate::session::precheck::java::JavaChecks;
 use crate::session::precheck::java::OfJava;
+use crate::session::precheck::java::sides;
 use crate::world::cache::ProbePlan;
 use crate::world::files;
 use crate::world::process::Words;
@@ -77,8 +80,10 @@ impl Precheck {
             let is_untracked = !is_tracked(name.as_bytes()) && !inside.is_some_and(is_tracked);
             is_untracked.then(|| CompileDatabase::read(&real, &grounds)).flatten().map(Arc::new).map(Self::Database)
         });
-        let of_java =
-            || OfJava::new(commands, location, (user, context), *commits.last()?).map(Arc::new).map(Self::Java);
+        let line = shell_line(commands.build.as_ref().unwrap_or(&commands.test));
+        let of_java = || {
+            OfJava::new((commands, &line), location, (user, context), *commits.last()?).map(Arc::new).map(Self::Java)
+        };
         database.or_else(of_java)
     }
 }
@@ -100,15 +105,6 @@ pub struct Checking {
     pub refused: HashSet<TreeId>,
     /// Why it is no longer used: it rejects a tree that can be built.
     pub useless: Option<&'static str>,
-}
-
-/// The check of one candidate.
-#[derive(Debug, Clone)]
-pub struct Check {
-    /// What is run.
-    pub run: sandbox::Precheck,
-    /// The digest of the plan for its rejections.
-    pub plan: [u8; 32],
 }
 
 impl Checking {
@@ -229,10 +225,4 @@ impl Checking {
         let check = Check { run: sandbox::Precheck::Java(Arc::new(check)), plan };
         self.java.iter_mut().for_each(|java| java.know(ends, is_of_use.then(|| check.clone())));
     }
-}
-
-/// The changes that lead to the ends of a change that can be built.
-pub fn sides(ends: Ends, is_repair: bool) -> Vec<Ends> {
-    let back = Ends { older: ends.newer, newer: ends.older };
-    if is_repair { vec![ends] } else { vec![ends, back] }
 }

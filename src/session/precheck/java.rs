@@ -6,9 +6,6 @@
 use crate::hunt::probe::Ends;
 use crate::revision::CommitId;
 use crate::session::context::Context;
-use crate::session::plan::shell_line;
-use crate::session::precheck::Check;
-use crate::session::precheck::sides;
 use crate::world::files;
 use crate::world::jdk::Jdk;
 use crate::world::process::Words;
@@ -22,10 +19,12 @@ use crate::world::run::java_check::Compiler;
 use crate::world::run::java_check::JavaCheck;
 use crate::world::run::java_check::root_of;
 use crate::world::run::java_check::usual_root;
+use crate::world::run::sandbox;
 use crate::world::run::sandbox::Commands;
 use crate::world::run::toolchain;
 use std::collections::BTreeSet;
 use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -46,7 +45,7 @@ impl OfJava {
     /// The facts of these commands; `None` if there is no development kit outside of the checkout, or no Java in the
     /// tree of `commit`.
     pub(super) fn new(
-        commands: &Commands,
+        (commands, line): (&Commands, &OsStr),
         location: &Location,
         (user, context): (&Repository, &Context),
         commit: CommitId,
@@ -58,8 +57,7 @@ impl OfJava {
         let is_foreign = location.top.as_ref().is_some_and(|top| real.starts_with(top));
         (!is_foreign).then_some(())?;
         let release = real.ancestors().nth(2).map(|home| home.join("release"));
-        let line = commands.build.as_ref().unwrap_or(&commands.test);
-        let mut options = Options::of(&shell_line(line));
+        let mut options = Options::of(line);
         options
             .class_paths
             .extend(toolchain::variable(&commands.environment, "CLASSPATH").and_then(|path| path.into_string().ok()));
@@ -110,6 +108,15 @@ impl OfJava {
     }
 }
 
+/// The check of one candidate.
+#[derive(Debug, Clone)]
+pub struct Check {
+    /// What is run.
+    pub run: sandbox::Precheck,
+    /// The digest of the plan for its rejections.
+    pub plan: [u8; 32],
+}
+
 /// The checks of one hunt.
 #[derive(Debug)]
 pub struct JavaChecks {
@@ -152,6 +159,12 @@ impl JavaChecks {
     pub(super) fn know(&mut self, ends: Ends, check: Option<Check>) {
         self.vetted.insert(ends, check);
     }
+}
+
+/// The changes that lead to the ends of a change that can be built.
+pub fn sides(ends: Ends, is_repair: bool) -> Vec<Ends> {
+    let back = Ends { older: ends.newer, newer: ends.older };
+    if is_repair { vec![ends] } else { vec![ends, back] }
 }
 
 /// A command that stands for a check in keys.

@@ -9,7 +9,7 @@ use crate::outcome::Outcome;
 use crate::outcome::Reason;
 use crate::outcome::Stage;
 use crate::session::precheck::java;
-use crate::session::precheck::sides;
+use crate::session::precheck::java::sides;
 use crate::session::runner::Runner;
 use crate::session::runner::RunnerError;
 use crate::world::process::Words;
