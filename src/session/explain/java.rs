@@ -33,6 +33,7 @@ use crate::session::explain::words;
 use crate::session::failure::Failure;
 use crate::session::record::instruments::Instruments;
 use crate::session::record::instruments::Place;
+use crate::session::record::instruments::Ran;
 use crate::session::record::instruments::Tools;
 use crate::session::record::missed;
 use crate::session::record::observe;
@@ -137,11 +138,14 @@ impl Explainer<'_> {
         let instruments = Instruments::create(tools, at, sandbox.tree_directory(), talk)?;
         let place = self.root.join(name);
         let mut interrupt = self.interrupt.clone();
-        let (seen, taken) =
+        let Ran { seen, taken, losses } =
             instruments.run(&job(tree, self.limit()), &place, true, &mut |job, commands, listener| {
                 observe(sandbox, job, commands, (listener, &mut interrupt))?.ok_or_else(interrupted)
             })?;
         let processes = taken.into_iter().filter(|taken| taken.is_java).collect();
+        for loss in losses {
+            talk.say(&loss);
+        }
         Ok(Side { place, processes, ending: seen.ending, said: missed::said(&seen) })
     }
 

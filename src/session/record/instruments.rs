@@ -71,13 +71,13 @@ pub(in crate::session) struct Place<'p> {
 }
 
 /// A run of the test under them.
-pub(super) struct Ran {
+pub(in crate::session) struct Ran {
     /// What it did.
-    pub(super) seen: Observation,
+    pub(in crate::session) seen: Observation,
     /// The traces of its programs.
-    pub(super) taken: Vec<Taken>,
+    pub(in crate::session) taken: Vec<Taken>,
     /// Why records of Java programs are missing.
-    pub(super) losses: Vec<String>,
+    pub(in crate::session) losses: Vec<String>,
 }
 
 /// What records the programs of a test.
@@ -126,7 +126,7 @@ impl<'p> Instruments<'p> {
     }
 
     /// Whether Java programs are recorded.
-    pub(super) fn has_agent(&self) -> bool {
+    pub(in crate::session) fn has_agent(&self) -> bool {
         self.recorder.is_some()
     }
 
