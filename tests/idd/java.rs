@@ -295,17 +295,19 @@ const THREADS: &str = "public class Main {
     }
 
     public static void main(String[] args) throws Exception {
-        Thread last = null;
-        for (int i = 0; i < 5000; i++) {
+        Thread[] all = new Thread[5000];
+        for (int i = 0; i < all.length; i++) {
             int number = i % 2;
-            last = new Thread(() -> add(number));
-            last.start();
-            if (i % 4 == 3) {
-                last.join();
+            all[i] = new Thread(() -> add(number));
+            all[i].start();
+            if (i >= 4) {
+                all[i - 4].join();
             }
         }
-        last.join();
-        System.exit(done > 2000 ? 1 : 0);
+        for (Thread thread : all) {
+            thread.join();
+        }
+        System.exit(done == 2500 ? 1 : 0);
     }
 }
 ";

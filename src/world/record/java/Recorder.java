@@ -60,6 +60,8 @@ public final class Recorder {
 
     private static final Object ROOM = new Object();
     private static long left;
+
+    private static final Object NUMBERS = new Object();
     private static int nThreads;
 
     /** Which objects are described, a bit for each; bits are set under a lock, and read without. */
@@ -425,17 +427,18 @@ public final class Recorder {
             }
             isBusy = true;
             try {
-                if (number < 0) {
-                    synchronized (ROOM) {
+                // One after the other: a program that ends meanwhile leaves no gap before a file.
+                synchronized (NUMBERS) {
+                    if (number < 0) {
                         number = nThreads++;
                     }
+                    if (number >= MAX_THREADS) {
+                        isOver = true;
+                        maker.accept(-MAX_THREADS - 1);
+                        return false;
+                    }
+                    maker.accept(number);
                 }
-                if (number >= MAX_THREADS) {
-                    isOver = true;
-                    maker.accept(-MAX_THREADS - 1);
-                    return false;
-                }
-                maker.accept(number);
                 MappedByteBuffer first = piece("thread-" + number, 0, FIRST_OF_THREAD, SMALLEST_PIECE);
                 if (first == null) {
                     isOver = true;
