@@ -255,7 +255,7 @@ fn called(detail: &Detail, there: &Detail) -> Option<Did> {
             .calls
             .iter()
             .find(|other| other.name.as_deref().map(without_numbers) == Some(without_numbers(name)))?;
-        let given = |call: &Outside| without_numbers(&format!("({})", call.arguments.join(", ")));
+        let given = |call: &Outside| without_numbers(&call.arguments.join(", "));
         if given(call) != given(same) {
             return Some(gave(name, &given(call), &given(same)));
         }

@@ -30,6 +30,9 @@ use crate::trace::run::Said;
 use crate::trace::run::Word;
 use crate::trace::step::Step;
 
+/// A run of more steps is not compared: it would take gigabytes.
+pub const MAX_STEPS: u32 = 20_000_000;
+
 /// Elements of an array that count as said.
 const MAX_ELEMENTS: u32 = 64;
 
@@ -92,15 +95,14 @@ pub struct Taken {
 }
 
 impl Taken {
-    /// Takes a run down.
+    /// Takes a run down; of one with more than [`MAX_STEPS`] steps only these and the next one.
     ///
     /// Errors: the trace is damaged.
     ///
     /// Cost: plays the trace. About 80 bytes for each step, and 16 for each use.
     pub fn read(player: &mut Player) -> Result<Self, TraceError> {
-        let mut both = (Reader::new(), Taking::new());
-        player.replay(&mut both)?;
-        let (outline, taking) = both;
+        let mut taking = Taking::new();
+        player.replay(&mut taking)?;
         let mut uses = taking.uses;
         uses.sort_by_key(|(user, _)| *user);
         let n_steps = taking.taken.did.len();
@@ -113,7 +115,7 @@ impl Taken {
         }
         let uses = uses.into_iter().map(|(_, of)| of).collect();
         let Run { indices, said, .. } = taking.taken.run;
-        let run = Run { indices, said, n_records: player.machine.n_records, ..outline.end() };
+        let run = Run { indices, said, n_records: player.machine.n_records, ..taking.outline.end() };
         Ok(Self { run, first, uses, ..taking.taken })
     }
 
@@ -149,6 +151,7 @@ impl Taken {
 
 struct Taking {
     taken: Taken,
+    outline: Reader,
     uses: Vec<(Step, Use)>,
     printed: Printed,
     /// The exception that each thread threw last, as far as it is known.
@@ -197,6 +200,7 @@ impl Taking {
         };
         let mut taking = Self {
             taken,
+            outline: Reader::new(),
             uses: Vec::new(),
             printed: Printed::default(),
             thrown: HashMap::new(),
@@ -351,7 +355,12 @@ fn is_alone(frame: &Frame, jump: u32) -> bool {
 }
 
 impl Watch for Taking {
+    fn is_done(&self) -> bool {
+        self.taken.did.len() > MAX_STEPS as usize + 1
+    }
+
     fn step(&mut self, machine: &Machine, frame: &Frame) {
+        self.outline.step(machine, frame);
         self.printed.step(machine, frame);
         let index = frame.regions.index().map_or(0, |Index(index)| index.max(1));
         let statement = self.statement(frame);
@@ -386,6 +395,7 @@ impl Watch for Taking {
     }
 
     fn called(&mut self, machine: &Machine, frame: &Frame, callee: &Callee, given: &[Value], result: Option<Value>) {
+        self.outline.called(machine, frame, callee, given, result);
         let n_before = self.printed.found.written.len();
         self.printed.called(machine, frame, callee, given, result);
         let signature = Signature::of(&callee.member.descriptor).ok();
@@ -436,6 +446,7 @@ impl Watch for Taking {
     }
 
     fn leaves(&mut self, machine: &Machine, frame: &Frame, is_return: bool, result: Option<Value>) {
+        self.outline.leaves(machine, frame, is_return, result);
         self.last.remove(&frame.number);
         if let Some(result) = result {
             let descriptor = frame.method.descriptor.rsplit(')').next().unwrap_or("V");

@@ -9,6 +9,7 @@ use crate::explain::java::chain;
 use crate::explain::java::chain::Begin;
 use crate::explain::java::statements;
 use crate::explain::java::story;
+use crate::explain::java::taken::MAX_STEPS;
 use crate::explain::java::taken::Taken;
 use crate::outcome;
 use crate::plural::count;
@@ -162,6 +163,10 @@ impl Explainer<'_> {
             let twin = same.map(|(number, _)| number).nth(nth).or((number < good.processes.len()).then_some(number));
             let Some(twin) = twin else { continue };
             is_any = true;
+            if process.is_cut || good.processes[twin].is_cut {
+                return Err(Failure::new(Status::Error, "a run of the program is longer than the limit of its trace")
+                    .with_hint("explain a smaller test; `--max-trace` sets another limit"));
+            }
             let runs = runs(bad.player(number)?, good.player(twin)?)?;
             if let Some(wrong) = wrong(&runs) {
                 return Ok((runs, wrong));
@@ -248,6 +253,12 @@ fn runs(mut failing: Player, mut reference: Player) -> Result<Runs, Failure> {
     failing.machine.program.rename(&names.naming(Version::First));
     reference.machine.program.rename(&names.naming(Version::Second));
     let (ours, theirs) = (Taken::read(&mut failing)?, Taken::read(&mut reference)?);
+    if ours.run.n_steps().max(theirs.run.n_steps()) > MAX_STEPS {
+        let message = format!("a run of the program has more than {MAX_STEPS} steps");
+        return Err(
+            Failure::new(Status::Error, message).with_hint("explain a smaller test: one test method, or less input")
+        );
+    }
     let alignment = Alignment::new(&ours.run, &theirs.run);
     let mut remarks = without_counterpart(&names);
     if ours.run.n_threads > 1 || theirs.run.n_threads > 1 {
