@@ -7,7 +7,6 @@ use crate::explain::facts::read;
 use crate::explain::facts::way;
 use crate::explain::java::recorded::Recorded;
 use crate::explain::statements::Statements;
-use crate::instrument::java::operation::Operation;
 use crate::trace::TraceError;
 use crate::trace::detail::Access;
 use crate::trace::detail::Detail;
@@ -171,34 +170,11 @@ impl Watch for Beside<'_> {
 }
 
 /// How a decision went that led to an instruction.
-///
-/// A compiler jumps over what follows if a condition does not hold, and back to a loop if it holds. In a line with several
-/// decisions (`&&`, `?:`) it may be otherwise, so the line is said there.
 fn outcome(method: &Method, decision: u32, to: u32) -> Outcome {
     let place = |begin: u32| &method.places[method.starts[begin as usize] as usize];
     let way = way(place(to));
-    let told = match &method.operations[decision as usize] {
-        Operation::Jump(_, target) if is_only(method, decision) && *target != decision + 1 => {
-            ((to == *target) == (*target <= decision)).to_string()
-        }
-        _ => way.clone(),
-    };
+    let told = method.truth(decision, to).map_or_else(|| way.clone(), |truth| truth.to_string());
     Outcome::new((told, way), None, None)
-}
-
-/// Whether no other decision is in the line of one.
-fn is_only(method: &Method, decision: u32) -> bool {
-    let (mut line, mut lines) = (0, Vec::new());
-    for (number, (operation, start)) in (0..).zip(method.operations.iter().zip(&method.starts)) {
-        if *start != 0 {
-            line = method.places[*start as usize].line;
-        }
-        if operation.is_decision() {
-            lines.push((number, line));
-        }
-    }
-    let own = lines.iter().find(|(number, _)| *number == decision).map(|(_, line)| *line);
-    lines.iter().filter(|(_, line)| Some(*line) == own).count() == 1
 }
 
 impl Watch for Statements {

@@ -323,35 +323,12 @@ impl Taking {
         let Some(position) = ways.iter().position(|way| *way == block) else { return };
         let last = blocks.ranges[from.0 as usize].end.saturating_sub(1);
         let begin = blocks.ranges[block.0 as usize].start;
-        let truth = match frame.method.operations[last as usize] {
-            // A loop that ends with its condition jumps back if that holds; other conditions jump if they do not.
-            Operation::Jump(_, way) => Some((begin == way) == (way <= last)),
-            _ => None,
-        };
+        let truth = frame.method.truth(last, begin);
         let number = u16::try_from(position + 1).unwrap_or(u16::MAX);
         if let Some(way) = self.taken.ways.get_mut(before.0 as usize) {
-            *way = Way { number, truth: truth.filter(|_| is_alone(frame, last)), line: frame.place().line };
+            *way = Way { number, truth, line: frame.place().line };
         }
     }
-}
-
-/// Whether the line of a jump has no other one.
-fn is_alone(frame: &Frame, jump: u32) -> bool {
-    let method = &frame.method;
-    let mut line = 0;
-    let mut lines = Vec::new();
-    for (at, start) in (0_u32..).zip(&method.starts) {
-        if *start != 0 {
-            line = method.places[*start as usize].line;
-        }
-        if at == jump {
-            lines.push((line, true));
-        } else if matches!(method.operations[at as usize], Operation::Jump(..)) {
-            lines.push((line, false));
-        }
-    }
-    let own = lines.iter().find(|(_, is_own)| *is_own).map(|(line, _)| *line);
-    lines.iter().filter(|(line, _)| Some(*line) == own).count() == 1
 }
 
 impl Watch for Taking {

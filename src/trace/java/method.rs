@@ -19,6 +19,7 @@ use crate::instrument::java::sites::Site;
 use crate::trace::flow::BlockId;
 use crate::trace::index::Keys;
 use crate::trace::place::Place;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// No instruction.
@@ -94,6 +95,8 @@ pub struct Method {
     pub starts: Vec<u32>,
     /// The places of the statements; the first one is that of the entry.
     pub places: Vec<Place>,
+    /// For each instruction whether it is the only decision of its line.
+    is_sole: Vec<bool>,
     /// For each instruction the one that follows without a choice; [`NONE`] if there is none.
     pub next: Vec<u32>,
     /// For each instruction: the first one from there on after which a record follows, or which ends the method.
@@ -175,6 +178,7 @@ impl Method {
             *start = u32::try_from(places.len()).expect("statements are fewer than instructions");
             places.push(place(*line));
         }
+        let is_sole = sole(&operations, &lines);
         let function = function(&class.name, &declared.name);
         let keys = Keys::of(&file, &key(&class.name, &declared.name, &declared.descriptor), places.len());
         Ok(Self {
@@ -193,6 +197,7 @@ impl Method {
             blocks,
             starts,
             places,
+            is_sole,
             next,
             stops,
             is_recorded,
@@ -223,6 +228,19 @@ impl Method {
         (is_last && self.operations[last as usize].is_decision()).then_some(last)
     }
 
+    /// Whether the condition of a decision held that led to an instruction.
+    ///
+    /// A compiler jumps over what follows if a condition does not hold, and back to a loop if it holds. In a line with several
+    /// decisions (`&&`, `?:`) it may be otherwise, so nothing is said there, nor of a `switch`.
+    pub fn truth(&self, decision: u32, to: u32) -> Option<bool> {
+        match &self.operations[decision as usize] {
+            Operation::Jump(_, target) if self.is_sole[decision as usize] && *target != decision + 1 => {
+                Some((to == *target) == (*target <= decision))
+            }
+            _ => None,
+        }
+    }
+
     /// The variable of the source in a local, at an instruction.
     pub fn variable(&self, local: u16, at: u32) -> Option<&Variable> {
         let of_local = || self.variables.iter().filter(|variable| variable.local == local);
@@ -231,6 +249,15 @@ impl Method {
             .find(|variable| variable.visible.contains(&at))
             .or_else(|| of_local().find(|variable| variable.visible.start == at + 1))
     }
+}
+
+/// For each instruction whether it is the only decision of its line.
+fn sole(operations: &[Operation], lines: &[u16]) -> Vec<bool> {
+    let mut n_decisions: HashMap<u16, usize> = HashMap::new();
+    for (_, line) in operations.iter().zip(lines).filter(|(operation, _)| operation.is_decision()) {
+        *n_decisions.entry(*line).or_insert(0) += 1;
+    }
+    lines.iter().map(|line| n_decisions.get(line) == Some(&1)).collect()
 }
 
 fn key(class: &str, name: &str, descriptor: &str) -> String {
