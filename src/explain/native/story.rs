@@ -4,7 +4,7 @@
 //! A definition that only the failing run has is preceded by the decision that led there: the last one around it that
 //! the reference has, too, and that went another way. Values that calls return are told where they differ. (The paper
 //! has both as variables; here they are told, not tested.) A value that only the reference overwrites is told where
-//! that is missing. A [link](crate::explain::native::link) is what is told of a step, with its
+//! that is missing. A [link](crate::explain::link) is what is told of a step, with its
 //! [standing](crate::explain::native::standing) and the names of [`variable`](crate::explain::native::variable).
 
 use std::cmp::Reverse;
