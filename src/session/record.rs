@@ -238,7 +238,7 @@ pub fn of_trees(
 }
 
 /// A run without instrumentation; an error if its build failed.
-fn plain_build(seen: &Observation) -> Result<&Observation, Failure> {
+pub(in crate::session) fn plain_build(seen: &Observation) -> Result<&Observation, Failure> {
     if seen.stage == Stage::Build {
         let said = match missed::said(seen) {
             said if said.is_empty() => format!("it ended with {}, and printed nothing", seen.ending),

@@ -128,6 +128,7 @@ fn explain_names_what_the_failing_version_leaves_out_and_who_prints_otherwise() 
     let place = repository(&[
         ("Main.java", "        cart.reduce(10);\n", ""),
         ("Main.java", "new Item(\"pen\", 30)", "new Item(\"pen\", 31)"),
+        ("Main.java", "int total =", "int total"),
     ]);
     let (said, progress, code) = explain(place.path(), &["--bad", "bad0", "--good", "good"]);
     assert_eq!(code, Some(0), "{said}{progress}");
@@ -149,7 +150,10 @@ fn explain_names_what_the_failing_version_leaves_out_and_who_prints_otherwise() 
             .any(|link| link["variable"] == variable && link["value"] == value && link["reference"] == reference)
     };
     assert!(has("this.count", "31", "30") && has("known.count", "41", "40") && has("total", "55", "54"), "{said}");
-    // Swapped versions, and one that passes, are said.
+    // Swapped versions, and one that cannot be built, are said.
+    let (_, progress, code) = explain(place.path(), &["--bad", "bad9", "--good", "good"]);
+    assert_eq!(code, Some(1), "{progress}");
+    assert!(progress.contains("error: the build fails"), "{progress}");
     let (_, progress, code) = explain(place.path(), &["--bad", "good", "--good", "bad0"]);
     assert_eq!(code, Some(1), "{progress}");
     assert!(progress.contains("the test does not pass on the reference, it ends with exit code 1"), "{progress}");

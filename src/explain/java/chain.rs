@@ -59,8 +59,6 @@ pub struct Chain {
     pub steps: Vec<Cause>,
     /// Where it begins.
     pub begin: Begin,
-    /// The steps that differ and that the failure depends on.
-    pub n_faulty: usize,
 }
 
 impl Pair<'_> {
@@ -169,10 +167,8 @@ impl Pair<'_> {
         // By step: how it is a cause, and of what.
         let mut from: HashMap<Step, (Cause, Step)> = HashMap::from([(failure, (last, failure))]);
         let mut queue = VecDeque::from([last]);
-        let (mut n_faulty, mut passed, mut elsewhere) = (0, None, None);
-        let mut change = None;
+        let (mut change, mut passed, mut elsewhere) = (None, None, None);
         while let Some(Cause { step, omitted, is_needed }) = queue.pop_front() {
-            n_faulty += usize::from(self.differs(step));
             let causes = self.causes(step);
             let is_end = is_needed && !causes.iter().any(|cause| cause.is_needed);
             let is_removed = omitted.is_some_and(&mut *is_gone);
@@ -210,6 +206,6 @@ impl Pair<'_> {
             }
             at = next;
         }
-        Chain { steps, begin, n_faulty }
+        Chain { steps, begin }
     }
 }

@@ -20,7 +20,6 @@ use crate::trace::java::memory::Location;
 use crate::trace::java::method::Callee;
 use crate::trace::java::objects::Kind;
 use crate::trace::java::outline::Reader;
-use crate::trace::java::output::Printed;
 use crate::trace::java::player::Player;
 use crate::trace::java::text;
 use crate::trace::java::value::Value;
@@ -153,7 +152,6 @@ struct Taking {
     taken: Taken,
     outline: Reader,
     uses: Vec<(Step, Use)>,
-    printed: Printed,
     /// The exception that each thread threw last, as far as it is known.
     thrown: HashMap<u32, String>,
     /// By activation: its last step, and the block of that.
@@ -202,7 +200,6 @@ impl Taking {
             taken,
             outline: Reader::new(),
             uses: Vec::new(),
-            printed: Printed::default(),
             thrown: HashMap::new(),
             last: HashMap::new(),
             known: HashMap::new(),
@@ -338,7 +335,6 @@ impl Watch for Taking {
 
     fn step(&mut self, machine: &Machine, frame: &Frame) {
         self.outline.step(machine, frame);
-        self.printed.step(machine, frame);
         let index = frame.regions.index().map_or(0, |Index(index)| index.max(1));
         let statement = self.statement(frame);
         self.push(index, statement);
@@ -353,7 +349,7 @@ impl Watch for Taking {
     }
 
     fn reads(&mut self, machine: &Machine, frame: &Frame, location: Location, value: Value) {
-        self.printed.reads(machine, frame, location, value);
+        self.outline.reads(machine, frame, location, value);
         let (place, is_object) = self.place(machine, frame, location);
         let is_state = matches!(location, Location::State(_));
         let named = if is_state { 0 } else { self.value(machine, value, is_object) };
@@ -372,9 +368,8 @@ impl Watch for Taking {
     }
 
     fn called(&mut self, machine: &Machine, frame: &Frame, callee: &Callee, given: &[Value], result: Option<Value>) {
+        let n_before = self.outline.written().len();
         self.outline.called(machine, frame, callee, given, result);
-        let n_before = self.printed.found.written.len();
-        self.printed.called(machine, frame, callee, given, result);
         let signature = Signature::of(&callee.member.descriptor).ok();
         let types: Vec<&str> = signature.map(|signature| signature.parameters).unwrap_or_default();
         let n_object = usize::from(callee.has_object);
@@ -389,9 +384,7 @@ impl Watch for Taking {
             what = mix(what, u64::from(self.value(machine, result, is_reference(descriptor))));
         }
         self.did(frame.step, what);
-        if self.printed.found.written.len() > n_before
-            && let Some(written) = self.printed.found.written.last()
-        {
+        if let Some(written) = self.outline.written().get(n_before) {
             let words = words(machine, &types, given.get(n_object..).unwrap_or_default());
             self.taken.run.said.push(Said {
                 step: written.step,

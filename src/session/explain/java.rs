@@ -38,6 +38,7 @@ use crate::session::record::instruments::Ran;
 use crate::session::record::instruments::Tools;
 use crate::session::record::missed;
 use crate::session::record::observe;
+use crate::session::record::plain_build;
 use crate::session::talk::Talk;
 use crate::trace::TraceError;
 use crate::trace::java::player::Player;
@@ -144,6 +145,7 @@ impl Explainer<'_> {
                 observe(sandbox, job, commands, (listener, &mut interrupt))?.ok_or_else(interrupted)
             })?;
         let processes = taken.into_iter().filter(|taken| taken.is_java).collect();
+        plain_build(&seen)?;
         for loss in losses {
             talk.say(&loss);
         }

@@ -27,6 +27,11 @@ impl Reader {
         Self { outline: Outline::new(), printed: Printed::default() }
     }
 
+    /// What the program has printed so far.
+    pub fn written(&self) -> &[Written] {
+        &self.printed.found.written
+    }
+
     /// The run, after all of it was played.
     pub fn end(self) -> Run {
         let said = |Written { step, stream, bytes, .. }: Written| Said {
