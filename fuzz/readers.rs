@@ -166,7 +166,7 @@ fn trace_of(input: &mut Input<'_>) -> Option<Vec<u8>> {
 
 /// A class file, rewritten: the result is a class file, and a reader of a recording finds the same sites.
 pub fn class_file(bytes: &[u8]) {
-    match (rewrite(bytes, sites::FIRST_SITE), sites::sizes(bytes)) {
+    match (rewrite(bytes, sites::FIRST_SITE, &[]), sites::sizes(bytes)) {
         (Ok(rewritten), Ok(sizes)) => {
             assert_eq!(sizes.len(), rewritten.n_sites as usize);
             assert!(Class::read(&rewritten.bytes).is_ok());

@@ -123,8 +123,9 @@ fn text(chain: Chain, source: &mut dyn FnMut(&Untrusted, u64) -> Option<String>,
             Entry::Link(found) => {
                 let difference = found.difference(safe).filter(|_| found.kind != Kind::Change && !is_told);
                 is_told |= found.was.is_some();
-                let difference = difference.map(|difference| format!("; {difference}")).unwrap_or_default();
-                step((&found.file, found.line), (found.in_change, found.which), &(found.clause(safe) + &difference));
+                let clauses = [Some(found.clause(safe)), difference, found.finding(safe)];
+                let what: Vec<String> = clauses.into_iter().flatten().collect();
+                step((&found.file, found.line), (found.in_change, found.which), &what.join("; "));
             }
             other => step((&None, None), (false, Which::default()), &other.words().unwrap_or_default()),
         }

@@ -12,6 +12,9 @@ const MAX_LINKS: usize = 400;
 /// The maximum length of a printed value or name, in bytes.
 pub const MAX_TEXT: usize = 600;
 
+/// The longest value that is said a second time, in bytes.
+const MAX_REPEATED: usize = 24;
+
 /// A chain of faulty values.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Chain {
@@ -105,6 +108,9 @@ pub struct Link {
     /// Whether it is before the switched decision: with `reference` in place of `value` there, the test passes, too.
     #[serde(default)]
     pub replaced: bool,
+    /// What happens if the program runs again and does there what the reference does; `None` if that was not tested.
+    #[serde(default)]
+    pub tested: Option<Tested>,
     /// The execution of the statement, if there are several.
     #[serde(flatten)]
     pub which: Which,
@@ -114,6 +120,18 @@ pub struct Link {
     /// For a changed line, what the reference has there.
     #[serde(default)]
     pub was: Option<Was>,
+}
+
+/// What a test does if the program does at one step what the reference does there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Tested {
+    /// It passes.
+    Passes,
+    /// It fails in another way: the first line that it prints otherwise.
+    FailsOtherwise(Untrusted),
+    /// It fails as before.
+    Fails,
 }
 
 /// The source that the reference has at a changed line.
@@ -397,6 +415,27 @@ impl Untrusted {
 }
 
 impl Link {
+    /// What the test of the link found, as a clause: `with 59, the test passes`; `code` writes a value, or what a test printed.
+    pub fn finding(&self, code: impl Fn(&Untrusted) -> String) -> Option<String> {
+        let tested = self.tested.as_ref()?;
+        let with = match self.kind {
+            Kind::Value | Kind::Return
+                if !self.kept && self.value != self.reference && self.reference.as_bytes().len() <= MAX_REPEATED =>
+            {
+                format!("with {}", code(&self.reference))
+            }
+            Kind::Decision => "decided so".to_owned(),
+            _ => "as in the reference".to_owned(),
+        };
+        let what = match tested {
+            Tested::Passes => "passes".to_owned(),
+            Tested::Fails => "still fails".to_owned(),
+            Tested::FailsOtherwise(said) if said.as_bytes().is_empty() => "fails in another way".to_owned(),
+            Tested::FailsOtherwise(said) => format!("fails in another way: {}", code(said)),
+        };
+        Some(format!("{with}, the test {what}"))
+    }
+
     /// What the reference has at a changed statement, as a clause.
     pub fn difference(&self, code: impl Fn(&Untrusted) -> String) -> Option<String> {
         Some(match self.was.as_ref()? {
@@ -472,6 +511,23 @@ mod tests {
         for (link, expected) in joined.iter().zip(expected) {
             assert!(clause(link).starts_with(expected), "{}", clause(link));
         }
+    }
+
+    #[test]
+    fn what_the_test_of_a_link_found_is_said_with_the_value_of_the_reference() {
+        let link = Link { kind: Kind::Value, reference: "59".into(), ..samples::chain().links[0].clone() };
+        let finding = |link: Link| link.finding(|text| String::from_utf8_lossy(text.as_bytes()).into_owned());
+        assert_eq!(finding(link.clone()), None);
+        let check = |link: &Link, tested: Tested, expected: &str| {
+            let found = finding(Link { tested: Some(tested), ..link.clone() });
+            assert_eq!(found.as_deref(), Some(expected));
+        };
+        check(&link, Tested::Passes, "with 59, the test passes");
+        check(&link, Tested::Fails, "with 59, the test still fails");
+        check(&link, Tested::FailsOtherwise("60".into()), "with 59, the test fails in another way: 60");
+        let long = Link { reference: "5".repeat(MAX_REPEATED + 1).into(), ..link.clone() };
+        check(&long, Tested::Passes, "as in the reference, the test passes");
+        check(&Link { kind: Kind::Decision, ..link }, Tested::Passes, "decided so, the test passes");
     }
 
     #[test]

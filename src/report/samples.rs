@@ -264,6 +264,7 @@ pub fn chain() -> Chain {
         reference_step: None,
         in_change,
         kept: false,
+        tested: None,
         replaced: false,
         which: Which { part: None, instance: Some(u64::from(line) - 7), of: Some(5) },
         text: None,

@@ -64,7 +64,7 @@ pub mod words;
 enum Found {
     /// A chain whose links were tested by experiments.
     Tested(Box<Explanation>),
-    /// A chain of a Java program, whose links were observed.
+    /// A chain of a Java program.
     Observed(Box<report::chain::Chain>, Pair),
 }
 

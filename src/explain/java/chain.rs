@@ -119,6 +119,13 @@ impl Pair<'_> {
         None
     }
 
+    /// A step of the reference that the failing run left out, and the decisions and calls around it that it left out, too.
+    fn left_out(&self, other: Step) -> impl Iterator<Item = Step> {
+        let around = |step: &Step| Some(Step(self.reference.run.deciders[step.0 as usize]));
+        std::iter::successors(Some(other), around)
+            .take_while(|step| *step != Step::START && self.alignment.failing(*step).is_none())
+    }
+
     /// The steps because of which a step differs, as far as they are known.
     fn causes(&self, step: Step) -> Vec<Cause> {
         let mut causes = Vec::new();
@@ -171,7 +178,8 @@ impl Pair<'_> {
         while let Some(Cause { step, omitted, is_needed }) = queue.pop_front() {
             let causes = self.causes(step);
             let is_end = is_needed && !causes.iter().any(|cause| cause.is_needed);
-            let is_removed = omitted.is_some_and(&mut *is_gone);
+            // The change may have removed the call in which the step is.
+            let is_removed = omitted.is_some_and(|other| is_gone(other) || self.left_out(other).any(&mut *is_gone));
             if is_removed || is_needed && is_touched(step) {
                 if is_end || is_removed {
                     change = Some(step);

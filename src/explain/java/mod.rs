@@ -1,13 +1,16 @@
 //! Explanations of Java programs, and what a person is asked about their runs.
 //!
-//! A virtual machine cannot be forked, so nothing is overwritten and run again: what is told is *observed*. [`statements`]
-//! says what methods do, so that those of two versions can be matched; [`taken`] is a run in the form in which it is
-//! compared with another one; [`chain`] goes from the failure back over what differs; [`story`] puts that into the words
-//! of the source.
+//! [`statements`] says what methods do, so that those of two versions can be matched; [`taken`] is a run in the form in
+//! which it is compared with another one; [`chain`] goes from the failure back over what differs; [`story`] puts that into
+//! the words of the source.
+//!
+//! A virtual machine cannot be forked, so the chain is *observed*. Its links are *tested* afterwards, as far as they have
+//! values that another run of the program can be given: [`effects`] finds where and when.
 //!
 //! [`facts`] are what a person sees of a step, [`search`] finds steps, [`recorded`] is a run with its outline.
 
 pub mod chain;
+pub mod effects;
 pub mod facts;
 pub mod recorded;
 pub mod search;

@@ -42,10 +42,16 @@ pub struct Told {
     pub instance: Option<Instance>,
 }
 
-/// Tells the steps of a chain.
+/// Tells the steps of a chain. A step of which nothing can be said but that it differs is left out, unless it is the first
+/// one, or `is_touched` by the change and behind one that says something.
 ///
 /// Cost: plays each run once, up to the failure.
-pub fn tell(pair: &Pair<'_>, players: &mut Players<'_>, causes: &[Cause]) -> Result<Told, TraceError> {
+pub fn tell(
+    pair: &Pair<'_>,
+    players: &mut Players<'_>,
+    causes: &[Cause],
+    is_touched: &mut dyn FnMut(Step) -> bool,
+) -> Result<Told, TraceError> {
     let steps: Vec<Step> = causes.iter().map(|cause| cause.step).collect();
     let steps = &steps[..];
     let others: Vec<Step> = steps.iter().filter_map(|step| pair.alignment.reference(*step)).collect();
@@ -61,8 +67,11 @@ pub fn tell(pair: &Pair<'_>, players: &mut Players<'_>, causes: &[Cause]) -> Res
         let next = steps[at + 1];
         let seen = Seen { pair, ours: &ours, theirs: &theirs };
         let did = seen.did(causes[at], next);
-        // What a call gives is told by the parameters.
-        if at > 0 && did == Did::Differs(None) && pair.failing.run.entries[next.0 as usize] {
+        let says_nothing = |did: &Did| matches!(did, Did::Differs(_));
+        if says_nothing(&did)
+            && let Some(before) = links.last()
+            && (says_nothing(&before.did) || !is_touched(*step))
+        {
             continue;
         }
         links.push(Link {

@@ -64,6 +64,17 @@ fn what_was_left_out_stands_where_the_reference_did_it() {
 }
 
 #[test]
+fn what_was_left_out_with_a_call_that_the_change_removed_begins_there() {
+    // The reference calls in its step 3, and writes a in 4, which the call decides.
+    let failing = taken(&[(10, 0, 1, &[]), (15, 0, 3, &[]), (30, 0, 7, &[(1, 1, 1)])]);
+    let steps: [Written<'_>; 5] =
+        [(10, 0, 1, &[]), (15, 0, 3, &[]), (20, 0, 5, &[]), (21, 3, 2, &[]), (30, 0, 8, &[(4, 1, 2)])];
+    let reference = taken(&steps);
+    assert_eq!(chain(&failing, &reference, 3, (0, 3)), (vec![2, 3], Begin::Change, Some(4)));
+    assert_eq!(chain(&failing, &reference, 3, (0, 2)), (vec![2, 3], Begin::Elsewhere, Some(4)));
+}
+
+#[test]
 fn a_step_that_the_reference_does_not_have_depends_on_the_decision_around_it() {
     // 2 decides because of a; only the failing run does 3.
     let mut failing = taken(&[(10, 0, 1, &[]), (20, 0, 0, &[(1, 1, 1)]), (25, 2, 9, &[])]);

@@ -1,4 +1,4 @@
-//! Where the instructions of a method are when the sites are in it.
+//! Where the instructions of a method are when code is inserted between them.
 
 use crate::instrument::Unsupported;
 use crate::instrument::java::code::Code;
@@ -6,12 +6,46 @@ use crate::instrument::java::operation::Operation;
 use crate::instrument::java::sites::Probe;
 use crate::instrument::java::sites::Site;
 
-/// Slots of the stack that a site needs: a value and a number.
-pub const SITE_STACK: u16 = 3;
+/// Slots of the stack that inserted code needs: a value and a number.
+pub const MORE_STACK: u16 = 3;
 
-/// Bytes of a number on the stack, and of a call.
-const NUMBER: usize = 3;
-const CALL: usize = 3;
+/// Where code is inserted, in the order of the code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum At {
+    /// Before the first instruction of a method; a jump to that leads behind the code: a method is entered once.
+    Entry,
+    /// Before an instruction; a jump to that leads to the code.
+    Before,
+    /// Behind an instruction.
+    Behind,
+}
+
+/// Code to insert.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Insert {
+    /// The instruction; one more than the last one for the end of the method.
+    pub instruction: u32,
+    /// On which side of it.
+    pub at: At,
+    /// Bytes of the code.
+    pub length: usize,
+}
+
+impl From<&Site> for Insert {
+    fn from(site: &Site) -> Self {
+        let at = match site.probe {
+            Probe::Enter | Probe::Parameter(..) => At::Entry,
+            probe if probe.is_before() => At::Before,
+            _ => At::Behind,
+        };
+        Self { instruction: site.instruction, at, length: length(site.probe) }
+    }
+}
+
+/// Bytes of a number on the stack.
+pub const NUMBER: usize = 3;
+/// Bytes of a call.
+pub const CALL: usize = 3;
 
 /// Places in the rewritten code, in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +59,7 @@ pub struct Layout {
 }
 
 /// Bytes of the code of a site.
-pub fn length(probe: Probe) -> usize {
+fn length(probe: Probe) -> usize {
     let copy = match probe {
         Probe::Enter | Probe::Block | Probe::Value(None) | Probe::Monitor => 0,
         Probe::Parameter(_, local) => {
@@ -50,11 +84,11 @@ pub fn is_of_entry(probe: Probe) -> bool {
 impl Layout {
     /// Lays out the code of a method.
     ///
-    /// - `sites`: in the order of the code.
+    /// - `inserts`: in the order of the code.
     ///
     /// Errors: the code would be longer than 64 KiB, a jump too far for its instruction, or the stack too large.
-    pub fn of(code: &Code<'_>, sites: &[Site]) -> Result<Self, Unsupported> {
-        if code.max_stack.checked_add(SITE_STACK).is_none() {
+    pub fn of(code: &Code<'_>, inserts: impl Iterator<Item = Insert>) -> Result<Self, Unsupported> {
+        if code.max_stack.checked_add(MORE_STACK).is_none() {
             return Err(Unsupported::new("a stack of more than 64 Ki slots"));
         }
         // One handler and the table of frames may be added.
@@ -64,18 +98,18 @@ impl Layout {
         let too_long = || Unsupported::new("a method that would be longer than 64 KiB");
         let narrow = |at: usize| u16::try_from(at).map_err(|_| too_long());
         let mut layout = Self { targets: Vec::new(), own: Vec::new(), length: 0 };
-        let mut sites = sites.iter().peekable();
+        let mut inserts = inserts.peekable();
         let mut at = 0;
         for (number, instruction) in (0_u32..).zip(&code.instructions) {
-            let mut next = |is_wanted: fn(Probe) -> bool| {
-                let is_wanted = |site: &&Site| site.instruction == number && is_wanted(site.probe);
-                sites.next_if(is_wanted).map(|site| length(site.probe))
+            let mut next = |wanted: At| {
+                let is_wanted = |insert: &Insert| insert.instruction == number && insert.at == wanted;
+                inserts.next_if(is_wanted).map(|insert| insert.length)
             };
-            while let Some(length) = next(is_of_entry) {
+            while let Some(length) = next(At::Entry) {
                 at += length;
             }
             layout.targets.push(narrow(at)?);
-            while let Some(length) = next(Probe::is_before) {
+            while let Some(length) = next(At::Before) {
                 at += length;
             }
             layout.own.push(narrow(at)?);
@@ -87,12 +121,12 @@ impl Layout {
                 }
                 _ => instruction.length as usize,
             };
-            while let Some(length) = next(|_| true) {
+            while let Some(length) = next(At::Behind) {
                 at += length;
             }
         }
         layout.targets.push(narrow(at)?);
-        at += sites.map(|site| length(site.probe)).sum::<usize>();
+        at += inserts.map(|insert| insert.length).sum::<usize>();
         layout.length = narrow(at)?;
         for (number, instruction) in code.instructions.iter().enumerate() {
             // `goto_w` and switches have 32 bits.

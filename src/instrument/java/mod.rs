@@ -3,7 +3,8 @@
 //! [`class_file`] reads a class and its [constants](pool), [`code`] the body of a method as [instructions](operation).
 //! [`sites`] says what a method records and where: what cannot be derived from its bytecode, and nothing else.
 //! [`mod@rewrite`] inserts that. A reader of a recording enumerates the same sites in the class file as it was, so
-//! nothing else is stored about it. [`blocks`] gives the flow of a method.
+//! nothing else is stored about it. [`blocks`] gives the flow of a method. [`mod@replace`] inserts points at which another
+//! value can be put in place of one.
 //!
 //! The inserted code only copies values on the stack and calls static methods. It has no jumps and no variables, so no
 //! frame of the verifier changes but its place. What cannot be rewritten like that is [`Unsupported`]: such a class or
@@ -21,13 +22,17 @@ pub mod code;
 pub mod cursor;
 pub mod descriptor;
 pub mod frames;
+mod insert;
 pub mod layout;
 pub mod operation;
 pub mod pool;
+pub mod replace;
 pub mod rewrite;
 pub mod sites;
 pub mod stack;
 pub mod stratum;
 
+#[cfg(test)]
+mod replace_tests;
 #[cfg(test)]
 mod tests;

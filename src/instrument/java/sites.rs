@@ -12,7 +12,8 @@ use crate::instrument::java::class_file::Method;
 use crate::instrument::java::code::Code;
 use crate::instrument::java::descriptor::Kind;
 use crate::instrument::java::descriptor::Signature;
-use crate::instrument::java::layout;
+use crate::instrument::java::layout::Insert;
+use crate::instrument::java::layout::Layout;
 use crate::instrument::java::operation::Operation;
 use crate::instrument::java::pool::Constant;
 use crate::instrument::java::pool::Member;
@@ -98,7 +99,7 @@ pub fn of_class<'b>(class: &Class<'b>) -> Vec<MethodSites<'b>> {
             if n_constants + sites.len() > usize::from(u16::MAX) {
                 return Err(Unsupported::new("too many constants"));
             }
-            layout::Layout::of(&code, &sites)?;
+            Layout::of(&code, sites.iter().map(Insert::from))?;
             n_constants += sites.len();
             Ok((code, sites))
         });

@@ -11,6 +11,8 @@ use crate::instrument::java::frames;
 use crate::instrument::java::frames::Frame;
 use crate::instrument::java::frames::Shape;
 use crate::instrument::java::frames::Slot;
+use crate::instrument::java::insert::Constants;
+use crate::instrument::java::layout::Insert;
 use crate::instrument::java::layout::Layout;
 use crate::instrument::java::operation;
 use crate::instrument::java::operation::Invoke;
@@ -18,7 +20,6 @@ use crate::instrument::java::operation::Operation;
 use crate::instrument::java::operation::Shuffle;
 use crate::instrument::java::pool::Constant;
 use crate::instrument::java::pool::Pool;
-use crate::instrument::java::rewrite::Constants;
 use crate::instrument::java::rewrite::RECORDER;
 use crate::instrument::java::rewrite::Rewritten;
 use crate::instrument::java::rewrite::code_attribute;
@@ -170,9 +171,13 @@ fn every_instruction_stays_what_it_is() {
     let class = Class::read(&bytes).unwrap();
     let read = Code::of(&class, &class.methods[0]).unwrap().unwrap();
     assert_eq!(read.instructions.len(), 202 - 3 + 10);
-    let laid_out =
-        code_attribute((class.version, &class.methods[0]), (&read, &[]), 16, &mut Constants::new(class.pool.len()))
-            .unwrap();
+    let laid_out = code_attribute(
+        (class.version, &class.methods[0]),
+        (&read, &[], &[]),
+        16,
+        &mut Constants::new(class.pool.len()),
+    )
+    .unwrap();
     assert_eq!(Code::read(&laid_out, &class.pool).unwrap().0.bytes, code);
 }
 
@@ -182,7 +187,7 @@ fn without_sites_the_code_stays_as_it_is() {
         let class = Class::read(bytes).unwrap();
         for (method, code, _) in rewritten_methods(&class) {
             let content =
-                code_attribute((class.version, &method), (&code, &[]), 16, &mut Constants::new(class.pool.len()))
+                code_attribute((class.version, &method), (&code, &[], &[]), 16, &mut Constants::new(class.pool.len()))
                     .unwrap();
             let (same, offsets) = Code::read(&content, &class.pool).unwrap();
             assert_eq!(same.bytes, code.bytes, "{}", method.name);
@@ -201,7 +206,7 @@ fn without_sites_the_code_stays_as_it_is() {
 #[track_caller]
 fn check_rewritten(bytes: &[u8], first_site: u32) {
     let class = Class::read(bytes).unwrap();
-    let rewritten = rewrite(bytes, first_site).unwrap();
+    let rewritten = rewrite(bytes, first_site, &[]).unwrap();
     let read = Class::read(&rewritten.bytes).unwrap();
     assert_eq!((read.version, &read.name, read.methods.len()), (class.version, &class.name, class.methods.len()));
     assert_eq!(class.bytes[class.after_methods..], read.bytes[read.after_methods..]);
@@ -217,7 +222,7 @@ fn check_rewritten(bytes: &[u8], first_site: u32) {
             assert_eq!(class.bytes[method.range.clone()], read.bytes[new_method.range.clone()]);
             continue;
         };
-        let layout = Layout::of(&code, &sites).unwrap();
+        let layout = Layout::of(&code, sites.iter().map(Insert::from)).unwrap();
         let new_code = Code::of(&read, new_method).unwrap().unwrap();
         let mut new = new_code.instructions.iter();
         let all = sites;
@@ -374,7 +379,7 @@ fn an_exception_that_leaves_a_constructor_is_recorded_where_the_object_is_known(
 
 #[test]
 fn a_monitor_is_guarded_from_its_entry_on() {
-    let rewritten = rewrite(EVERY, 16).unwrap().bytes;
+    let rewritten = rewrite(EVERY, 16, &[]).unwrap().bytes;
     let class = Class::read(&rewritten).unwrap();
     let code = Code::of(&class, method(&class, "calls")).unwrap().unwrap();
     let is_enter = |instruction: &Instruction| instruction.operation == Operation::Enter;
@@ -444,8 +449,8 @@ fn a_damaged_table_that_no_reader_needs_is_left_out() {
         bytes
     };
     check_rewritten(&code_with("LocalVariableTypeTable"), 16);
-    assert_eq!(rewrite(&code_with("LocalVariableTypeTable"), 16).unwrap().n_skipped, 0);
-    assert_eq!(rewrite(&code_with("LocalVariableTable"), 16).unwrap().n_skipped, 1);
+    assert_eq!(rewrite(&code_with("LocalVariableTypeTable"), 16, &[]).unwrap().n_skipped, 0);
+    assert_eq!(rewrite(&code_with("LocalVariableTable"), 16, &[]).unwrap().n_skipped, 1);
 }
 
 /// Checks that the only method of a class with this code is left as it is.
@@ -455,7 +460,7 @@ fn check_left(code: &[u8], expected: &str) {
     let class = Class::read(&bytes).unwrap();
     let [Some(Err(error))] = &sites::of_class(&class)[..] else { panic!("the method has sites") };
     assert_eq!(error.what, expected);
-    let rewritten = rewrite(&bytes, 16).unwrap();
+    let rewritten = rewrite(&bytes, 16, &[]).unwrap();
     assert_eq!(rewritten, Rewritten { bytes, n_sites: 0, n_skipped: 1 });
 }
 
@@ -465,7 +470,7 @@ fn a_method_that_would_be_too_long_is_left() {
     // A field is read and forgotten: 4 bytes, and 7 for the site. Entering has 6, returning 1, and leaving 8.
     let code = |n: usize| [[178, 0, 6, 87].repeat(n), vec![177]].concat();
     check_rewritten(&class_of(&code(5956)), 16);
-    assert_eq!(rewrite(&class_of(&code(5956)), 16).unwrap().n_skipped, 0);
+    assert_eq!(rewrite(&class_of(&code(5956)), 16, &[]).unwrap().n_skipped, 0);
     check_left(&code(5957), TOO_LONG);
     check_left(&code(16_000), TOO_LONG);
     // A jump over what is then too much, and the same with four bytes for the distance.
@@ -475,7 +480,7 @@ fn a_method_that_would_be_too_long_is_left() {
     let distance = u32::try_from(body.len() + 5).unwrap().to_be_bytes();
     let far = class_of(&[&[200], &distance[..], &body, &[177]].concat());
     check_rewritten(&far, 16);
-    assert_eq!(rewrite(&far, 16).unwrap().n_skipped, 0);
+    assert_eq!(rewrite(&far, 16, &[]).unwrap().n_skipped, 0);
 }
 
 #[test]
@@ -483,7 +488,7 @@ fn a_method_with_subroutines_is_left() {
     const OLD_INSTRUCTIONS: &str = "the old instructions `jsr` and `ret`";
     check_left(&[168, 0, 3, 177], OLD_INSTRUCTIONS);
     check_left(&[196, 169, 0, 3, 177], "an unknown wide instruction");
-    let rewritten = rewrite(OLD, 16).unwrap();
+    let rewritten = rewrite(OLD, 16, &[]).unwrap();
     assert_eq!(rewritten.n_skipped, 1);
     // The constructor, and a method of two parameters; each can be left by an exception.
     assert_eq!(rewritten.n_sites, 3 + 4);
@@ -506,7 +511,7 @@ fn code_that_no_machine_takes_is_left() {
 fn a_class_that_is_not_known_is_refused() {
     #[track_caller]
     fn check(bytes: &[u8], expected: &str) {
-        assert_eq!(rewrite(bytes, 16).unwrap_err().what, expected);
+        assert_eq!(rewrite(bytes, 16, &[]).unwrap_err().what, expected);
         assert_eq!(sites::sizes(bytes).unwrap_err().what, expected);
     }
     let changed = |at: usize, byte: u8| {
@@ -522,8 +527,8 @@ fn a_class_that_is_not_known_is_refused() {
     for n in [0, 3, 9, 100, EVERY.len() - 1] {
         check(&EVERY[..n], "the class file is cut short");
     }
-    assert_eq!(rewrite(EVERY, u32::MAX).unwrap_err().what, "too many sites");
-    assert_eq!(rewrite(&class_of(&[177]), 16).unwrap().n_sites, 2);
+    assert_eq!(rewrite(EVERY, u32::MAX, &[]).unwrap_err().what, "too many sites");
+    assert_eq!(rewrite(&class_of(&[177]), 16, &[]).unwrap().n_sites, 2);
 }
 
 #[test]
@@ -549,7 +554,7 @@ fn a_damaged_class_is_refused_or_rewritten() {
                 _ => bytes.truncate(bytes.len().min(at + 1000)),
             }
         }
-        match rewrite(&bytes, 16) {
+        match rewrite(&bytes, 16, &[]) {
             Ok(rewritten) => {
                 assert_eq!(sites::sizes(&bytes).unwrap().len(), rewritten.n_sites as usize);
                 assert!(Class::read(&rewritten.bytes).is_ok());

@@ -51,7 +51,11 @@ fn of_link(link: &Link) -> Step<'_> {
         line: link.line,
         function: link.function.as_ref(),
         in_change: link.in_change,
-        clause: link.clause(|text| Terminal.line(text)),
+        clause: [Some(link.clause(|text| Terminal.line(text))), link.finding(|text| Terminal.line(text))]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join("; "),
         which: link.which,
         link: Some(link),
     }

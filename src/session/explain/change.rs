@@ -64,6 +64,12 @@ pub struct Replaced(Vec<Group>);
 /// Lines so far from a gap still stand beside it.
 const BESIDE: u32 = 3;
 
+/// The longest code of the reference that is shown in a clause, in characters.
+const MAX_CODE: usize = 120;
+
+/// How lines of a comment begin.
+const COMMENTS: [&str; 4] = ["//", "/*", "* ", "*/"];
+
 impl Replaced {
     /// Of the change between two versions.
     pub fn new(location: &Location, pair: &Pair) -> Result<Self, Failure> {
@@ -117,10 +123,15 @@ impl Replaced {
 
     /// What the reference has at a changed line; `None` if the line was changed in another way, as by a macro.
     pub fn at(&self, path: &str, line: u32) -> Option<Was> {
-        let says = |text: &str| text.contains(char::is_alphanumeric);
+        let is_comment = |text: &str| COMMENTS.iter().any(|begin| text.starts_with(begin));
+        let says = |text: &str| text.contains(char::is_alphanumeric) && !is_comment(text);
         let code = |lines: &[String]| {
             let lines: Vec<&str> = lines.iter().map(|line| line.trim()).filter(|line| says(line)).collect();
-            lines.join(" ").trim_end_matches(';').to_owned()
+            let code = lines.join(" ").trim_end_matches(';').to_owned();
+            match code.char_indices().nth(MAX_CODE) {
+                Some((end, _)) => format!("{}...", &code[..end]),
+                None => code,
+            }
         };
         let mut groups = self.0.iter().filter(|group| group.path == path);
         let of_line = groups.clone().find_map(|group| {
@@ -352,6 +363,17 @@ mod tests {
         assert_eq!(at(30), Some(Was::Other("i; j".into())));
         assert_eq!(at(14), None);
         assert_eq!(replaced.at("y.c", 4), None);
+    }
+
+    #[test]
+    fn what_the_reference_has_is_shown_without_comments_and_not_in_full_length() {
+        let long = "x".repeat(MAX_CODE + 1);
+        let patch = format!(
+            "--- a/x.c\n+++ b/x.c\n@@ -3,5 +3,3 @@\n a;\n-// Why.\n-/* Why.\n- * Not. */\n-b = 1;\n+b = 2;\n c;\n@@ -20,1 +18,1 @@\n-{long};\n+y;\n"
+        );
+        let replaced = Replaced::of_patch(&patch);
+        assert_eq!(replaced.at("x.c", 4), Some(Was::Other("b = 1".into())));
+        assert_eq!(replaced.at("x.c", 18), Some(Was::Other(format!("{}...", &long[1..]).as_str().into())));
     }
 
     #[test]

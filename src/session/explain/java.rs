@@ -1,4 +1,8 @@
-//! The chain of a Java program: both versions are recorded, and what differs between their runs is followed back.
+//! The chain of a Java program: both versions are recorded, what differs between their runs is followed back, and the links
+//! are tested, see [`experiments`]. Without a version that passes, see [`switching`].
+
+mod experiments;
+mod switching;
 
 use crate::explain::align::Alignment;
 use crate::explain::align::statements::Names;
@@ -7,10 +11,13 @@ use crate::explain::failure;
 use crate::explain::failure::Ending;
 use crate::explain::java::chain;
 use crate::explain::java::chain::Begin;
+use crate::explain::java::effects::Effects;
+use crate::explain::java::effects::Remedy;
 use crate::explain::java::statements;
 use crate::explain::java::story;
 use crate::explain::java::taken::MAX_STEPS;
 use crate::explain::java::taken::Taken;
+use crate::explain::link::Link;
 use crate::outcome;
 use crate::plural::count;
 use crate::report::Status;
@@ -24,6 +31,7 @@ use crate::session::explain::change;
 use crate::session::explain::finding::is_touched;
 use crate::session::explain::finding::no_difference;
 use crate::session::explain::finding::without_counterpart;
+use crate::session::explain::java::experiments::Laboratory;
 use crate::session::explain::model::Explainer;
 use crate::session::explain::model::Pair;
 use crate::session::explain::model::interrupted;
@@ -32,6 +40,7 @@ use crate::session::explain::plain::of_link;
 use crate::session::explain::sides::job;
 use crate::session::explain::words;
 use crate::session::failure::Failure;
+use crate::session::order::RecordOrder;
 use crate::session::record::instruments::Instruments;
 use crate::session::record::instruments::Place;
 use crate::session::record::instruments::Ran;
@@ -50,16 +59,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// What is said of each chain.
-const OBSERVED: &str = "the links were observed, not tested: no value was replaced in another run of the program";
-
 /// A version that was built and run.
 struct Side {
     place: PathBuf,
     processes: Vec<Process>,
     ending: outcome::Ending,
-    /// The last line that the test printed.
-    said: String,
+    /// What the test printed.
+    output: String,
 }
 
 impl Side {
@@ -70,6 +76,40 @@ impl Side {
         }
         Player::new(trace).map_err(Failure::from)
     }
+
+    fn check_failing(&self) -> Result<(), Failure> {
+        if self.ending != outcome::Ending::Exit(0) {
+            return Ok(());
+        }
+        let message = "while it is recorded, the test passes on the failing version, too";
+        Err(Failure::new(Status::Error, message))
+    }
+
+    /// The process of another side that corresponds to one: the same words, as many before it that have them.
+    fn twin(&self, number: usize, other: &Self) -> Option<usize> {
+        let process = &self.processes[number].process;
+        let is_alike = |other: &Process| other.process.words == process.words;
+        let nth = self.processes[..number].iter().filter(|other| is_alike(other)).count();
+        let mut same = other.processes.iter().enumerate().filter(|(_, other)| is_alike(other));
+        same.nth(nth).map(|(number, _)| number).or((number < other.processes.len()).then_some(number))
+    }
+}
+
+/// Where a chain is to begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Touched {
+    /// At a statement that the change touches.
+    Change,
+    /// At this step, which was switched.
+    Decision(Step),
+}
+
+/// A chain, and how its links can be tested.
+struct Begun {
+    chain: Chain,
+    remedies: Vec<Remedy>,
+    /// Whether it begins where it is to.
+    is_whole: bool,
 }
 
 /// Both runs of a program.
@@ -98,46 +138,55 @@ impl Explainer<'_> {
         if Tools::of_java(self.location, self.context, pair.failing.0).is_none() {
             return Ok(None);
         }
+        if let Some(budget) = self.order.switch_budget {
+            return self.explain_java_switched(budget, sandbox, (pair, changed), talk);
+        }
         talk.say("Building and running the reference; Java programs are recorded.");
         let good = self.java_side("good", pair.reference, sandbox, talk)?;
         if good.processes.is_empty() {
             talk.say("The test ran no Java program of this repository.");
             return Ok(None);
         }
-        if self.order.switch_budget.is_some() {
-            return Err(Failure::new(Status::Error, "`--switch` does not switch decisions of Java programs")
-                .with_hint("without `--switch`, two versions are compared"));
-        }
         if good.ending != outcome::Ending::Exit(0) {
-            let said = if good.said.is_empty() { String::new() } else { format!(": {}", good.said) };
+            let said = missed::shown(missed::reported(&good.output));
+            let said = if said.is_empty() { said } else { format!(": {said}") };
             let message = format!("the test does not pass on the reference, it ends with {}{said}", good.ending);
             return Err(Failure::new(Status::Error, message).with_hint("`--good` needs a version that passes"));
         }
         talk.say("Building and running the failing version.");
+        // Tests of links run what was built.
+        sandbox.keep_products();
         let bad = self.java_side("bad", pair.failing.0, sandbox, talk)?;
-        if bad.ending == outcome::Ending::Exit(0) {
-            return Err(Failure::new(
-                Status::Error,
-                "while it is recorded, the test passes on the failing version, too",
-            ));
-        }
+        bad.check_failing()?;
         let seconds = begin.elapsed().as_secs_f64();
         talk.say("Searching for the chain.");
         let searched = Instant::now();
-        let (mut runs, wrong) = self.java_runs(&bad, &good)?;
-        let mut chain = self.java_chain(&mut runs, &wrong, (pair, changed))?;
+        let (mut runs, wrong, number) = self.java_runs(&bad, &good)?;
+        let Begun { mut chain, remedies, .. } = self.java_chain(&mut runs, &wrong, (pair, changed), Touched::Change)?;
+        drop(runs);
+        self.finish((&mut chain, &remedies), (&bad, number, pair.failing.0), (sandbox, talk))?;
         chain.figures.build_seconds = seconds;
         chain.figures.seconds = searched.elapsed().as_secs_f64();
         Ok(Some(chain))
     }
 
+    fn java_instruments<'i>(
+        &'i self,
+        order: &'i RecordOrder,
+        tree: TreeId,
+        sandbox: &Sandbox,
+        talk: &mut dyn Talk,
+    ) -> Result<Instruments<'i>, Failure> {
+        let at = Place { order, location: self.location, context: self.context, root: self.root };
+        let tools = Tools::of_java(self.location, self.context, tree);
+        let tools = tools.ok_or_else(|| Failure::new(Status::Error, "one of the versions has no Java program"))?;
+        Instruments::create(tools, at, sandbox.tree_directory(), talk)
+    }
+
     /// Builds a version, and runs the test on it.
     fn java_side(&self, name: &str, tree: TreeId, sandbox: &mut Sandbox, talk: &mut dyn Talk) -> Result<Side, Failure> {
         let order = self.record_args();
-        let at = Place { order: &order, location: self.location, context: self.context, root: self.root };
-        let tools = Tools::of_java(self.location, self.context, tree);
-        let tools = tools.ok_or_else(|| Failure::new(Status::Error, "one of the versions has no Java program"))?;
-        let instruments = Instruments::create(tools, at, sandbox.tree_directory(), talk)?;
+        let instruments = self.java_instruments(&order, tree, sandbox, talk)?;
         let place = self.root.join(name);
         let mut interrupt = self.interrupt.clone();
         let Ran { seen, taken, losses } =
@@ -149,21 +198,17 @@ impl Explainer<'_> {
         for loss in losses {
             talk.say(&loss);
         }
-        Ok(Side { place, processes, ending: seen.ending, said: missed::said(&seen) })
+        Ok(Side { place, processes, ending: seen.ending, output: seen.output })
     }
 
-    /// The runs of the first program that fails in a way that the recordings show.
-    fn java_runs(&self, bad: &Side, good: &Side) -> Result<(Runs, Wrong), Failure> {
-        let alike = |one: &Process, other: &Process| one.process.words == other.process.words;
+    /// The runs of the first program that fails in a way that the recordings show, and its number.
+    fn java_runs(&self, bad: &Side, good: &Side) -> Result<(Runs, Wrong, usize), Failure> {
         let mut is_any = false;
         for (number, process) in bad.processes.iter().enumerate() {
             if !self.is_wanted(number, process) {
                 continue;
             }
-            let nth = bad.processes[..number].iter().filter(|other| alike(other, process)).count();
-            let same = good.processes.iter().enumerate().filter(|(_, other)| alike(other, process));
-            let twin = same.map(|(number, _)| number).nth(nth).or((number < good.processes.len()).then_some(number));
-            let Some(twin) = twin else { continue };
+            let Some(twin) = bad.twin(number, good) else { continue };
             is_any = true;
             if process.is_cut || good.processes[twin].is_cut {
                 return Err(Failure::new(Status::Error, "a run of the program is longer than the limit of its trace")
@@ -171,7 +216,7 @@ impl Explainer<'_> {
             }
             let runs = runs(bad.player(number)?, good.player(twin)?)?;
             if let Some(wrong) = wrong(&runs) {
-                return Ok((runs, wrong));
+                return Ok((runs, wrong, number));
             }
         }
         if is_any {
@@ -185,30 +230,42 @@ impl Explainer<'_> {
         runs: &mut Runs,
         wrong: &Wrong,
         (pair, changed): (&Pair, &change::Lines),
-    ) -> Result<Chain, Failure> {
+        touched: Touched,
+    ) -> Result<Begun, Failure> {
         let mut sources = change::Sources::new(self.location, pair.failing.0)?;
         let replaced = change::Replaced::new(self.location, pair)?;
         let Runs { failing: (failing, ours), reference: (reference, theirs), alignment, remarks } = runs;
         let both = chain::Pair { failing: ours, reference: theirs, alignment };
-        let found = {
+        let (found, told) = {
             let mut old = change::Sources::new(self.location, pair.reference)?;
             let gone = change::gone(self.location, pair)?;
-            let mut is_gone = |step: Step| theirs.place(step).is_some_and(|place| is_touched(place, &mut old, &gone));
-            let mut is_touched =
-                |step: Step| ours.place(step).is_some_and(|place| is_touched(place, &mut sources, changed));
-            both.chain(wrong.step, &mut is_touched, &mut is_gone)
+            let mut is_gone = |step: Step| {
+                touched == Touched::Change && theirs.place(step).is_some_and(|place| is_touched(place, &mut old, &gone))
+            };
+            let mut is_touched = |step: Step| match touched {
+                Touched::Change => ours.place(step).is_some_and(|place| is_touched(place, &mut sources, changed)),
+                Touched::Decision(switched) => step == switched,
+            };
+            let found = both.chain(wrong.step, &mut is_touched, &mut is_gone);
+            let mut players = story::Players { failing: &mut *failing, reference: &mut *reference };
+            let told = story::tell(&both, &mut players, &found.steps, &mut is_touched)?;
+            (found, told)
         };
-        let told = story::tell(&both, &mut story::Players { failing, reference }, &found.steps)?;
+        let remedies = remedies(&both, (failing, reference), &told.links)?;
         let at = At::new(ours.place(wrong.step), told.instance, (changed, &mut sources));
-        let mut all = vec![OBSERVED.to_owned()];
-        all.append(remarks);
+        let mut all = std::mem::take(remarks);
+        let beginning = match touched {
+            Touched::Change => beginning(&found),
+            Touched::Decision(_) => switching::beginning(&found),
+        };
         if told.n_left > 0 {
             all.push(format!("{} left out, which repeat the one before", count(told.n_left, "link")));
         }
         let links = told.links.iter().enumerate().map(|(nth, link)| {
             let at = At::new(link.place.as_ref(), link.instance, (changed, &mut sources));
             // The change removed what the first step stands for.
-            let in_change = at.in_change || nth == 0 && found.begin == Begin::Change;
+            let begins = nth == 0 && found.begin == Begin::Change && touched == Touched::Change;
+            let in_change = at.in_change || begins;
             of_link(link, At { in_change, ..at }, &replaced)
         });
         let mut chain = Chain {
@@ -219,7 +276,7 @@ impl Explainer<'_> {
             links: links.collect(),
             sets: Vec::new(),
             end: if found.begin == Begin::Change { End::Benign } else { End::Stuck },
-            beginning: Some(beginning(&found).into()),
+            beginning: Some(beginning.into()),
             failure: Shown {
                 what: Untrusted::from(&*wrong.what),
                 file: at.file,
@@ -237,8 +294,66 @@ impl Explainer<'_> {
             remarks: all.iter().map(|remark| Untrusted::from(&**remark)).collect(),
         };
         chain.summary = chain.clone().joined().in_short().map(Untrusted::from);
-        Ok(chain)
+        Ok(Begun { chain, remedies, is_whole: found.begin == Begin::Change })
     }
+
+    /// Tests the links of a chain, if that is wanted, and says how many were tested.
+    ///
+    /// Cost: runs the failing version again for each link.
+    fn finish(
+        &self,
+        (chain, remedies): (&mut Chain, &[Remedy]),
+        (bad, number, tree): (&Side, usize, TreeId),
+        (sandbox, talk): (&mut Sandbox, &mut dyn Talk),
+    ) -> Result<(), Failure> {
+        if self.order.is_unchecked {
+            chain.remarks.splice(..0, how(chain).map(Untrusted::from));
+            return Ok(());
+        }
+        talk.say("Testing the links: the failing version runs with values of the reference.");
+        let order = self.record_args();
+        let instruments = self.java_instruments(&order, tree, sandbox, talk)?;
+        let mut laboratory = Laboratory::new(self, (&instruments, sandbox), (bad, number, tree));
+        let done = laboratory.test(remedies)?;
+        chain.figures.n_tests = done.n_runs;
+        chain.remarks.splice(..0, done.remark.map(Untrusted::from));
+        for (link, found) in chain.links.iter_mut().zip(done.found) {
+            link.tested = found;
+        }
+        chain.remarks.splice(..0, how(chain).map(Untrusted::from));
+        Ok(())
+    }
+}
+
+/// How the links are known, if not all of them were tested.
+fn how(chain: &Chain) -> Option<String> {
+    let n_tested = chain.links.iter().filter(|link| link.tested.is_some()).count();
+    match chain.links.len() - n_tested {
+        0 => None,
+        _ if n_tested == 0 => Some("the links were observed, not tested".to_owned()),
+        n_observed => {
+            Some(format!("{n_tested} of {} were tested, the others observed", count(n_tested + n_observed, "link")))
+        }
+    }
+}
+
+/// How the steps of links come to do what the reference does.
+///
+/// Cost: plays each run once.
+fn remedies(
+    both: &chain::Pair<'_>,
+    players: (&mut Player, &mut Player),
+    links: &[Link],
+) -> Result<Vec<Remedy>, Failure> {
+    let steps: Vec<Step> = links.iter().map(|link| link.step).collect();
+    let others: Vec<Step> = steps.iter().filter_map(|step| both.alignment.reference(*step)).collect();
+    let (ours, theirs) = (Effects::read(players.0, &steps)?, Effects::read(players.1, &others)?);
+    Ok(steps.iter().map(|step| both.remedy(*step, &ours, &theirs)).collect())
+}
+
+fn too_long() -> Failure {
+    let message = format!("a run of the program has more than {MAX_STEPS} steps");
+    Failure::new(Status::Error, message).with_hint("explain a smaller test: one test method, or less input")
 }
 
 /// Takes both runs down by names that both versions share.
@@ -256,10 +371,7 @@ fn runs(mut failing: Player, mut reference: Player) -> Result<Runs, Failure> {
     reference.machine.program.rename(&names.naming(Version::Second));
     let (ours, theirs) = (Taken::read(&mut failing)?, Taken::read(&mut reference)?);
     if ours.run.n_steps().max(theirs.run.n_steps()) > MAX_STEPS {
-        let message = format!("a run of the program has more than {MAX_STEPS} steps");
-        return Err(
-            Failure::new(Status::Error, message).with_hint("explain a smaller test: one test method, or less input")
-        );
+        return Err(too_long());
     }
     let alignment = Alignment::new(&ours.run, &theirs.run);
     let mut remarks = without_counterpart(&names);

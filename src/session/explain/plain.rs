@@ -178,6 +178,7 @@ pub(super) fn of_link(link: &link::Link, at: At, replaced: &Replaced) -> Link {
         step: link.step.0,
         reference_step: link.reference.map(|step| step.0),
         in_change: at.in_change,
+        tested: None,
         replaced: matches!(link.did, Did::Replaced { .. }),
         kept: matches!(link.did, Did::Gave { is_kept: true, .. }),
         which: at.which,

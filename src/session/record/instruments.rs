@@ -1,7 +1,9 @@
 //! What records the programs of a test: the instrumenting compiler for C, an agent for Java.
 
+use crate::instrument::java::replace::Replacement;
 use crate::instrument::segment::Grain;
 use crate::outcome::Observation;
+use crate::report::Status;
 use crate::revision::TreeId;
 use crate::session::context::Context;
 use crate::session::failure::Failure;
@@ -17,6 +19,7 @@ use crate::world::files;
 use crate::world::jdk::Jdk;
 use crate::world::record::RecordError;
 use crate::world::record::build::BuildDirectory;
+use crate::world::record::java::replace::Replaced;
 use crate::world::record::listen;
 use crate::world::record::listen::Keep;
 use crate::world::record::listen::Listener;
@@ -147,11 +150,25 @@ impl<'p> Instruments<'p> {
         is_built: bool,
         observe: &mut Observe<'_>,
     ) -> Result<Ran, Failure> {
+        self.run_with(&[], job, (place, is_built), observe)
+    }
+
+    /// The same with other values in the place of some in Java programs.
+    pub(in crate::session) fn run_with(
+        &self,
+        replacements: &[Replacement],
+        job: &Job,
+        (place, is_built): (&Path, bool),
+        observe: &mut Observe<'_>,
+    ) -> Result<Ran, Failure> {
         let Place { order, root, .. } = self.place;
         let socket = root.join("trace");
         let mut variables = vec![record::variable(listen::VARIABLE, &socket)];
         if let Some(recorder) = &self.recorder {
             variables.push(recorder.begin()?);
+            if !replacements.is_empty() && !recorder.tell(replacements, true) {
+                return Err(Failure::new(Status::Error, "a name in the program cannot be told to it"));
+            }
         }
         let mut commands = self.commands(variables);
         commands.build = commands.build.filter(|_| is_built);
@@ -165,6 +182,24 @@ impl<'p> Instruments<'p> {
         let (seen, mut taken) = (seen?, taken.map_err(kept(place))?);
         let losses = self.recorder.as_ref().map(|recorder| recorder.take(place, &mut taken)).transpose()?;
         Ok(Ran { seen, taken, losses: losses.unwrap_or_default() })
+    }
+
+    /// Runs the test on what the last build made, without recording, and with other values in the place of some in its Java
+    /// programs; `None` if that cannot be told to them.
+    pub(in crate::session) fn replace(
+        &self,
+        job: &Job,
+        replacements: &[Replacement],
+        observe: &mut Observe<'_>,
+    ) -> Result<Option<(Observation, Vec<Replaced>)>, Failure> {
+        let Some(recorder) = &self.recorder else { return Ok(None) };
+        let variables = vec![recorder.begin()?];
+        if !recorder.tell(replacements, false) {
+            return Ok(None);
+        }
+        let commands = Commands { build: None, ..self.commands(variables) };
+        let seen = observe(job, &commands, None)?;
+        Ok(Some((seen, recorder.replaced()?)))
     }
 
     /// Copies the maps of the C units to a recording.

@@ -1,5 +1,6 @@
 //! The part of a recording that is about Java: an agent in each virtual machine that the test starts.
 
+use crate::instrument::java::replace::Replacement;
 use crate::outcome::Observation;
 use crate::revision::TreeId;
 use crate::session::context::Context;
@@ -17,6 +18,8 @@ use crate::world::record::RecordError;
 use crate::world::record::java;
 use crate::world::record::java::Told;
 use crate::world::record::java::collect;
+use crate::world::record::java::replace;
+use crate::world::record::java::replace::Replaced;
 use crate::world::record::listen::Taken;
 use crate::world::record::store;
 use crate::world::repo::locate::Location;
@@ -76,6 +79,20 @@ impl Recorder {
         let Self { agent, program, checkout, max_bytes, .. } = self;
         java::prepare(&self.base, Told { agent, program, checkout, max_bytes: *max_bytes })?;
         Ok(record::variable(java::VARIABLE, &self.options))
+    }
+
+    /// Has values replaced in the run of the test that follows; whether that can be told.
+    ///
+    /// - `is_recorded`: whether the rest is recorded.
+    pub(super) fn tell(&self, replacements: &[Replacement], is_recorded: bool) -> bool {
+        replace::tell(&self.base, replacements, is_recorded).is_ok()
+    }
+
+    /// What was replaced in the last run.
+    pub(super) fn replaced(&self) -> Result<Vec<Replaced>, RecordError> {
+        let found = replace::replaced(&self.base);
+        files::remove(&self.base).map_err(|source| RecordError::Keep { path: self.base.clone(), source })?;
+        Ok(found)
     }
 
     /// Adds the traces of the virtual machines that recorded something in the last run; the result is what is missing.

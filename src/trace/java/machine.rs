@@ -64,6 +64,8 @@ pub trait Watch {
     fn reads(&mut self, machine: &Machine, frame: &Frame, location: Location, value: Value) {}
     /// A step has written a value.
     fn writes(&mut self, machine: &Machine, frame: &Frame, location: Location, value: Value) {}
+    /// A decision goes to an instruction; what it compares is still on the stack.
+    fn decides(&mut self, machine: &Machine, frame: &Frame, way: u32) {}
     /// The frame is new.
     fn enters(&mut self, machine: &Machine, frame: &Frame) {}
     /// The frame is left, by `return` if so, and with this result.

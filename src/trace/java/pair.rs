@@ -31,6 +31,11 @@ impl<A: Watch, B: Watch> Watch for (A, B) {
         self.1.writes(machine, frame, location, value);
     }
 
+    fn decides(&mut self, machine: &Machine, frame: &Frame, way: u32) {
+        self.0.decides(machine, frame, way);
+        self.1.decides(machine, frame, way);
+    }
+
     fn enters(&mut self, machine: &Machine, frame: &Frame) {
         self.0.enters(machine, frame);
         self.1.enters(machine, frame);

@@ -124,6 +124,7 @@ impl Machine {
 
     /// A decision went to an instruction.
     pub(super) fn decide<W: Watch>(&mut self, method: &Method, frame: &mut Frame, way: u32, watch: &mut W) {
+        watch.decides(self, frame, way);
         let operation = &method.operations[frame.at as usize];
         let right = Self::take_value(frame, Kind::Int, watch);
         let expected = match operation {

@@ -228,7 +228,13 @@ public final class Agent implements ClassFileTransformer, IntConsumer {
         in = server.getInputStream();
         // It makes the file of objects first.
         receive();
-        Recorder.prepare(place, limit, this);
+        File points = new File(base, "points");
+        if (points.exists()) {
+            Replacer.prepare(points, new File(directory, "replaced"));
+        }
+        if (!points.exists() || new File(base, "recorded").exists()) {
+            Recorder.prepare(place, limit, this);
+        }
     }
 
     /** Whether the virtual machine counts its objects. */

@@ -84,7 +84,7 @@ fn has_gaps(place: &Path) -> bool {
 }
 
 /// The directories of virtual machines, the earliest first.
-fn machines(base: &Path) -> Vec<PathBuf> {
+pub(super) fn machines(base: &Path) -> Vec<PathBuf> {
     let start = |name: &str| name.split_once('-').and_then(|(_, start)| start.parse::<u64>().ok());
     let names = files::names(base).into_iter().filter_map(|name| name.into_string().ok());
     let mut found: Vec<(u64, String)> = names.filter_map(|name| Some((start(&name)?, name))).collect();

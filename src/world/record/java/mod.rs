@@ -14,8 +14,11 @@
 //!     thread-<n>         records, see `collect`
 //! <base>/failed-<pid>    why a virtual machine was not recorded, or only in part: a line
 //! ```
+//!
+//! If the directory has points, see [`mod@replace`], nothing is recorded, and values are replaced.
 
 pub mod collect;
+pub mod replace;
 pub mod serve;
 
 use std::ffi::OsStr;
@@ -46,7 +49,11 @@ const KIT: Kit = Kit {
     archive: "agent.jar",
     package: "git_idd/recording",
     manifest: "Premain-Class: git_idd.recording.Agent\nBoot-Class-Path: agent.jar\n",
-    sources: &[("Agent.java", include_str!("Agent.java")), ("Recorder.java", include_str!("Recorder.java"))],
+    sources: &[
+        ("Agent.java", include_str!("Agent.java")),
+        ("Recorder.java", include_str!("Recorder.java")),
+        ("Replacer.java", include_str!("Replacer.java")),
+    ],
 };
 
 /// Options for the virtual machine beside the agent:

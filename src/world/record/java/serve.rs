@@ -9,7 +9,8 @@
 //!   large enough needs no more room as long as nothing is written to it. But the system reads zeros ahead, some MiB, so a
 //!   file is short at first.
 //!
-//! For each rewritten class, the file `classes` gets 4 bytes first site, 4 bytes number of sites, 4 bytes length, and the
+//! If points are told, see [`replace`](crate::world::record::java::replace), they are inserted; nothing is recorded then,
+//! unless that is told, too. For each rewritten class that records, the file `classes` gets 4 bytes first site, 4 bytes number of sites, 4 bytes length, and the
 //! original class, before the answer is given.
 
 use std::fs;
@@ -24,11 +25,13 @@ use std::path::Path;
 use rustix::process::Resource;
 use rustix::process::Rlimit;
 
+use crate::instrument;
 use crate::instrument::java::rewrite::rewrite;
 use crate::instrument::java::sites::FIRST_SITE;
 use crate::trace::container::Process;
 use crate::world::files;
 use crate::world::process;
+use crate::world::record::java::replace;
 
 /// In place of the length of a class: make the file of a thread.
 const FILE: u32 = u32::MAX;
@@ -58,6 +61,7 @@ pub fn serve(directory: &Path, max_bytes: u64, (input, output): (&mut dyn Read, 
     make("objects", size)?;
     fs::write(directory.join("process"), machine().to_bytes())?;
     let mut classes = File::options().create(true).append(true).open(directory.join("classes"))?;
+    let (points, is_recorded) = directory.parent().map_or((Vec::new(), true), replace::told);
     let mut next_site = FIRST_SITE;
     answer(output, &[])?;
     let mut head = [0; 4];
@@ -82,7 +86,13 @@ pub fn serve(directory: &Path, max_bytes: u64, (input, output): (&mut dyn Read, 
         }
         let mut class = vec![0; length as usize];
         input.read_exact(&mut class)?;
-        let rewritten = panic::catch_unwind(AssertUnwindSafe(|| rewrite(&class, next_site)));
+        if !is_recorded {
+            let replaced =
+                panic::catch_unwind(AssertUnwindSafe(|| instrument::java::replace::replace(&class, &points)));
+            answer(output, &replaced.ok().and_then(Result::ok).flatten().unwrap_or_default())?;
+            continue;
+        }
+        let rewritten = panic::catch_unwind(AssertUnwindSafe(|| rewrite(&class, next_site, &points)));
         let rewritten = rewritten.ok().and_then(Result::ok).filter(|rewritten| rewritten.n_sites > 0);
         let behind = rewritten.as_ref().and_then(|rewritten| next_site.checked_add(rewritten.n_sites));
         let (Some(rewritten), Some(behind)) = (rewritten, behind) else {

@@ -1,0 +1,405 @@
+//! What steps do with values that can be replaced: at which instruction, which time, and what stands there.
+
+use std::collections::BTreeMap;
+
+use crate::explain::java::chain::Pair;
+use crate::instrument::java::descriptor::Kind;
+use crate::instrument::java::descriptor::Signature;
+use crate::instrument::java::operation::Operation;
+use crate::instrument::java::operation::Test;
+use crate::instrument::java::replace::Holder;
+use crate::instrument::java::replace::Instead;
+use crate::instrument::java::replace::Point;
+use crate::instrument::java::replace::Replacement;
+use crate::trace::TraceError;
+use crate::trace::java::arithmetic::holds;
+use crate::trace::java::frame::Frame;
+use crate::trace::java::machine::Machine;
+use crate::trace::java::machine::Watch;
+use crate::trace::java::memory::Location;
+use crate::trace::java::method::Callee;
+use crate::trace::java::method::Method;
+use crate::trace::java::method::NONE;
+use crate::trace::java::objects::Kind as ObjectKind;
+use crate::trace::java::player::Player;
+use crate::trace::java::value::Value;
+use crate::trace::java::value::of_int;
+use crate::trace::step::Step;
+
+/// What a step did once.
+#[derive(Debug, Clone)]
+struct Effect {
+    /// What it gave a value: the same text in both versions.
+    name: String,
+    /// Where that can be replaced, and which time that is.
+    point: Option<(Point, u64)>,
+    /// What is there, as far as it can be said to another run.
+    value: Option<Instead>,
+}
+
+/// How a step decided.
+#[derive(Debug, Clone)]
+struct Decision {
+    point: Point,
+    nth: u64,
+    /// What is compared last.
+    value: Option<Instead>,
+    /// What must be there to go each of the ways.
+    ways: Vec<Option<Instead>>,
+    /// The way that was gone.
+    taken: usize,
+    /// Whether it decides whether a loop repeats.
+    is_loop: bool,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Deeds {
+    effects: Vec<Effect>,
+    decision: Option<Decision>,
+}
+
+/// What some steps of a run did.
+pub struct Effects(BTreeMap<Step, Deeds>);
+
+/// How the values of a step become those of the reference.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Remedy {
+    /// The values to replace.
+    pub replacements: Vec<Replacement>,
+    /// Whether these are all values of the step that differ from the reference.
+    pub is_whole: bool,
+}
+
+impl Effects {
+    /// Looks at steps.
+    ///
+    /// Cost: plays the run.
+    pub fn read(player: &mut Player, steps: &[Step]) -> Result<Self, TraceError> {
+        let found = steps.iter().map(|step| (*step, Deeds::default())).collect();
+        let mut looking = Looking { found, counts: Vec::new(), entries: Vec::new() };
+        player.replay(&mut looking)?;
+        Ok(Self(looking.found))
+    }
+
+    /// How a decision between two ways goes the other one, and whether it decides whether a loop repeats; `None` if the step
+    /// decides nothing, or nothing that could be there makes it do that.
+    pub fn switched(&self, step: Step) -> Option<(Replacement, bool)> {
+        let decision = self.0.get(&step)?.decision.as_ref().filter(|decision| decision.ways.len() == 2)?;
+        Some((decision.gone(1 - decision.taken)?, decision.is_loop))
+    }
+}
+
+impl Decision {
+    /// How it goes a way.
+    fn gone(&self, way: usize) -> Option<Replacement> {
+        let expected = self.value.clone().filter(|value| *value != Instead::Object);
+        Some(Replacement { point: self.point.clone(), nth: self.nth, expected, instead: self.ways.get(way)?.clone()? })
+    }
+}
+
+impl Pair<'_> {
+    /// How a step of the failing run comes to do what the reference does.
+    pub fn remedy(&self, step: Step, ours: &Effects, theirs: &Effects) -> Remedy {
+        let mut remedy = Remedy { replacements: Vec::new(), is_whole: true };
+        let Some(other) = self.alignment.reference(step) else { return Remedy::default() };
+        let (Some(ours), Some(theirs)) = (ours.0.get(&step), theirs.0.get(&other)) else { return Remedy::default() };
+        let mut rest = theirs.effects.clone();
+        for effect in &ours.effects {
+            let same = rest.iter().position(|other| other.name == effect.name).map(|at| rest.remove(at));
+            let instead = same.and_then(|same| same.value);
+            if instead.is_some() && instead == effect.value {
+                continue;
+            }
+            match (&effect.point, instead) {
+                (Some((point, nth)), Some(instead)) if instead != Instead::Object => {
+                    let expected = effect.value.clone().filter(|value| *value != Instead::Object);
+                    remedy.replacements.push(Replacement { point: point.clone(), nth: *nth, expected, instead });
+                }
+                _ => remedy.is_whole = false,
+            }
+        }
+        if self.decides_otherwise(step, other) {
+            match self.other_way(ours.decision.as_ref(), other) {
+                Some(replacement) => remedy.replacements.push(replacement),
+                None => remedy.is_whole = false,
+            }
+        }
+        remedy
+    }
+
+    /// How a decision goes the way of the reference.
+    fn other_way(&self, decision: Option<&Decision>, other: Step) -> Option<Replacement> {
+        let decision = decision?;
+        let wanted = match decision.ways.len() {
+            2 => 1 - decision.taken,
+            _ => usize::from(self.reference.ways[other.0 as usize].number).checked_sub(1)?,
+        };
+        decision.gone(wanted)
+    }
+}
+
+struct Looking {
+    found: BTreeMap<Step, Deeds>,
+    /// By method: how many times each of its instructions ran that may be a point.
+    counts: Vec<Vec<u64>>,
+    /// By method: how many times it was entered.
+    entries: Vec<u64>,
+}
+
+fn point(method: &Method, instruction: u32, holder: Holder, of: &str) -> Point {
+    Point {
+        class: method.class.to_string(),
+        method: method.name.to_string(),
+        descriptor: method.descriptor.to_string(),
+        instruction,
+        holder,
+        of: of.to_owned(),
+    }
+}
+
+const OBJECT: &str = "Ljava/lang/Object;";
+
+fn descriptor(kind: Kind) -> Option<&'static str> {
+    match kind {
+        Kind::Int => Some("I"),
+        Kind::Long => Some("J"),
+        Kind::Float => Some("F"),
+        Kind::Double => Some("D"),
+        Kind::Reference => None,
+    }
+}
+
+fn is_reference(descriptor: &str) -> bool {
+    descriptor.starts_with(['L', '['])
+}
+
+/// A value as another run can be told it; `None` if it is not known.
+fn known(machine: &Machine, value: Value, is_object: bool) -> Option<Instead> {
+    if !is_object {
+        return value.is_known.then_some(Instead::Bits(value.bits));
+    }
+    let id = value.object()?;
+    if id == 0 {
+        return Some(Instead::Null);
+    }
+    let object = machine.objects.get(id)?;
+    let text = || object.text.to_string();
+    Some(match object.kind {
+        ObjectKind::String if object.text.encode_utf16().count() == object.length as usize => Instead::Text(text()),
+        ObjectKind::Boxed => Instead::Boxed(text()),
+        ObjectKind::Constant => Instead::Constant(text()),
+        _ => Instead::Object,
+    })
+}
+
+/// The type of a parameter, by its local.
+fn parameter(method: &Method, local: u16) -> Option<String> {
+    let signature = Signature::of(&method.descriptor).ok()?;
+    let mut at = u16::from(!method.is_static);
+    for (of, kind) in signature.parameters.iter().zip(signature.kinds().ok()?) {
+        if at == local {
+            return Some((*of).to_owned());
+        }
+        at += kind.n_slots();
+    }
+    None
+}
+
+impl Looking {
+    /// Counts a run of the present instruction; which time it is.
+    fn count(&mut self, frame: &Frame) -> u64 {
+        let number = frame.method.number as usize;
+        if self.counts.len() <= number {
+            self.counts.resize(number + 1, Vec::new());
+        }
+        let counts = &mut self.counts[number];
+        if counts.is_empty() {
+            counts.resize(frame.method.operations.len(), 0);
+        }
+        let Some(count) = counts.get_mut(frame.at as usize) else { return 0 };
+        *count += 1;
+        *count
+    }
+
+    fn add(&mut self, step: Step, effect: Effect) {
+        if let Some(deeds) = self.found.get_mut(&step) {
+            deeds.effects.push(effect);
+        }
+    }
+
+    fn is_wanted(&self, step: Step) -> bool {
+        self.found.contains_key(&step)
+    }
+
+    /// The name of a local, and its type if that is known.
+    fn local(frame: &Frame, local: u16) -> (String, Option<String>) {
+        let method = &frame.method;
+        let variable = method.variable(local, frame.at);
+        let name = variable.map_or_else(|| format!("local {local}"), |variable| format!("local {}", variable.name));
+        let of = match (variable, method.operations.get(frame.at as usize)) {
+            (Some(variable), _) => Some(variable.descriptor.to_string()),
+            (None, Some(Operation::Store(kind, _))) => descriptor(*kind).map(str::to_owned),
+            (None, Some(Operation::Increment(..))) => Some("I".to_owned()),
+            _ => None,
+        };
+        (name, of)
+    }
+}
+
+impl Watch for Looking {
+    fn enters(&mut self, _: &Machine, frame: &Frame) {
+        let number = frame.method.number as usize;
+        if self.entries.len() <= number {
+            self.entries.resize(number + 1, 0);
+        }
+        self.entries[number] += 1;
+    }
+
+    fn writes(&mut self, machine: &Machine, frame: &Frame, location: Location, value: Value) {
+        if frame.step == frame.entry && !frame.is_begun {
+            if let Location::Local(local) = location
+                && self.is_wanted(frame.step)
+            {
+                let nth = self.entries.get(frame.method.number as usize).copied().unwrap_or(0);
+                let of = parameter(&frame.method, local);
+                let is_object = of.as_deref().is_none_or(is_reference);
+                let (name, _) = Self::local(frame, local);
+                let point = of.map(|of| (point(&frame.method, 0, Holder::Parameter(local), &of), nth));
+                self.add(frame.step, Effect { name, point, value: known(machine, value, is_object) });
+            }
+            return;
+        }
+        if matches!(location, Location::State(_)) {
+            return;
+        }
+        let nth = self.count(frame);
+        if !self.is_wanted(frame.step) {
+            return;
+        }
+        let program = &machine.program;
+        let (name, of, holder) = match location {
+            Location::Local(local) => {
+                let (name, of) = Self::local(frame, local);
+                (name, of, Holder::Local(local))
+            }
+            Location::Field(_, field) => {
+                let field = program.field(field);
+                (format!("field {}", field.name), Some(field.descriptor.to_string()), Holder::Operand)
+            }
+            Location::Static(field) => {
+                let field = program.field(field);
+                (format!("static {}.{}", field.class, field.name), Some(field.descriptor.to_string()), Holder::Operand)
+            }
+            Location::Element(_, index) => {
+                let of = match frame.method.operations.get(frame.at as usize) {
+                    Some(Operation::StoreElement(element)) => Some(descriptor(element.kind()).unwrap_or(OBJECT)),
+                    _ => None,
+                };
+                (format!("element {index}"), of.map(str::to_owned), Holder::Operand)
+            }
+            Location::State(_) => return,
+        };
+        let is_object = of.as_deref().is_none_or(is_reference);
+        let point = of.map(|of| (point(&frame.method, frame.at, holder, &of), nth));
+        self.add(frame.step, Effect { name, point, value: known(machine, value, is_object) });
+    }
+
+    fn decides(&mut self, machine: &Machine, frame: &Frame, way: u32) {
+        let nth = self.count(frame);
+        if !self.is_wanted(frame.step) {
+            return;
+        }
+        let method = &frame.method;
+        let is_object =
+            matches!(method.operations[frame.at as usize], Operation::Jump(Test::Same(_) | Test::Null(_), _));
+        let top = frame.stack.last().copied().unwrap_or(Value::UNKNOWN);
+        let below = frame.stack.len().checked_sub(2).map_or(Value::UNKNOWN, |at| frame.stack[at]);
+        let from = method.blocks.of[frame.at as usize];
+        let successors = &method.blocks.flow.successors[from.0 as usize];
+        let begins: Vec<u32> = successors
+            .iter()
+            .map(|block| method.blocks.ranges.get(block.0 as usize).map_or(NONE, |range| range.start))
+            .collect();
+        let Some(taken) = begins.iter().position(|begin| *begin == way) else { return };
+        let ways = begins.iter().map(|begin| for_way(&method.operations[frame.at as usize], below, frame.at, *begin));
+        let of = if is_object { OBJECT } else { "I" };
+        let goes_back = &method.blocks.flow.goes_back;
+        let is_loop = !goes_back[from.0 as usize].is_empty()
+            || successors.iter().any(|to| goes_back.get(to.0 as usize).is_some_and(|back| back.contains(&from)));
+        let decision = Decision {
+            point: point(method, frame.at, Holder::Operand, of),
+            nth,
+            value: known(machine, top, is_object),
+            ways: ways.collect(),
+            taken,
+            is_loop,
+        };
+        if let Some(deeds) = self.found.get_mut(&frame.step) {
+            deeds.decision = Some(decision);
+        }
+    }
+
+    fn leaves(&mut self, machine: &Machine, frame: &Frame, is_return: bool, result: Option<Value>) {
+        let Some(result) = result.filter(|_| is_return) else { return };
+        let nth = self.count(frame);
+        if !self.is_wanted(frame.step) {
+            return;
+        }
+        let of = frame.method.descriptor.rsplit(')').next().unwrap_or("V");
+        let point = (point(&frame.method, frame.at, Holder::Operand, of), nth);
+        let value = known(machine, result, is_reference(of));
+        self.add(frame.step, Effect { name: "return".to_owned(), point: Some(point), value });
+    }
+
+    fn called(&mut self, machine: &Machine, frame: &Frame, callee: &Callee, _: &[Value], result: Option<Value>) {
+        let Some(result) = result else { return };
+        let nth = self.count(frame);
+        if !self.is_wanted(frame.step) {
+            return;
+        }
+        let of = callee.member.descriptor.rsplit(')').next().unwrap_or("V");
+        let point = (point(&frame.method, frame.at, Holder::Result, of), nth);
+        let name = format!("result {}.{}", callee.member.class, callee.member.name);
+        let value = known(machine, result, is_reference(of));
+        self.add(frame.step, Effect { name, point: Some(point), value });
+    }
+}
+
+/// What must be on top of the stack so that a decision goes to an instruction.
+///
+/// - `below`: what is below that.
+/// - `at`: the decision.
+fn for_way(operation: &Operation, below: Value, at: u32, way: u32) -> Option<Instead> {
+    let number = |number: i32| Instead::Bits(of_int(number));
+    match operation {
+        Operation::Jump(test, to) => {
+            let is_met = way == *to;
+            if *to == at + 1 {
+                return None;
+            }
+            match test {
+                Test::Zero(condition) => {
+                    [0, 1, -1].into_iter().find(|it| holds(*condition, *it, 0) == is_met).map(number)
+                }
+                Test::Ints(condition) => {
+                    let left = below.int()?;
+                    let near = [Some(left), left.checked_add(1), left.checked_sub(1)];
+                    near.into_iter().flatten().find(|it| holds(*condition, left, *it) == is_met).map(number)
+                }
+                Test::Null(is_null) => Some(if *is_null == is_met { Instead::Null } else { Instead::Object }),
+                Test::Same(is_same) => match (*is_same == is_met, below.object()? == 0) {
+                    (true, true) | (false, false) => Some(Instead::Null),
+                    (false, true) => Some(Instead::Object),
+                    (true, false) => None,
+                },
+            }
+        }
+        Operation::Switch(switch) => {
+            let case = switch.cases.iter().find(|(_, to)| *to == way).map(|(case, _)| *case);
+            let is_free = |number: &i32| switch.cases.iter().all(|(case, _)| case != number);
+            let other = (switch.default == way).then(|| (0..).chain([-1]).find(is_free)).flatten();
+            case.or(other).map(number)
+        }
+        _ => None,
+    }
+}

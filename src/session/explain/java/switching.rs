@@ -1,0 +1,254 @@
+//! Explaining a Java program without a version that passes: the reference is the failing run with one decision switched, so
+//! that the test passes.
+//!
+//! Source: Sumner and Zhang, section 4.1; [`order`] says which decisions are tried. Deviation: a virtual machine cannot be
+//! forked, so the whole test runs for each decision, and fewer are tried. Of those with which it passes, the one is taken whose
+//! chain explains most for what it changes: see [`passing`].
+
+use std::time::Instant;
+
+use crate::explain::java::chain;
+use crate::explain::java::effects::Effects;
+use crate::explain::java::taken::MAX_STEPS;
+use crate::explain::java::taken::Taken;
+use crate::explain::passing;
+use crate::explain::passing::Passing;
+use crate::explain::switch::order;
+use crate::instrument::java::replace::Replacement;
+use crate::outcome;
+use crate::plural::count;
+use crate::report::Status;
+use crate::report::chain::Chain;
+use crate::report::chain::Switched;
+use crate::session::explain::change;
+use crate::session::explain::java::Begun;
+use crate::session::explain::java::Side;
+use crate::session::explain::java::Touched;
+use crate::session::explain::java::experiments::BUDGET;
+use crate::session::explain::java::experiments::Laboratory;
+use crate::session::explain::java::runs;
+use crate::session::explain::java::too_long;
+use crate::session::explain::java::wrong;
+use crate::session::explain::model::Explainer;
+use crate::session::explain::model::Pair;
+use crate::session::explain::model::interrupted;
+use crate::session::explain::sides::job;
+use crate::session::failure::Failure;
+use crate::session::record::instruments::Ran;
+use crate::session::record::observe;
+use crate::session::talk::Talk;
+use crate::trace::java::uses;
+use crate::trace::step::Step;
+use crate::world::process::Watch as _;
+use crate::world::record::listen;
+use crate::world::run::sandbox::Job;
+use crate::world::run::sandbox::Sandbox;
+
+/// Decisions with which the test passes and whose chains are compared.
+const N_COMPARED: usize = 4;
+
+/// Decisions that are tried at least, however long the test takes.
+const N_LEAST: usize = 8;
+
+/// For so many decisions there is time in most tests.
+const N_LIKELY: usize = 64;
+
+/// A decision that can be switched.
+struct Try {
+    step: Step,
+    /// Its ordinal among the decisions of the run.
+    nth: usize,
+    /// The number of its statement.
+    statement: u32,
+    is_loop: bool,
+    replacement: Replacement,
+}
+
+/// The decisions of a run, in the order in which they are switched.
+struct Tries {
+    all: Vec<Try>,
+    n_decisions: usize,
+}
+
+impl Tries {
+    /// Cost: plays the run three times.
+    fn new(bad: &Side, number: usize, budget: usize) -> Result<Self, Failure> {
+        let mut player = bad.player(number)?;
+        player.machine.program.meet_all()?;
+        let taken = Taken::read(&mut player)?;
+        if taken.run.n_steps() > MAX_STEPS {
+            return Err(too_long());
+        }
+        let failing = taken.escapes.last().map_or(Step(taken.run.n_steps()), |escape| escape.step);
+        let dependences = uses::dependences(&mut player, Step(u32::MAX))?;
+        let is_decision = |step: &Step| taken.ways[step.0 as usize].number != 0;
+        let decisions: Vec<Step> = (1..=failing.0).map(Step).filter(is_decision).collect();
+        let mut tried = order(&decisions, &dependences, &[failing], budget.min(N_LIKELY));
+        tried.truncate(budget);
+        let steps: Vec<Step> = tried.iter().map(|nth| decisions[*nth]).collect();
+        let effects = Effects::read(&mut player, &steps)?;
+        let all = tried.into_iter().filter_map(|nth| {
+            let step = decisions[nth];
+            let (replacement, is_loop) = effects.switched(step)?;
+            Some(Try { step, nth, statement: taken.statements[step.0 as usize], is_loop, replacement })
+        });
+        Ok(Self { all: all.collect(), n_decisions: decisions.len() })
+    }
+}
+
+/// A decision with which the test passes, and the chain that it gives.
+struct Found {
+    step: Step,
+    passing: Passing,
+    begun: Begun,
+}
+
+impl Explainer<'_> {
+    /// Explains the failing version by itself; `None` if the test runs no Java program.
+    ///
+    /// Cost: a run of the test for each decision that is tried, and a recorded one for each of at most [`N_COMPARED`] with
+    /// which it passes.
+    pub(super) fn explain_java_switched(
+        &self,
+        budget: usize,
+        sandbox: &mut Sandbox,
+        (pair, changed): (&Pair, &change::Lines),
+        talk: &mut dyn Talk,
+    ) -> Result<Option<Chain>, Failure> {
+        let begin = Instant::now();
+        talk.say("Building and running the failing version; Java programs are recorded.");
+        sandbox.keep_products();
+        let bad = self.java_side("bad", pair.failing.0, sandbox, talk)?;
+        let wanted = |(number, process): &(usize, &listen::Taken)| self.is_wanted(*number, process);
+        let Some((number, _)) = bad.processes.iter().enumerate().rfind(wanted) else { return Ok(None) };
+        bad.check_failing()?;
+        let tries = Tries::new(&bad, number, budget)?;
+        talk.say(&format!("Switching one of {} at a time.", count(tries.n_decisions, "decision")));
+        let (passing, n_runs) = self.switched_java(&tries, (&bad, number, pair), sandbox, talk)?;
+        if passing.is_empty() {
+            let message = format!("no decision makes the test pass when it is switched (switched: {n_runs})");
+            return Err(Failure::new(Status::Error, message).with_hint(format!(
+                "the run makes {}; `--budget` gives more time, `--good` names a version that passes",
+                count(tries.n_decisions, "decision")
+            )));
+        }
+        let n_passing = passing.len();
+        talk.say(&format!("Searching for the chain, {}.", count(n_passing, "switched run")));
+        let searched = Instant::now();
+        let mut found = Vec::new();
+        for next in passing {
+            found.extend(self.with_switched(next, (&bad, number), (pair, changed), (sandbox, talk))?);
+        }
+        let told: Vec<passing::Explained> = found
+            .iter()
+            .map(|found| passing::Explained {
+                passing: found.passing,
+                n_links: found.begun.chain.links.len(),
+                is_whole: found.begun.is_whole,
+            })
+            .collect();
+        let Some(best) = passing::best(&told) else {
+            return Err(Failure::new(
+                Status::Error,
+                "in a second run with the same decision switched, the program does not do anything else",
+            ));
+        };
+        let Found { step, begun: Begun { mut chain, remedies, .. }, .. } = found.swap_remove(best);
+        let distance = chain.failure.step.saturating_sub(step.0);
+        chain.switched = chain.links.first().map(|link| Switched {
+            file: link.file.clone(),
+            line: link.line,
+            which: link.which,
+            step: step.0,
+            outcome: Some(link.value.clone()),
+            reference: Some(link.reference.clone()),
+            n_forks: n_runs,
+            n_runs,
+            n_passing,
+            distance,
+            is_prefix: false,
+            others: Vec::new(),
+        });
+        self.finish((&mut chain, &remedies), (&bad, number, pair.failing.0), (sandbox, talk))?;
+        chain.figures.build_seconds = searched.duration_since(begin).as_secs_f64();
+        chain.figures.seconds = searched.elapsed().as_secs_f64();
+        Ok(Some(chain))
+    }
+
+    /// The decisions with which the test passes, and how many were tried.
+    fn switched_java<'t>(
+        &self,
+        tries: &'t Tries,
+        (bad, number, pair): (&Side, usize, &Pair),
+        sandbox: &mut Sandbox,
+        talk: &mut dyn Talk,
+    ) -> Result<(Vec<&'t Try>, usize), Failure> {
+        let begin = Instant::now();
+        let order = self.record_args();
+        let instruments = self.java_instruments(&order, pair.failing.0, sandbox, talk)?;
+        let mut laboratory = Laboratory::new(self, (&instruments, sandbox), (bad, number, pair.failing.0));
+        let time = self.order.budget.unwrap_or(BUDGET);
+        let (mut found, mut n_runs): (Vec<&Try>, usize) = (Vec::new(), 0);
+        for next in &tries.all {
+            if found.len() >= N_COMPARED || n_runs >= N_LEAST && begin.elapsed() >= time {
+                break;
+            }
+            if self.interrupt.is_interrupted() {
+                return Err(interrupted());
+            }
+            n_runs += 1;
+            let ran = laboratory.run(std::slice::from_ref(&next.replacement))?;
+            if ran.is_some_and(|(seen, is_done)| is_done && seen.ending == outcome::Ending::Exit(0)) {
+                found.push(next);
+            }
+        }
+        Ok((found, n_runs))
+    }
+
+    /// The chain of the run with a decision switched; `None` if that does nothing else when it is recorded.
+    fn with_switched(
+        &self,
+        next: &Try,
+        (bad, number): (&Side, usize),
+        (pair, changed): (&Pair, &change::Lines),
+        (sandbox, talk): (&mut Sandbox, &mut dyn Talk),
+    ) -> Result<Option<Found>, Failure> {
+        let order = self.record_args();
+        let instruments = self.java_instruments(&order, pair.failing.0, sandbox, talk)?;
+        let place = self.root.join("switched");
+        let mut interrupt = self.interrupt.clone();
+        let job = Job { is_clean: false, ..job(pair.failing.0, self.limit()) };
+        let replacements = std::slice::from_ref(&next.replacement);
+        let Ran { seen, taken, .. } =
+            instruments.run_with(replacements, &job, (&place, false), &mut |job, commands, listener| {
+                observe(sandbox, job, commands, (listener, &mut interrupt))?.ok_or_else(interrupted)
+            })?;
+        let processes = taken.into_iter().filter(|taken| taken.is_java).collect();
+        let good = Side { place, processes, ending: seen.ending, output: seen.output };
+        if good.ending != outcome::Ending::Exit(0) {
+            return Ok(None);
+        }
+        let Some(twin) = bad.twin(number, &good) else { return Ok(None) };
+        let mut runs = runs(bad.player(number)?, good.player(twin)?)?;
+        let Some(wrong) = wrong(&runs) else { return Ok(None) };
+        let n_same = 2 * runs.alignment.pairs.len();
+        let n_steps = (runs.failing.1.run.n_steps() + runs.reference.1.run.n_steps()) as usize;
+        let begun = self.java_chain(&mut runs, &wrong, (pair, changed), Touched::Decision(next.step))?;
+        let passing = Passing {
+            nth: next.nth,
+            segment: next.statement,
+            is_accident: next.is_loop,
+            n_changed: u32::try_from(n_steps.saturating_sub(n_same)).unwrap_or(u32::MAX),
+            is_far: false,
+        };
+        Ok(Some(Found { step: next.step, passing, begun }))
+    }
+}
+
+/// Where the chain of a switched run begins, in words.
+pub(super) fn beginning(found: &chain::Chain) -> &'static str {
+    match found.begin {
+        chain::Begin::Change => "What comes before the switched decision is the same in both runs.",
+        _ => "The chain does not come to the switched decision: what leads from there is not recorded.",
+    }
+}
