@@ -39,15 +39,13 @@ use crate::session::recorded::Which;
 use crate::session::recorded::failed;
 use crate::session::remark;
 use crate::session::slice::Line;
+use crate::session::slice::relevant;
 use crate::session::slice::size;
 use crate::session::sources::Sources;
 use crate::session::talk::Talk;
 use crate::trace::dependence::Dependences;
+use crate::trace::execution::Execution;
 use crate::trace::input::Entry;
-use crate::trace::native::initial::initial;
-use crate::trace::native::play::Player;
-use crate::trace::native::relevant::dependences;
-use crate::trace::native::statements::statements;
 use crate::trace::slice;
 use crate::trace::step::Step;
 use crate::world::record::store::Recording;
@@ -155,7 +153,7 @@ impl Chopping<'_> {
         let Some(reduction) = reduction else { return Ok((run, whole)) };
         let mut recorded = open(&run.name, self.location)?;
         let sources = Sources::new(self.location, &recorded.recording);
-        let files = input::read_files(recorded.run.native()?, &sources, &subject.record.command, self.location)?;
+        let files = input::read_files(recorded.run.execution(), &sources, &subject.record.command, self.location)?;
         if files.is_empty() {
             return Ok((run, whole));
         }
@@ -220,7 +218,7 @@ impl Chopping<'_> {
         }
         let mut recorded = open(&run.name, self.location)?;
         let ended = recorded.traced().end;
-        match failure::find(recorded.run.native()?, ended, &run.recording.ending, run.expected.as_deref()) {
+        match failure::find(recorded.run.execution(), ended, &run.recording.ending, run.expected.as_deref()) {
             Err(failure) if failure.status == Status::BadPasses => Ok(false),
             found => found.map(|_| true),
         }
@@ -250,7 +248,7 @@ impl Chopping<'_> {
         self.interrupt.check("stopped before the failing run was recorded")?;
         self.talk.say("Recording the failing run.");
         let mut lines = Vec::new();
-        let mut take = |_, mut player: Player| lines.extend(places(&mut player).ok());
+        let mut take = |_, mut run: recorded::Run| lines.extend(places(run.execution()).ok());
         let mut others = Others { trees: passing, take: &mut take };
         let (name, recording) = record::of_trees(record, *failing, &mut others, (location, context), self.talk)?;
         Ok(Run { name, recording, expected, reference, passing: lines })
@@ -267,15 +265,15 @@ impl Chopping<'_> {
         let traced = recorded.traced().clone();
         let mut sources = Sources::new(self.location, &recorded.recording);
         self.talk.say("Computing the slices.");
-        let player = recorded.run.native()?;
-        let failure = failure::find(player, traced.end, &recording.ending, expected.as_deref())?;
-        let (asked, others) = input::inputs(player, &reduced.names, &sources)?;
+        let execution = recorded.run.execution();
+        let failure = failure::find(execution, traced.end, &recording.ending, expected.as_deref())?;
+        let (asked, others) = input::inputs(execution, &reduced.names, &sources)?;
         let names = input::names(&asked);
         let mut remarks = remarks(&recording, names.is_empty());
         remarks.extend(reduced.remark);
         remarks.extend(left_out(&others));
 
-        let (graph, mut skipped) = dependences(player, failure.steps()).map_err(|error| failed(&error))?;
+        let (graph, mut skipped) = relevant(execution, failure.steps(), &mut remarks)?;
         skipped.extend(failure.text_before);
         let backward = failure.slice(&graph, &skipped, order.kinds);
         let steps = |entries: &[Entry]| entries.iter().map(|entry| entry.step).collect::<Vec<_>>();
@@ -288,11 +286,11 @@ impl Chopping<'_> {
         remarks.extend(remark::large(&graph));
         drop(graph);
         let sets = [&forward, &backward, &chop, &constants];
-        let (all, unknown) = statements(player, &sets, &distances).map_err(|error| failed(&error))?;
+        let (all, unknown) = execution.statements(&sets, &distances).map_err(|error| failed(&error))?;
         remarks.extend(remark::unknown(&unknown));
         drop(distances);
-        let initial = initial(player, &backward).map_err(|error| failed(&error))?;
-        let program = lines::program(player)?;
+        let initial = execution.initial(&backward).map_err(|error| failed(&error))?;
+        let program = lines::program(execution)?;
         let is_changed = |line: &Line| {
             original.changed.iter().any(|(path, lines)| {
                 let before = line.file.strip_suffix(path.as_str());
@@ -321,7 +319,7 @@ impl Chopping<'_> {
             let mut ranked: Vec<Ranked> = crate::session::slice::lines(&all, set).into_iter().map(ranked).collect();
             ranked.retain(|one| one.has_text(&mut sources));
             ranked.sort_by_key(Ranked::rank);
-            lines::values(player, &mut ranked)?;
+            lines::values(execution, &mut ranked)?;
             Ok(ranked.into_iter().map(|one| one.with_source(&mut sources)).collect())
         };
         let (lines, mut constant_lines) = (ranked(2)?, ranked(3)?);
@@ -330,7 +328,7 @@ impl Chopping<'_> {
             recording: recorded.name.as_str().into(),
             commit: recorded.recording.commit.as_str().into(),
             ending: recording.ending.into(),
-            failure: failure.described(player)?.into(),
+            failure: failure.described(execution)?.into(),
             inputs: names.into_iter().map(Untrusted::from).collect(),
             reduced: reduced.files,
             n_passing: u32::try_from(passing.len()).unwrap_or(u32::MAX),
@@ -352,8 +350,8 @@ fn open(name: &str, location: &Location) -> Result<Recorded, Failure> {
 }
 
 /// The lines that a run ran.
-fn places(player: &mut Player) -> Result<BTreeSet<(String, u32)>, Failure> {
-    let (all, _) = statements(player, &[], &[]).map_err(|error| failed(&error))?;
+fn places(run: &mut dyn Execution) -> Result<BTreeSet<(String, u32)>, Failure> {
+    let (all, _) = run.statements(&[], &[]).map_err(|error| failed(&error))?;
     Ok(all.into_iter().filter_map(|statement| statement.place).map(|it| (it.file.to_string(), it.line)).collect())
 }
 

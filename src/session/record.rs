@@ -21,11 +21,11 @@ use crate::session::record::instruments::Tools;
 use crate::session::record::instruments::kept;
 use crate::session::record::missed::Java;
 use crate::session::recorded;
+use crate::session::recorded::Run;
 use crate::session::sandboxes::sandboxes;
 use crate::session::saved;
 use crate::session::talk::Talk;
 use crate::trace::native::digest;
-use crate::trace::native::play::Player;
 use crate::world::files;
 use crate::world::process::Words;
 use crate::world::record::build;
@@ -122,7 +122,7 @@ pub struct Others<'o> {
     pub trees: &'o [TreeId],
     /// Takes each run: its position among the trees, and its default process. A run of which nothing can be read is
     /// left out.
-    pub take: &'o mut dyn FnMut(usize, Player),
+    pub take: &'o mut dyn FnMut(usize, Run),
 }
 
 /// Records the test in a tree of the private repository; the revision of the order is not used.
@@ -221,8 +221,8 @@ pub fn of_trees(
             let other = recording::recording(order, (*tree, commit), &seen, (&logged, taken));
             let units = instruments.take_maps(&at)?;
             let other = other.ok().map(|other| Recording { units, ..other });
-            if let Some(player) = other.and_then(|other| recorded::player(&at, &other, other.chosen?).ok()) {
-                (others.take)(index, player);
+            if let Some(run) = other.and_then(|other| recorded::run(&at, &other, other.chosen?).ok()) {
+                (others.take)(index, run);
             }
             files::remove(&at).map_err(kept(&at))?;
         }

@@ -43,7 +43,7 @@ pub fn unknown(functions: &BTreeSet<Arc<str>>) -> Option<String> {
         (false, 0) => format!("{} and {last}", first.join(", ")),
         (false, _) => format!("{}, {last} and {}", first.join(", "), count(more, "other function")),
     };
-    Some(format!("What these library functions read and write through pointers is not modelled: {all}."))
+    Some(format!("What these library functions read and write through pointers or references is not modelled: {all}."))
 }
 
 #[cfg(test)]

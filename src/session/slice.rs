@@ -12,6 +12,8 @@ use crate::session::remark;
 use crate::session::slice::criterion::Criterion;
 use crate::session::slice::criterion::Found;
 use crate::session::sources::Sources;
+use crate::trace::dependence::Dependences;
+use crate::trace::execution::Execution;
 use crate::trace::slice;
 use crate::trace::slice::Kinds;
 use crate::trace::statements::Statement;
@@ -93,12 +95,9 @@ pub fn run(order: &SliceOrder, location: &Location) -> Result<(Slice, Sources), 
         return Err(Failure::new(Status::Error, format!("the run has no step of {words}")));
     }
     let mut remarks: Vec<String> = Vec::new();
-    let relevant =
-        if order.kinds.potential { run.relevant_dependences().map_err(|error| failed(&error))? } else { None };
-    let graph = if let Some(graph) = relevant {
-        graph
+    let graph = if order.kinds.potential {
+        relevant(run, (Step::START, Step::START), &mut remarks)?.0
     } else {
-        remarks.extend(order.kinds.potential.then(remark::no_potential));
         run.dependences(Step(u32::MAX)).map_err(|error| failed(&error))?
     };
     let members = match order.direction {
@@ -134,6 +133,20 @@ pub fn run(order: &SliceOrder, location: &Location) -> Result<(Slice, Sources), 
         remarks,
     };
     Ok((slice, sources))
+}
+
+/// The dependence graph of a run, with potential dependences if they are known, and the decisions that could have led to
+/// other output; see [`Execution::relevant_dependences`].
+pub fn relevant(
+    run: &mut dyn Execution,
+    wrong: (Step, Step),
+    remarks: &mut Vec<String>,
+) -> Result<(Dependences, Vec<Step>), Failure> {
+    if let Some(found) = run.relevant_dependences(wrong).map_err(|error| failed(&error))? {
+        return Ok(found);
+    }
+    remarks.push(remark::no_potential());
+    Ok((run.dependences(Step(u32::MAX)).map_err(|error| failed(&error))?, Vec::new()))
 }
 
 /// The size of what `n_steps` counts of each statement.

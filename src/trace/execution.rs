@@ -15,6 +15,7 @@ use crate::trace::output::Outputs;
 use crate::trace::place::Place;
 use crate::trace::slice::Part;
 use crate::trace::stat::Stat;
+use crate::trace::statements::Initial;
 use crate::trace::statements::Statement;
 use crate::trace::step::Step;
 use crate::trace::step::Steps;
@@ -50,8 +51,11 @@ pub trait Execution {
     /// The dependence graph of the steps before `until`, without potential dependences.
     fn dependences(&mut self, until: Step) -> Result<Dependences, TraceError>;
 
-    /// The dependence graph of the whole run with potential dependences; `None` if they are not known for its language.
-    fn relevant_dependences(&mut self) -> Result<Option<Dependences>, TraceError>;
+    /// The dependence graph of the whole run with potential dependences, and the decisions before a wrong output that
+    /// could have led to other output; `None` if potential dependences are not known for its language.
+    ///
+    /// - `wrong`: the step of the output, and the last step before it that printed; [`Step::START`] for no output.
+    fn relevant_dependences(&mut self, wrong: (Step, Step)) -> Result<Option<(Dependences, Vec<Step>)>, TraceError>;
 
     /// All executed statements, by functions in the order in which they were first called. Entries of functions are no
     /// statements.
@@ -64,6 +68,12 @@ pub trait Execution {
         sets: &[&Steps],
         distances: &[u32],
     ) -> Result<(Vec<Statement>, BTreeSet<Arc<str>>), TraceError>;
+
+    /// The places of all statements of the program, whether they ran or not.
+    fn program(&mut self) -> Result<Vec<Option<Place>>, TraceError>;
+
+    /// The global variables whose initial values some steps read; without those that a statement of the program gives.
+    fn initial(&mut self, steps: &Steps) -> Result<Vec<Initial>, TraceError>;
 
     /// The steps of statements at some places, ascending. Entries of functions are no statements.
     fn steps_at(&mut self, is_there: &dyn Fn(&Place) -> bool) -> Result<Vec<Step>, TraceError>;
@@ -81,4 +91,7 @@ pub trait Execution {
 
     /// The steps that stored a byte of the output; `None` if the step that wrote it computed it, or had it from nowhere.
     fn part(&mut self, place: output::Place) -> Result<Option<Part>, TraceError>;
+
+    /// Whether a byte, which is the last one of its call, ends a text that may have another length.
+    fn ends_text(&mut self, place: output::Place) -> Result<bool, TraceError>;
 }

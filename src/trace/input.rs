@@ -22,8 +22,14 @@ pub enum Source {
     Stream,
     /// An argument of the program; 0 is the name of the program.
     Argument(usize),
+    /// All arguments of the program, and how many there are.
+    Arguments,
     /// A variable of the environment.
     Environment(String),
+    /// A property of the virtual machine.
+    Property(String),
+    /// What has no known name: the call that reads it, or that opened it.
+    Call(Arc<str>),
     /// The system: the time, a number of a process, a random number. The function is named.
     System(Arc<str>),
 }
@@ -36,7 +42,10 @@ impl fmt::Display for Source {
             Self::Descriptor(number) => write!(f, "descriptor {number}"),
             Self::Stream => f.write_str("a stream without a known name"),
             Self::Argument(number) => write!(f, "argument {number}"),
+            Self::Arguments => f.write_str("the arguments"),
             Self::Environment(name) => write!(f, "the environment variable {name}"),
+            Self::Property(name) => write!(f, "the system property {name}"),
+            Self::Call(call) => write!(f, "the call {call}"),
             Self::System(function) => write!(f, "the system ({function})"),
         }
     }
@@ -134,7 +143,9 @@ pub fn name(details: &mut [Detail], entries: &[Entry]) {
             by_step.get(&detail.standing.step).into_iter().flatten().filter(|entry| entry.function.is_some());
         for call in detail.calls.iter_mut().filter(|call| call.is_input) {
             call.input = of_calls.next().map(|entry| match entry.source {
-                Source::Environment(_) | Source::System(_) => entry.source.to_string(),
+                Source::Environment(_) | Source::Property(_) | Source::Call(_) | Source::System(_) => {
+                    entry.source.to_string()
+                }
                 _ => format!("{} of {}", entry.bytes(), entry.source),
             });
         }

@@ -44,6 +44,8 @@ pub struct Outputs {
     pub written: Vec<Written>,
     /// The step that crashed.
     pub crash: Option<Step>,
+    /// The exception that it threw, in words; `None` if it crashed in another way.
+    pub exception: Option<String>,
     /// The last step.
     pub last: Option<Step>,
 }

@@ -5,6 +5,19 @@ use std::sync::Arc;
 use crate::trace::place::Place;
 use crate::trace::step::Step;
 
+/// A global variable whose initial value was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Initial {
+    /// The variable.
+    pub name: Arc<str>,
+    /// Its declaration.
+    pub place: Place,
+    /// The number of steps that read it.
+    pub n_reads: u64,
+    /// The last of them.
+    pub last: Step,
+}
+
 /// A statement of the source that ran.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Statement {

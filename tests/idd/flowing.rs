@@ -223,7 +223,8 @@ fn a_slice_names_the_library_functions_whose_effects_are_not_known() {
     let data = slice(&fixture, OUTSIDE, &["--data", "--backward", "line:a.c:16"]);
     check_has(&data, &["fgets", "fscanf(memory", "printf"], &[]);
     let forward = json(&fixture, &["slice", "--json", "--forward", "input:-"]);
-    let remark = "What these library functions read and write through pointers is not modelled: `strfry`.";
+    let remark =
+        "What these library functions read and write through pointers or references is not modelled: `strfry`.";
     assert_eq!(forward["remarks"], serde_json::json!([remark]));
     assert!(text(&fixture, &["slice", "--forward", "input:-"]).ends_with(&format!("\n\n{remark}\n")));
     // The file that is redirected to standard input has a name, too.

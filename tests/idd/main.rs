@@ -4,6 +4,7 @@
 
 mod browser;
 mod certificate;
+mod chop_java;
 mod chops;
 mod commands;
 mod complaints;

@@ -10,9 +10,7 @@ use crate::session::recorded::Which;
 use crate::session::recorded::failed;
 use crate::session::slice::criterion::BY_SIGNAL;
 use crate::trace::dependence::Dependences;
-use crate::trace::native::detail;
-use crate::trace::native::output;
-use crate::trace::native::play::Player;
+use crate::trace::execution::Execution;
 use crate::trace::output::Outputs;
 use crate::trace::output::Place;
 use crate::trace::output::Stream;
@@ -60,13 +58,12 @@ impl Failed {
     }
 
     /// The failure in words, with the place of its step. The last step of a program has none: it is at a closing brace.
-    pub fn described(&self, player: &mut Player) -> Result<String, Failure> {
+    pub fn described(&self, run: &mut dyn Execution) -> Result<String, Failure> {
         if self.is_end {
             return Ok(self.words.clone());
         }
-        player.seek(0)?;
-        let details = detail::details(player, &[self.step], Step(u32::MAX)).map_err(|error| failed(&error))?;
-        let standing = details.into_iter().next().map(|detail| detail.standing);
+        let detail = run.detail(self.step).map_err(|error| failed(&error))?;
+        let standing = detail.map(|detail| detail.standing);
         let place = standing.and_then(|standing| Some((standing.place?, standing.function)));
         let at = place.map(|(place, function)| format!(", at {}:{} in {function}", place.file, place.line));
         Ok(format!("{}{}", self.words, at.unwrap_or_default()))
@@ -155,12 +152,12 @@ fn length(written: &Written) -> Option<usize> {
 /// - `ended`: how the process ended; `None` if that is not recorded.
 /// - `ending`: how the test ended.
 pub fn find(
-    player: &mut Player,
+    run: &mut dyn Execution,
     ended: Option<u32>,
     ending: &str,
     expected: Option<&[Symbol]>,
 ) -> Result<Failed, Failure> {
-    let outputs = output::outputs(player).map_err(|error| failed(&error))?;
+    let outputs = run.outputs().map_err(|error| failed(&error))?;
     let last = outputs.last.ok_or_else(|| Failure::new(Status::Error, "the run has no steps"))?;
     let found = |step: Step, words: String| Failed {
         step,
@@ -175,7 +172,11 @@ pub fn find(
     };
     let at_end = |words: String| Failed { is_end: true, ..found(last, words) };
     if let Some(step) = outputs.crash {
-        return Ok(Failed { is_crash: true, ..found(step, format!("the crash at step {}", step.0)) });
+        let words = match &outputs.exception {
+            Some(exception) => format!("{exception}, thrown by step {}", step.0),
+            None => format!("the crash at step {}", step.0),
+        };
+        return Ok(Failed { is_crash: true, ..found(step, words) });
     }
     if let Some(signal @ 1..BY_SIGNAL) = ended.and_then(|ended| ended.checked_sub(BY_SIGNAL)) {
         return Ok(found(last, format!("the end by {} at step {}", name(signal), last.0)));
@@ -184,13 +185,12 @@ pub fn find(
         && let Some(FirstWrong { step, place: wrong, is_unknown, words }) = first_wrong(&outputs, expected)
     {
         let place = wrong.map(|(place, _)| place);
-        let part =
-            place.map(|place| output::part(player, place)).transpose().map_err(|error| failed(&error))?.flatten();
+        let part = place.map(|place| run.part(place)).transpose().map_err(|error| failed(&error))?.flatten();
         let before = outputs.written.iter().rposition(|written| written.step < step && written.length != Some(0));
         let previous = before.map_or(Step::START, |before| outputs.written[before].step);
         let is_first = place.is_some_and(|place| (place.nth, place.offset) == (0, 0));
         let text_before = match before.filter(|_| is_first) {
-            Some(before) if may_be_short(player, &outputs, before, expected)? => Some(previous),
+            Some(before) if may_be_short(run, &outputs, before, expected)? => Some(previous),
             _ => None,
         };
         let is_end = step == last;
@@ -280,7 +280,12 @@ fn first_wrong(outputs: &Outputs, expected: &[Symbol]) -> Option<FirstWrong> {
 /// memory, or with a number that goes on in the expected output.
 ///
 /// - `index`: that of the call.
-fn may_be_short(player: &mut Player, outputs: &Outputs, index: usize, expected: &[Symbol]) -> Result<bool, Failure> {
+fn may_be_short(
+    run: &mut dyn Execution,
+    outputs: &Outputs,
+    index: usize,
+    expected: &[Symbol],
+) -> Result<bool, Failure> {
     let is_output = |written: &&Written| written.stream == Stream::Output;
     let Some(written) = outputs.written.get(index).filter(is_output) else { return Ok(false) };
     let Some(length @ 1..) = written.length else { return Ok(false) };
@@ -292,8 +297,7 @@ fn may_be_short(player: &mut Player, outputs: &Outputs, index: usize, expected: 
     if goes_on && written.bytes.as_ref().and_then(|bytes| bytes.last()).copied().is_some_and(is_digit) {
         return Ok(true);
     }
-    let last = output::part(player, outputs.place(index, length - 1)).map_err(|error| failed(&error))?;
-    Ok(last.is_some())
+    run.ends_text(outputs.place(index, length - 1)).map_err(|error| failed(&error))
 }
 
 #[cfg(test)]
@@ -307,7 +311,7 @@ mod tests {
             length: text.map(|text| text.len() as u64),
             bytes: text.map(|text| text.as_bytes().to_vec()),
         });
-        Outputs { written: written.collect(), crash: None, last: Some(Step(99)) }
+        Outputs { written: written.collect(), last: Some(Step(99)), ..Outputs::default() }
     }
 
     #[test]

@@ -9,10 +9,9 @@ use crate::session::order::TestCommand;
 use crate::session::recorded::failed;
 use crate::session::slice::criterion::is_named;
 use crate::session::sources::Sources;
+use crate::trace::execution::Execution;
 use crate::trace::input::Entry;
 use crate::trace::input::Source;
-use crate::trace::native::input;
-use crate::trace::native::play::Player;
 use crate::trace::step::Step;
 use crate::world::files;
 use crate::world::repo::locate::Location;
@@ -41,8 +40,8 @@ pub fn named_files(names: &[String], context: &Context) -> Vec<OsString> {
 /// The names of the files that a recorded run has opened, or that its test gives to it.
 ///
 /// Cost: one pass over the trace.
-fn opened(player: &mut Player, sources: &Sources, test: &TestCommand) -> Result<Vec<String>, Failure> {
-    let entries = entries(player, sources, None)?;
+fn opened(run: &mut dyn Execution, sources: &Sources, test: &TestCommand) -> Result<Vec<String>, Failure> {
+    let entries = entries(run, sources, None)?;
     let opened = entries.iter().filter_map(|entry| match &entry.source {
         Source::File(name) => Some(name.clone()),
         _ => None,
@@ -56,12 +55,12 @@ fn opened(player: &mut Player, sources: &Sources, test: &TestCommand) -> Result<
 ///
 /// Cost: one pass over the trace.
 pub fn changed_files(
-    player: &mut Player,
+    run: &mut dyn Execution,
     sources: &Sources,
     test: &TestCommand,
     changed: &Lines,
 ) -> Result<Vec<String>, Failure> {
-    let names = opened(player, sources, test)?;
+    let names = opened(run, sources, test)?;
     let paths: BTreeSet<String> = names.into_iter().filter_map(|name| Some(sources.find(&name)?.0)).collect();
     Ok(paths.into_iter().filter(|path| changed.contains_key(path)).collect())
 }
@@ -69,13 +68,13 @@ pub fn changed_files(
 /// The files of the working tree that a recorded run has read, or that its test gives to it, as absolute paths; none if
 /// the content of one of them differs from that of the recorded version.
 pub fn read_files(
-    player: &mut Player,
+    run: &mut dyn Execution,
     sources: &Sources,
     test: &TestCommand,
     location: &Location,
 ) -> Result<Vec<OsString>, Failure> {
     let Some(top) = &location.top else { return Ok(Vec::new()) };
-    let names = opened(player, sources, test)?;
+    let names = opened(run, sources, test)?;
     let mut paths: Vec<String> = Vec::new();
     for name in names {
         let found = sources.find(&name).filter(|(path, _)| !paths.contains(path));
@@ -123,20 +122,24 @@ pub fn is_outside(entry: &Entry) -> bool {
 }
 
 /// All entries of input; `standard` names the file that standard input comes from.
-fn entries(player: &mut Player, sources: &Sources, standard: Option<&String>) -> Result<Vec<Entry>, Failure> {
+fn entries(run: &mut dyn Execution, sources: &Sources, standard: Option<&String>) -> Result<Vec<Entry>, Failure> {
     let mut contents = |source: &Source| match (source, standard) {
         (Source::Standard, Some(file)) => sources.content(file),
         _ => sources.input(source),
     };
-    input::inputs(player, Step(u32::MAX), &mut contents).map_err(|error| failed(&error))
+    run.inputs(Step(u32::MAX), &mut contents).map_err(|error| failed(&error))
 }
 
 /// The entries of the inputs that were asked for, and all others that come from outside of the process.
 ///
 /// - `asked`: names of inputs; all that the program reads if there is none.
-pub fn inputs(player: &mut Player, asked: &[String], sources: &Sources) -> Result<(Vec<Entry>, Vec<Entry>), Failure> {
+pub fn inputs(
+    run: &mut dyn Execution,
+    asked: &[String],
+    sources: &Sources,
+) -> Result<(Vec<Entry>, Vec<Entry>), Failure> {
     let is_asked = |entry: &Entry| asked.iter().any(|name| is_named(&entry.source, name));
-    let found = entries(player, sources, None)?;
+    let found = entries(run, sources, None)?;
     if asked.is_empty() {
         return Ok(found.into_iter().partition(is_outside));
     }
@@ -148,7 +151,7 @@ pub fn inputs(player: &mut Player, asked: &[String], sources: &Sources) -> Resul
     if let Some(file) = redirected
         && found.iter().any(|entry| entry.source == Source::Standard)
     {
-        let found = entries(player, sources, Some(file))?;
+        let found = entries(run, sources, Some(file))?;
         return Ok(found.into_iter().partition(|entry| entry.source == Source::Standard));
     }
     let (known, asked) = (names(&found).join(", "), asked.join("`, `"));
@@ -162,7 +165,10 @@ pub fn inputs(player: &mut Player, asked: &[String], sources: &Sources) -> Resul
 
 /// The sources of entries, each once.
 pub fn names(entries: &[Entry]) -> Vec<String> {
-    let mut names: Vec<String> = entries.iter().map(|entry| entry.source.to_string()).collect();
+    // Where single arguments are known, those say more than their number.
+    let has_argument = entries.iter().any(|entry| matches!(entry.source, Source::Argument(_)));
+    let named = entries.iter().filter(|entry| !has_argument || entry.source != Source::Arguments);
+    let mut names: Vec<String> = named.map(|entry| entry.source.to_string()).collect();
     names.sort();
     names.dedup();
     names

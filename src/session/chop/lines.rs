@@ -9,9 +9,8 @@ use crate::session::slice::Line;
 use crate::session::sources::Sources;
 use crate::trace::detail::Access;
 use crate::trace::detail::Detail;
-use crate::trace::native::detail;
-use crate::trace::native::initial::Initial;
-use crate::trace::native::play::Player;
+use crate::trace::execution::Execution;
+use crate::trace::statements::Initial;
 use crate::trace::step::Step;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -66,12 +65,10 @@ impl Ranked {
 }
 
 /// All statements of the program.
-pub fn program(player: &mut Player) -> Result<Size, Failure> {
-    let shapes = player.program().map_err(|error| failed(&error))?;
-    let statements = || shapes.iter().flat_map(|shape| shape.statements.iter().skip(1));
-    let lines: BTreeSet<_> =
-        statements().filter_map(|statement| statement.place.as_ref()).map(|place| (&place.file, place.line)).collect();
-    Ok(Size { n_statements: statements().count(), n_lines: lines.len(), n_steps: 0 })
+pub fn program(run: &mut dyn Execution) -> Result<Size, Failure> {
+    let statements = run.program().map_err(|error| failed(&error))?;
+    let lines: BTreeSet<_> = statements.iter().flatten().map(|place| (&place.file, place.line)).collect();
+    Ok(Size { n_statements: statements.len(), n_lines: lines.len(), n_steps: 0 })
 }
 
 /// The line of a declaration.
@@ -82,23 +79,31 @@ pub fn declared(initial: Initial, is_changed: &dyn Fn(&Line) -> bool) -> Ranked 
     Ranked { is_changed: is_changed(&line), distance: u32::MAX, n_passing: 0, values: Vec::new(), line }
 }
 
+/// Whether an access has a value of its own: the contents of an object of a library have none.
+fn has_value(access: &Access) -> bool {
+    !access.named.name.starts_with("contents of ")
+}
+
 /// Looks up the values at the last step of each line.
 ///
 /// Cost: one pass over the trace.
-pub fn values(player: &mut Player, ranked: &mut [Ranked]) -> Result<(), Failure> {
+pub fn values(run: &mut dyn Execution, ranked: &mut [Ranked]) -> Result<(), Failure> {
     let mut steps: Vec<Step> = ranked.iter().take(MAX_VALUES).map(|one| one.line.last).collect();
     steps.sort_unstable();
     steps.dedup();
-    player.seek(0).map_err(|error| failed(&error))?;
-    let details = detail::details(player, &steps, Step(u32::MAX)).map_err(|error| failed(&error))?;
+    let details = run.details(&steps, Step(u32::MAX)).map_err(|error| failed(&error))?;
     let details: HashMap<Step, Detail> = details.into_iter().map(|detail| (detail.standing.step, detail)).collect();
     for one in ranked {
         let Some(detail) = details.get(&one.line.last) else { continue };
-        let accesses = if detail.writes.is_empty() { &detail.reads } else { &detail.writes };
+        let accesses = if detail.writes.iter().any(has_value) { &detail.writes } else { &detail.reads };
         let shown = |access: &Access| Some(format!("{} = {}", access.named.name, access.named.value.as_ref()?));
         // A temporary of the compiler, such as the one for the result, has no name in the source.
-        let named = accesses.iter().filter(|access| !access.named.name.starts_with("temporary of "));
-        one.values = named.filter_map(shown).take(3).collect();
+        let named =
+            accesses.iter().filter(|access| has_value(access) && !access.named.name.starts_with("temporary of "));
+        // The object of a method, and the streams of Java, are seldom what is wrong.
+        let is_way = |access: &&Access| access.named.name == "this" || access.named.name.starts_with("System.");
+        let (ways, others): (Vec<&Access>, Vec<&Access>) = named.partition(is_way);
+        one.values = others.into_iter().chain(ways).filter_map(shown).take(3).collect();
     }
     Ok(())
 }

@@ -12,6 +12,7 @@ use crate::trace::detail::Standing;
 use crate::trace::detail::What as Neutral;
 use crate::trace::detail::Why;
 use crate::trace::java::frame::Frame;
+use crate::trace::java::input::Reader;
 use crate::trace::java::library;
 use crate::trace::java::machine::Machine;
 use crate::trace::java::machine::Watch;
@@ -94,12 +95,21 @@ pub struct Focus<'f> {
     /// The steps that have not ended.
     open: Vec<(u64, Step)>,
     n_steps: u32,
+    inputs: Reader,
 }
 
 impl<'f> Focus<'f> {
     /// Of steps, ascending, as far as the facts are known before `until`.
     pub fn new(steps: &'f [Step], until: Step) -> Self {
-        Self { steps, n_begun: 0, until, found: HashMap::new(), open: Vec::new(), n_steps: 0 }
+        Self {
+            steps,
+            n_begun: 0,
+            until,
+            found: HashMap::new(),
+            open: Vec::new(),
+            n_steps: 0,
+            inputs: Reader::default(),
+        }
     }
 
     /// What was found, in the order of the steps.
@@ -146,18 +156,23 @@ impl Watch for Focus<'_> {
     }
 
     fn reads(&mut self, machine: &Machine, frame: &Frame, location: Location, value: Value) {
+        self.inputs.reads(machine, frame, location, value);
         if let Some(detail) = self.of(frame.step) {
             note(&mut detail.reads, access(machine, frame, location, value));
         }
     }
 
     fn writes(&mut self, machine: &Machine, frame: &Frame, location: Location, value: Value) {
+        self.inputs.writes(machine, frame, location, value);
         if let Some(detail) = self.of(frame.step) {
             note(&mut detail.writes, access(machine, frame, location, value));
         }
     }
 
     fn called(&mut self, machine: &Machine, frame: &Frame, callee: &Callee, given: &[Value], result: Option<Value>) {
+        let n_before = self.inputs.n_reads();
+        self.inputs.called(machine, frame, callee, given, result);
+        let is_input = self.inputs.n_reads() > n_before;
         let Some(detail) = self.of(frame.step) else { return };
         if detail.calls.len() >= MAX_ACCESSES {
             return;
@@ -169,7 +184,7 @@ impl Watch for Focus<'_> {
             arguments,
             numbers: given.iter().map(|value| value.is_known.then_some(value.bits)).collect(),
             result: result.filter(|_| callee.result.is_some()).map(shown),
-            is_input: false,
+            is_input,
             input: None,
             is_modelled: library::is_known(machine, callee, given),
         });
@@ -202,13 +217,24 @@ pub fn call(machine: &Machine, callee: &Callee, given: &[Value]) -> (Vec<String>
         rest.iter().zip(types).map(|(value, descriptor)| text::value(machine, descriptor, *value)).collect();
     let class = text::simple(&callee.member.class);
     let name = match object.first() {
-        _ if callee.is_constructor() => format!("new {class}"),
-        Some(object) => format!("{}.{}", text::value(machine, "L;", *object), callee.member.name),
-        None if &*callee.member.name == "makeConcatWithConstants" => "string +".to_owned(),
-        None if class.is_empty() => format!("lambda for {}", callee.member.name),
-        None => format!("{class}.{}", callee.member.name),
+        Some(object) if !callee.is_constructor() => {
+            format!("{}.{}", text::value(machine, "L;", *object), callee.member.name).into()
+        }
+        None if &*callee.member.name == "makeConcatWithConstants" => "string +".into(),
+        None if class.is_empty() => format!("lambda for {}", callee.member.name).into(),
+        _ => call_name(callee),
     };
-    (arguments, name.into())
+    (arguments, name)
+}
+
+/// The name of a called method with its class: `Math.max`, `List.add`, `new ArrayList`.
+pub fn call_name(callee: &Callee) -> Arc<str> {
+    let class = text::simple(&callee.member.class);
+    if callee.is_constructor() {
+        format!("new {class}").into()
+    } else {
+        format!("{class}.{}", callee.member.name).into()
+    }
 }
 
 /// All facts about some steps; see [`Execution::details`](crate::trace::execution::Execution::details).

@@ -9,6 +9,7 @@ use crate::trace::input::Contents;
 use crate::trace::input::Entry;
 use crate::trace::java::detail;
 use crate::trace::java::frame::Frame;
+use crate::trace::java::input;
 use crate::trace::java::machine::Machine;
 use crate::trace::java::machine::Watch;
 use crate::trace::java::output;
@@ -22,6 +23,7 @@ use crate::trace::output::Place as Byte;
 use crate::trace::place::Place;
 use crate::trace::slice::Part;
 use crate::trace::stat::Stat;
+use crate::trace::statements::Initial;
 use crate::trace::statements::Statement;
 use crate::trace::step::Step;
 use crate::trace::step::Steps;
@@ -56,7 +58,7 @@ impl Execution for Player {
         uses::dependences(self, until)
     }
 
-    fn relevant_dependences(&mut self) -> Result<Option<Dependences>, TraceError> {
+    fn relevant_dependences(&mut self, _wrong: (Step, Step)) -> Result<Option<(Dependences, Vec<Step>)>, TraceError> {
         Ok(None)
     }
 
@@ -68,19 +70,27 @@ impl Execution for Player {
         statements::statements(self, sets, distances)
     }
 
+    fn program(&mut self) -> Result<Vec<Option<Place>>, TraceError> {
+        statements::program(self)
+    }
+
+    /// None: what gives a static field its initial value is a statement.
+    fn initial(&mut self, _steps: &Steps) -> Result<Vec<Initial>, TraceError> {
+        Ok(Vec::new())
+    }
+
     fn steps_at(&mut self, is_there: &dyn Fn(&Place) -> bool) -> Result<Vec<Step>, TraceError> {
         let mut there = There { is_there, found: Vec::new() };
         self.replay(&mut there)?;
         Ok(there.found)
     }
 
-    /// Not known: the library reads, and its calls are not modelled.
-    fn inputs(&mut self, _until: Step, _contents: &mut Contents<'_>) -> Result<Vec<Entry>, TraceError> {
-        Ok(Vec::new())
+    fn inputs(&mut self, until: Step, contents: &mut Contents<'_>) -> Result<Vec<Entry>, TraceError> {
+        input::inputs(self, until, contents)
     }
 
-    fn entering(&mut self, _entries: &[&Entry], _range: Option<&Range<u64>>) -> Result<Vec<Step>, TraceError> {
-        Ok(Vec::new())
+    fn entering(&mut self, entries: &[&Entry], range: Option<&Range<u64>>) -> Result<Vec<Step>, TraceError> {
+        Ok(input::entering(entries, range))
     }
 
     fn outputs(&mut self) -> Result<Outputs, TraceError> {
@@ -90,6 +100,14 @@ impl Execution for Player {
     /// Not known: the library joins texts.
     fn part(&mut self, _place: Byte) -> Result<Option<Part>, TraceError> {
         Ok(None)
+    }
+
+    /// It does unless `println` ended the line.
+    fn ends_text(&mut self, place: Byte) -> Result<bool, TraceError> {
+        let outputs = output::outputs(self)?;
+        let of_step = outputs.written.iter().filter(|written| written.step == place.step);
+        let written = of_step.skip(place.nth).next();
+        Ok(written.and_then(|written| written.bytes.as_ref()?.last()) != Some(&b'\n'))
     }
 }
 

@@ -91,6 +91,20 @@ pub fn only_reads(method: &str) -> bool {
     READS.iter().any(|name| method.starts_with(name)) && !WRITES.contains(&method)
 }
 
+/// Whether a method changes at most the object on which it is called, not the one of which that was made: an iterator
+/// goes on, and the collection stays as it is.
+pub fn leaves_base(method: &str) -> bool {
+    ["next", "previous", "tryAdvance"].iter().any(|name| method.starts_with(name))
+}
+
+/// Whether what a program wrote to an object before does not matter for what it writes: the stream goes out of the
+/// program.
+///
+/// - `is_of_program`: whether the program made the object.
+pub fn is_outlet(object: &Object, is_of_program: bool) -> bool {
+    !is_of_program && &*object.class == "java.io.PrintStream"
+}
+
 /// Whether the effect of a call is known: it is one of a method that only reads, or only the object on which it is called
 /// can change.
 pub fn is_known(machine: &Machine, callee: &Callee, given: &[Value]) -> bool {

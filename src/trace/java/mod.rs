@@ -17,6 +17,7 @@ pub mod arithmetic;
 pub mod detail;
 pub mod execution;
 pub mod frame;
+pub mod input;
 pub mod library;
 pub mod machine;
 pub mod memory;

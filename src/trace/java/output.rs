@@ -23,8 +23,8 @@ pub struct Printed {
     streams: HashMap<u32, Stream>,
     /// What was printed so far.
     pub found: Outputs,
-    /// The step that threw first since an exception was caught last.
-    threw: Option<Step>,
+    /// The step that threw first since an exception was caught last, and the exception, if it is known.
+    threw: Option<(Step, Option<String>)>,
 }
 
 impl Printed {
@@ -70,8 +70,13 @@ impl Watch for Printed {
         self.found.written.push(Written { step: frame.step, stream, length, bytes });
     }
 
-    fn throws(&mut self, _machine: &Machine, frame: &Frame, _exception: Value) {
-        self.threw.get_or_insert(frame.step);
+    fn throws(&mut self, machine: &Machine, frame: &Frame, exception: Value) {
+        let (_, known) = self.threw.get_or_insert((frame.step, None));
+        if known.is_none()
+            && let Some(object) = exception.object().filter(|object| *object != 0)
+        {
+            *known = Some(text::without_numbers(&text::object(machine, object)));
+        }
     }
 
     fn catches(&mut self, _machine: &Machine, _frame: &Frame, _exception: Value) {
@@ -80,7 +85,9 @@ impl Watch for Printed {
 
     fn leaves(&mut self, machine: &Machine, _frame: &Frame, is_return: bool, _result: Option<Value>) {
         if !is_return && machine.frames().is_empty() {
-            self.found.crash = self.threw.take();
+            let (step, exception) = self.threw.take().unzip();
+            let exception = exception.map(|known| known.unwrap_or_else(|| "an exception".to_owned()));
+            (self.found.crash, self.found.exception) = (step, exception);
         }
     }
 }

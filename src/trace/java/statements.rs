@@ -9,6 +9,7 @@ use crate::trace::java::method::Callee;
 use crate::trace::java::player::Player;
 use crate::trace::java::text::simple;
 use crate::trace::java::value::Value;
+use crate::trace::place::Place;
 use crate::trace::statements::Statement;
 use crate::trace::step::Step;
 use crate::trace::step::Steps;
@@ -37,6 +38,21 @@ pub fn statements(
     let mut counter = Counter { sets, distances, known: HashMap::new(), found: Vec::new(), unknown: BTreeSet::new() };
     player.replay(&mut counter)?;
     Ok((counter.found, counter.unknown))
+}
+
+/// The places of all statements of the program, one for each line of a method.
+pub fn program(player: &mut Player) -> Result<Vec<Option<Place>>, TraceError> {
+    let program = &mut player.machine.program;
+    program.meet_all()?;
+    let mut all = Vec::new();
+    for method in program.methods() {
+        // The first one is the entry.
+        let mut places: Vec<&Place> = method.places.iter().skip(1).collect();
+        places.sort_unstable_by_key(|place| place.line);
+        places.dedup_by_key(|place| place.line);
+        all.extend(places.into_iter().map(|place| Some(place.clone()).filter(|place| place.line != 0)));
+    }
+    Ok(all)
 }
 
 impl Watch for Counter<'_> {

@@ -12,6 +12,7 @@ use crate::trace::execution::Execution;
 use crate::trace::input::Contents;
 use crate::trace::input::Entry;
 use crate::trace::native::detail;
+use crate::trace::native::initial;
 use crate::trace::native::input;
 use crate::trace::native::machine::Machine;
 use crate::trace::native::machine::Watch;
@@ -27,6 +28,7 @@ use crate::trace::output::Place as Byte;
 use crate::trace::place::Place;
 use crate::trace::slice::Part;
 use crate::trace::stat::Stat;
+use crate::trace::statements::Initial;
 use crate::trace::statements::Statement;
 use crate::trace::step::Step;
 use crate::trace::step::Steps;
@@ -59,8 +61,8 @@ impl Execution for Player {
         uses::dependences(self, until)
     }
 
-    fn relevant_dependences(&mut self) -> Result<Option<Dependences>, TraceError> {
-        Ok(Some(relevant::dependences(self, (Step::START, Step::START))?.0))
+    fn relevant_dependences(&mut self, wrong: (Step, Step)) -> Result<Option<(Dependences, Vec<Step>)>, TraceError> {
+        relevant::dependences(self, wrong).map(Some)
     }
 
     fn statements(
@@ -69,6 +71,16 @@ impl Execution for Player {
         distances: &[u32],
     ) -> Result<(Vec<Statement>, BTreeSet<Arc<str>>), TraceError> {
         statements::statements(self, sets, distances)
+    }
+
+    fn program(&mut self) -> Result<Vec<Option<Place>>, TraceError> {
+        let shapes = Self::program(self)?;
+        let statements = shapes.iter().flat_map(|shape| shape.statements.iter().skip(1));
+        Ok(statements.map(|statement| statement.place.clone()).collect())
+    }
+
+    fn initial(&mut self, steps: &Steps) -> Result<Vec<Initial>, TraceError> {
+        initial::initial(self, steps)
     }
 
     fn steps_at(&mut self, is_there: &dyn Fn(&Place) -> bool) -> Result<Vec<Step>, TraceError> {
@@ -92,6 +104,11 @@ impl Execution for Player {
 
     fn part(&mut self, place: Byte) -> Result<Option<Part>, TraceError> {
         output::part(self, place)
+    }
+
+    /// It does if the byte was in memory.
+    fn ends_text(&mut self, place: Byte) -> Result<bool, TraceError> {
+        Ok(output::part(self, place)?.is_some())
     }
 }
 

@@ -9,21 +9,9 @@ use crate::trace::native::globals::Globals;
 use crate::trace::native::machine::Watch;
 use crate::trace::native::play::Player;
 use crate::trace::place::Place;
+use crate::trace::statements::Initial;
 use crate::trace::step::Step;
 use crate::trace::step::Steps;
-
-/// A global variable whose initial value was read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Initial {
-    /// The variable.
-    pub name: Arc<str>,
-    /// Its declaration.
-    pub place: Place,
-    /// The number of steps that read it.
-    pub n_reads: u64,
-    /// The last of them.
-    pub last: Step,
-}
 
 /// The named global variables of which a step of a set read a byte that no step had written, by their declarations.
 ///

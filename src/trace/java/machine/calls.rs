@@ -115,7 +115,8 @@ impl Machine {
         for (position, value) in given.iter().enumerate() {
             let Some(id) = value.object().filter(|id| *id != 0) else { continue };
             let Some(object) = objects.get(id) else { continue };
-            if !library::is_mutable(object) {
+            let is_of_program = self.memory.state(id).is_some() || self.memory.birth(id).is_some();
+            if !library::is_mutable(object) || library::is_outlet(object, is_of_program) {
                 continue;
             }
             self.memory.give(id, frame.step);
@@ -134,7 +135,8 @@ impl Machine {
             let is_changed = object.kind == ObjectKind::Array || is_object || !callee.has_object;
             if is_changed && !is_read {
                 self.memory.touch(id, frame.step);
-                for holder in holders {
+                let n_changed = if library::leaves_base(&callee.member.name) { 1 } else { holders.len() };
+                for holder in holders.into_iter().take(n_changed) {
                     self.memory.touch(holder, frame.step);
                     watch.writes(self, frame, Location::State(holder), Value::of(u64::from(holder), frame.step));
                 }
@@ -142,6 +144,7 @@ impl Machine {
         }
         if let Some(id) = result.filter(|_| callee.result == Some(Kind::Reference)).and_then(Value::object)
             && id != 0
+            && given.iter().all(|value| value.object() != Some(id))
             && self.memory.state(id).is_none()
             && self.memory.birth(id).is_none()
         {

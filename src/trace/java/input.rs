@@ -1,0 +1,376 @@
+//! Where the input of a Java program enters it: the calls of the library that bring something from outside.
+//!
+//! A recording has the class and the name of the method of each such call, the objects that it was given, and its result.
+//! The [`table`] says what calls do. A file is known by the name that the program gave to the constructor or method that
+//! made the object from which it reads; a reader that was made of another one goes on with the same file.
+//!
+//! How far a call read is not recorded. It follows from its result, and from the content of the file if that is known.
+
+mod extent;
+mod table;
+
+use crate::trace::TraceError;
+use crate::trace::input::Contents;
+use crate::trace::input::Entry;
+use crate::trace::input::Landing;
+use crate::trace::input::Source;
+use crate::trace::java::detail::call_name;
+use crate::trace::java::detail::result_type;
+use crate::trace::java::frame::Frame;
+use crate::trace::java::input::extent::Cursor;
+use crate::trace::java::input::table::Effect;
+use crate::trace::java::input::table::Extent;
+use crate::trace::java::input::table::effect;
+use crate::trace::java::machine::Machine;
+use crate::trace::java::machine::Watch;
+use crate::trace::java::memory::Location;
+use crate::trace::java::method::Callee;
+use crate::trace::java::objects::Kind;
+use crate::trace::java::player::Player;
+use crate::trace::java::value::Value;
+use crate::trace::place::Place;
+use crate::trace::step::Step;
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// What an object of the library stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Handle {
+    /// A reader of memory.
+    Memory,
+    /// The name of a file.
+    Name(String),
+    /// Something that is open, by its number.
+    Open(usize),
+}
+
+/// What a call gave back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Given {
+    /// Nothing that is known.
+    Unknown,
+    /// `null`, or a negative number: nothing is left.
+    End,
+    /// A text, and whether it is all of it.
+    Text(Arc<str>, bool),
+    /// A number.
+    Number(u64),
+}
+
+/// A read before its bytes are known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Seen {
+    /// The number of what is open; `None` for what has no bytes in an order.
+    open: Option<usize>,
+    source: Source,
+    extent: Extent,
+    /// Whether the call returns a single byte or character.
+    is_single: bool,
+    given: Given,
+    step: Step,
+    function: Option<Arc<str>>,
+    place: Option<Place>,
+}
+
+/// Takes down what a program reads while it is played.
+#[derive(Debug, Default)]
+pub struct Reader {
+    handles: HashMap<u32, Handle>,
+    /// What is open.
+    open: Vec<Source>,
+    /// The number of standard input.
+    standard: Option<usize>,
+    /// The array of the arguments of the program.
+    arguments: Option<u32>,
+    /// What calls do, by their addresses in memory.
+    effects: HashMap<usize, Option<Effect>>,
+    seen: Vec<Seen>,
+}
+
+/// The number of classes that the machine knows is small, but calls are many: this is asked only of a new reader.
+fn is_recorded(machine: &Machine, class: &str) -> bool {
+    let class = class.replace('.', "/");
+    machine.program.methods().iter().any(|method| *method.class == class)
+}
+
+impl Reader {
+    /// The number of reads so far.
+    pub fn n_reads(&self) -> usize {
+        self.seen.len()
+    }
+
+    /// What was read, in order.
+    fn entries(self, contents: &mut Contents<'_>) -> Vec<Entry> {
+        let mut cursors: HashMap<usize, Cursor> = HashMap::new();
+        let mut entry = |seen: Seen| {
+            let (begin, length, is_exact) = match seen.open {
+                Some(open) => {
+                    let cursor = cursors.entry(open).or_insert_with(|| Cursor::new(contents(&seen.source)));
+                    cursor.read(&seen)
+                }
+                None => extent::whole(&seen.given),
+            };
+            let Seen { source, step, function, place, .. } = seen;
+            let landing = Landing::Nowhere;
+            Entry { source, begin, length, is_exact, step, function, place, landing }
+        };
+        self.seen.into_iter().map(&mut entry).collect()
+    }
+
+    fn opened(&mut self, source: Source) -> usize {
+        self.open.push(source);
+        self.open.len() - 1
+    }
+
+    fn handle(&self, value: Value) -> Option<&Handle> {
+        self.handles.get(&value.object()?)
+    }
+
+    /// The name of a file that a value is, or names, or the parts of which it has.
+    fn name(&self, machine: &Machine, value: Value) -> Option<String> {
+        let id = value.object().filter(|id| *id != 0)?;
+        match self.handles.get(&id) {
+            Some(Handle::Name(name)) => return Some(name.clone()),
+            Some(Handle::Open(open)) => {
+                return match &self.open[*open] {
+                    Source::File(name) => Some(name.clone()),
+                    _ => None,
+                };
+            }
+            Some(Handle::Memory) => return None,
+            None => {}
+        }
+        let object = machine.objects.get(id)?;
+        match object.kind {
+            Kind::String => Some(object.text.to_string()),
+            Kind::Array if &*object.class == "[Ljava.lang.String;" => {
+                let part = |index| self.name(machine, machine.memory.get(Location::Element(id, index))?);
+                (object.length > 0).then(|| join((0..object.length).map_while(part)))
+            }
+            _ => None,
+        }
+    }
+
+    /// What a new object or a result stands for that is made of the first of some values.
+    fn made(&mut self, machine: &Machine, effect: Effect, from: &[Value], call: &Arc<str>) -> Handle {
+        if let Some(handle) = from.iter().find_map(|value| self.handle(*value)) {
+            return match handle.clone() {
+                Handle::Name(name) => Handle::Open(self.opened(Source::File(name))),
+                other => other,
+            };
+        }
+        let first = from.first().and_then(|value| machine.objects.get(value.object()?));
+        let Some(first) = first else { return Handle::Open(self.opened(Source::Call(Arc::clone(call)))) };
+        match (effect, first.kind) {
+            (Effect::Opens, Kind::String) => Handle::Open(self.opened(Source::File(first.text.to_string()))),
+            // What is in memory, or what recorded code reads.
+            (_, Kind::String | Kind::Array) => Handle::Memory,
+            _ if is_recorded(machine, &first.class) => Handle::Memory,
+            _ => Handle::Open(self.opened(Source::Call(Arc::clone(call)))),
+        }
+    }
+
+    /// A call that reads from something.
+    ///
+    /// - `others`: its object and arguments.
+    fn reads(&mut self, callee: &Callee, (extent, others): (Extent, &[Value]), mut seen: Seen) {
+        let is_of_console = matches!(&*callee.member.class, "java/io/Console" | "java/lang/IO" | "kotlin/io/ConsoleKt");
+        let handle = if is_of_console {
+            Some(Handle::Open(self.of_standard()))
+        } else {
+            others.iter().find_map(|value| self.handle(*value)).cloned()
+        };
+        seen.extent = extent;
+        seen.is_single = callee.member.descriptor.starts_with("()");
+        match handle {
+            Some(Handle::Memory) => return,
+            Some(Handle::Open(open)) => (seen.open, seen.source) = (Some(open), self.open[open].clone()),
+            Some(Handle::Name(name)) => {
+                seen.source = Source::File(name);
+                seen.open = Some(self.opened(seen.source.clone()));
+            }
+            None => {}
+        }
+        self.seen.push(seen);
+    }
+
+    fn of_standard(&mut self) -> usize {
+        match self.standard {
+            Some(standard) => standard,
+            None => {
+                let standard = self.opened(Source::Standard);
+                *self.standard.insert(standard)
+            }
+        }
+    }
+
+    fn effect(&mut self, callee: &Callee) -> Option<Effect> {
+        let known = self.effects.entry(std::ptr::from_ref(callee).addr());
+        *known.or_insert_with(|| effect(&callee.member.class, &callee.member.name))
+    }
+}
+
+/// Parts of the name of a file, joined. A part that begins at the root replaces what is before it.
+fn join(parts: impl Iterator<Item = String>) -> String {
+    parts.fold(String::new(), |before, part| match before.is_empty() || part.starts_with('/') {
+        true => part,
+        false => format!("{}/{part}", before.trim_end_matches('/')),
+    })
+}
+
+/// What a value says of the input that it came with.
+fn given(machine: &Machine, callee: &Callee, result: Option<Value>) -> Given {
+    let Some(value) = result.filter(|value| value.is_known) else { return Given::Unknown };
+    let result = result_type(&callee.member.descriptor);
+    let number = match result.as_bytes().first() {
+        Some(b'J') => value.bits.cast_signed(),
+        Some(b'B' | b'C' | b'S' | b'I') => i64::from(value.int().unwrap_or_default()),
+        Some(b'L') => {
+            let Some(object) = value.object().filter(|id| *id != 0) else { return Given::End };
+            return match machine.objects.get(object).filter(|object| object.kind == Kind::String) {
+                Some(object) => {
+                    let is_whole = object.text.encode_utf16().count() == object.length as usize;
+                    Given::Text(Arc::clone(&object.text), is_whole)
+                }
+                None => Given::Unknown,
+            };
+        }
+        _ => return Given::Unknown,
+    };
+    u64::try_from(number).map_or(Given::End, Given::Number)
+}
+
+impl Watch for Reader {
+    fn reads(&mut self, machine: &Machine, frame: &Frame, location: Location, value: Value) {
+        match location {
+            Location::Static(field) => {
+                let field = machine.program.field(field);
+                if (&*field.class, &*field.name) == ("java/lang/System", "in")
+                    && let Some(object) = value.object()
+                    && !self.handles.contains_key(&object)
+                {
+                    let standard = self.of_standard();
+                    self.handles.insert(object, Handle::Open(standard));
+                }
+            }
+            Location::Element(array, index) if self.arguments == Some(array) && value.maker == Step::START => {
+                let text = value.object().and_then(|object| machine.objects.get(object));
+                let given = text.map_or(Given::Unknown, |text| Given::Text(Arc::clone(&text.text), true));
+                self.seen.push(Seen {
+                    given,
+                    function: None,
+                    ..seen(frame, Source::Argument(index as usize + 1), &"".into())
+                });
+            }
+            _ => {}
+        }
+    }
+
+    fn writes(&mut self, machine: &Machine, frame: &Frame, location: Location, value: Value) {
+        // What is written before the first statement are the parameters.
+        let method = &frame.method;
+        let is_first = !frame.is_begun && frame.caller == Step::START && location == Location::Local(0);
+        if !is_first || &*method.name != "main" || &*method.descriptor != "([Ljava/lang/String;)V" {
+            return;
+        }
+        let Some(array) = value.object() else { return };
+        self.arguments = Some(array);
+        if machine.objects.get(array).is_some_and(|array| array.length > 0) {
+            self.seen.push(Seen { function: None, ..seen(frame, Source::Arguments, &"".into()) });
+        }
+    }
+
+    fn called(&mut self, machine: &Machine, frame: &Frame, callee: &Callee, given: &[Value], result: Option<Value>) {
+        let Some(effect) = self.effect(callee) else { return };
+        let name = call_name(callee);
+        let is_constructor = callee.is_constructor();
+        let others = given.get(usize::from(is_constructor)..).unwrap_or_default();
+        let object = result.and_then(Value::object).filter(|object| *object != 0);
+        let own =
+            Seen { given: self::given(machine, callee, result), ..seen(frame, Source::Call(Arc::clone(&name)), &name) };
+        let text = others.iter().find_map(|value| self.name(machine, *value));
+        match effect {
+            Effect::Memory => {
+                object.map(|object| self.handles.insert(object, Handle::Memory));
+            }
+            Effect::Names => {
+                let name = join(others.iter().filter_map(|value| self.name(machine, *value)));
+                object.filter(|_| !name.is_empty()).map(|object| self.handles.insert(object, Handle::Name(name)));
+            }
+            Effect::Opens | Effect::Wraps => {
+                // An object without a handle says nothing, such as the class of a resource.
+                let is_known = |value: &Value| self.handle(*value).is_some();
+                let skip = usize::from(callee.has_object && !is_constructor && !others.first().is_some_and(is_known));
+                let from = others.get(skip..).unwrap_or_default();
+                let from = &from[..from.len().min(1)];
+                let handle = self.made(machine, effect, from, &name);
+                match (object, handle) {
+                    (Some(object), handle) => {
+                        self.handles.insert(object, handle);
+                    }
+                    // It could not be opened: that, too, is known from outside.
+                    (None, Handle::Open(open)) => {
+                        let source = self.open[open].clone();
+                        self.seen.push(Seen { open: Some(open), source, extent: Extent::Looks, ..own });
+                    }
+                    (None, _) => {}
+                }
+            }
+            Effect::Reads(extent) => self.reads(callee, (extent, others), own),
+            Effect::ReadsArgument => {
+                let rest = others.get(usize::from(callee.has_object && !is_constructor)..).unwrap_or_default();
+                if rest.iter().any(|value| matches!(self.handle(*value), Some(Handle::Open(_)))) {
+                    self.reads(callee, (Extent::Part, rest), own);
+                }
+            }
+            Effect::Environment => {
+                let source = text.map_or(own.source.clone(), Source::Environment);
+                self.seen.push(Seen { source, ..own });
+            }
+            Effect::Property => {
+                let source = text.map_or(own.source.clone(), Source::Property);
+                self.seen.push(Seen { source, ..own });
+            }
+            Effect::System if is_constructor && !callee.parameters.is_empty() => {}
+            Effect::System => self.seen.push(Seen { source: Source::System(name), ..own }),
+        }
+    }
+}
+
+/// A read of the current step.
+fn seen(frame: &Frame, source: Source, function: &Arc<str>) -> Seen {
+    Seen {
+        open: None,
+        source,
+        extent: Extent::Part,
+        is_single: false,
+        given: Given::Unknown,
+        step: frame.step,
+        function: Some(Arc::clone(function)),
+        place: Some(frame.place().clone()).filter(|place| place.line != 0),
+    }
+}
+
+/// What the program read before a step, in order; see [`Execution::inputs`](crate::trace::execution::Execution::inputs).
+///
+/// Cost: one pass over the trace.
+pub fn inputs(player: &mut Player, until: Step, contents: &mut Contents<'_>) -> Result<Vec<Entry>, TraceError> {
+    let mut reader = Reader::default();
+    player.replay(&mut reader)?;
+    let mut entries = reader.entries(contents);
+    entries.retain(|entry| entry.step < until);
+    Ok(entries)
+}
+
+/// The steps with which a part of an input, or all of it, enters; those whose bytes are not known may bring any part.
+pub fn entering(entries: &[&Entry], range: Option<&Range<u64>>) -> Vec<Step> {
+    let is_in = |entry: &&&Entry| match (entry.range(), range) {
+        (Some(bytes), Some(range)) => bytes.start < range.end && range.start < bytes.end,
+        _ => true,
+    };
+    let mut steps: Vec<Step> = entries.iter().filter(is_in).map(|entry| entry.step).collect();
+    steps.sort_unstable();
+    steps.dedup();
+    steps
+}
