@@ -39,13 +39,13 @@ use crate::session::recorded::Which;
 use crate::session::recorded::failed;
 use crate::session::remark;
 use crate::session::slice::Line;
-use crate::session::slice::relevant;
 use crate::session::slice::size;
 use crate::session::sources::Sources;
 use crate::session::talk::Talk;
 use crate::trace::dependence::Dependences;
 use crate::trace::execution::Execution;
 use crate::trace::input::Entry;
+use crate::trace::output::Escape;
 use crate::trace::slice;
 use crate::trace::step::Step;
 use crate::world::record::store::Recording;
@@ -66,6 +66,8 @@ pub(in crate::session) struct Run {
     pub expected: Option<Vec<failure::Symbol>>,
     /// The recording of the passing version, if there is one.
     pub reference: Option<String>,
+    /// The exceptions that no code of the passing version caught.
+    escapes: Vec<Escape>,
     /// The lines that each passing run with a similar input ran.
     passing: Vec<BTreeSet<(String, u32)>>,
 }
@@ -74,6 +76,11 @@ impl Run {
     /// Whether the test ended without an error, and no right output is known.
     fn passes(&self) -> bool {
         self.expected.is_none() && self.recording.ending == Ending::Exit(0).to_string()
+    }
+
+    /// What it is compared with.
+    fn right(&self) -> failure::Reference<'_> {
+        failure::Reference { output: self.expected.as_deref(), escapes: &self.escapes }
     }
 
     /// The error if it passes.
@@ -218,7 +225,7 @@ impl Chopping<'_> {
         }
         let mut recorded = open(&run.name, self.location)?;
         let ended = recorded.traced().end;
-        match failure::find(recorded.run.execution(), ended, &run.recording.ending, run.expected.as_deref()) {
+        match failure::find(recorded.run.execution(), ended, &run.recording.ending, run.right()) {
             Err(failure) if failure.status == Status::BadPasses => Ok(false),
             found => found.map(|_| true),
         }
@@ -230,8 +237,8 @@ impl Chopping<'_> {
     fn record(&mut self, subject: &Subject, passing: &[TreeId]) -> Result<Run, Failure> {
         let Subject { failing, reference, record, .. } = subject;
         let (location, context) = (self.location, self.context);
-        let (expected, reference) = match (&self.order.expected, reference) {
-            (Some(file), _) => (Some(failure::expected(file)?), None),
+        let (expected, reference, escapes) = match (&self.order.expected, reference) {
+            (Some(file), _) => (Some(failure::expected(file)?), None, Vec::new()),
             (None, Some(reference)) => {
                 self.interrupt.check("stopped before the failing run was recorded")?;
                 self.talk.say("Recording the run of the passing version.");
@@ -241,9 +248,10 @@ impl Chopping<'_> {
                     message: [b"at the passing version: ", failure.message.as_bytes()].concat().into(),
                     ..failure
                 })?;
-                (Some(failure::printed(&name, location)?), Some(name))
+                let escapes = failure::escapes(&name, location)?;
+                (Some(failure::printed(&name, location)?), Some(name), escapes)
             }
-            (None, None) => (None, None),
+            (None, None) => (None, None, Vec::new()),
         };
         self.interrupt.check("stopped before the failing run was recorded")?;
         self.talk.say("Recording the failing run.");
@@ -251,7 +259,7 @@ impl Chopping<'_> {
         let mut take = |_, mut run: recorded::Run| lines.extend(places(run.execution()).ok());
         let mut others = Others { trees: passing, take: &mut take };
         let (name, recording) = record::of_trees(record, *failing, &mut others, (location, context), self.talk)?;
-        Ok(Run { name, recording, expected, reference, passing: lines })
+        Ok(Run { name, recording, expected, reference, escapes, passing: lines })
     }
 
     /// Intersects the slices of a run.
@@ -260,20 +268,20 @@ impl Chopping<'_> {
             return Err(run.refusal());
         }
         let order = self.order;
-        let Run { name, recording, expected, passing, .. } = run;
-        let mut recorded = open(&name, self.location)?;
+        let mut recorded = open(&run.name, self.location)?;
         let traced = recorded.traced().clone();
         let mut sources = Sources::new(self.location, &recorded.recording);
         self.talk.say("Computing the slices.");
         let execution = recorded.run.execution();
-        let failure = failure::find(execution, traced.end, &recording.ending, expected.as_deref())?;
+        let failure = failure::find(execution, traced.end, &run.recording.ending, run.right())?;
         let (asked, others) = input::inputs(execution, &reduced.names, &sources)?;
         let names = input::names(&asked);
+        let Run { recording, passing, .. } = run;
         let mut remarks = remarks(&recording, names.is_empty());
         remarks.extend(reduced.remark);
         remarks.extend(left_out(&others));
 
-        let (graph, mut skipped) = relevant(execution, failure.steps(), &mut remarks)?;
+        let (graph, mut skipped) = execution.relevant_dependences(failure.steps()).map_err(|error| failed(&error))?;
         skipped.extend(failure.text_before);
         let backward = failure.slice(&graph, &skipped, order.kinds);
         let steps = |entries: &[Entry]| entries.iter().map(|entry| entry.step).collect::<Vec<_>>();
@@ -291,12 +299,11 @@ impl Chopping<'_> {
         drop(distances);
         let initial = execution.initial(&backward).map_err(|error| failed(&error))?;
         let program = lines::program(execution)?;
-        let is_changed = |line: &Line| {
-            original.changed.iter().any(|(path, lines)| {
-                let before = line.file.strip_suffix(path.as_str());
-                lines.contains(&line.line) && before.is_some_and(|before| before.is_empty() || before.ends_with('/'))
-            })
-        };
+        let files =
+            all.iter().filter_map(|statement| statement.place.as_ref()).chain(initial.iter().map(|it| &it.place));
+        let changed = lines::changed(files, &original.changed, &mut sources);
+        let is_changed =
+            |line: &Line| changed.get(line.file.as_str()).is_some_and(|changed| changed.contains(&line.line));
         let nearest: HashMap<(&str, u32), u32> = all.iter().fold(HashMap::new(), |mut nearest, statement| {
             if let Some(place) = &statement.place {
                 let distance = nearest.entry((&*place.file, place.line)).or_insert(u32::MAX);
@@ -323,7 +330,7 @@ impl Chopping<'_> {
             Ok(ranked.into_iter().map(|one| one.with_source(&mut sources)).collect())
         };
         let (lines, mut constant_lines) = (ranked(2)?, ranked(3)?);
-        constant_lines.extend(initial.into_iter().map(|it| lines::declared(it, &is_changed).with_source(&mut sources)));
+        constant_lines.extend(initial.iter().map(|it| lines::declared(it, &is_changed).with_source(&mut sources)));
         Ok(Chop {
             recording: recorded.name.as_str().into(),
             commit: recorded.recording.commit.as_str().into(),

@@ -158,7 +158,10 @@ pub fn failed(error: &TraceError) -> Failure {
         TraceError::Version | TraceError::Damaged(_) | TraceError::Program(_) => {
             failure.with_hint("record it again with `git idd record`")
         }
-        TraceError::Java => failure.with_hint("`git idd trace`, `slice`, `chop`, `debug` and `dap` read it"),
+        TraceError::Java => failure.with_hint(
+            "`git idd chop` finds the statements on which its failure depends; `slice`, `explain`, `debug`, `dap` and `trace` \
+             read it, too",
+        ),
         TraceError::Io(_) => failure.with_hint(
             "`git idd trace list` shows the recordings; record the test again with `git idd record` if a file is gone",
         ),

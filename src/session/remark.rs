@@ -28,11 +28,6 @@ pub fn addresses(graph: &Dependences, criterion: &[(Step, Step)]) -> Option<Stri
     is_address.then(|| "The criterion uses values only to compute addresses: `--address` follows them.".to_owned())
 }
 
-/// Says that potential dependences are not known.
-pub fn no_potential() -> String {
-    "Potential dependences are not known for programs in this language; they are left out.".to_owned()
-}
-
 /// Names the library functions whose effects are not known; `None` if there is none.
 pub fn unknown(functions: &BTreeSet<Arc<str>>) -> Option<String> {
     let named: Vec<String> = functions.iter().take(MAX_NAMES).map(|name| format!("`{name}`")).collect();

@@ -12,8 +12,6 @@ use crate::session::remark;
 use crate::session::slice::criterion::Criterion;
 use crate::session::slice::criterion::Found;
 use crate::session::sources::Sources;
-use crate::trace::dependence::Dependences;
-use crate::trace::execution::Execution;
 use crate::trace::slice;
 use crate::trace::slice::Kinds;
 use crate::trace::statements::Statement;
@@ -96,7 +94,7 @@ pub fn run(order: &SliceOrder, location: &Location) -> Result<(Slice, Sources), 
     }
     let mut remarks: Vec<String> = Vec::new();
     let graph = if order.kinds.potential {
-        relevant(run, (Step::START, Step::START), &mut remarks)?.0
+        run.relevant_dependences((Step::START, Step::START)).map_err(|error| failed(&error))?.0
     } else {
         run.dependences(Step(u32::MAX)).map_err(|error| failed(&error))?
     };
@@ -133,20 +131,6 @@ pub fn run(order: &SliceOrder, location: &Location) -> Result<(Slice, Sources), 
         remarks,
     };
     Ok((slice, sources))
-}
-
-/// The dependence graph of a run, with potential dependences if they are known, and the decisions that could have led to
-/// other output; see [`Execution::relevant_dependences`].
-pub fn relevant(
-    run: &mut dyn Execution,
-    wrong: (Step, Step),
-    remarks: &mut Vec<String>,
-) -> Result<(Dependences, Vec<Step>), Failure> {
-    if let Some(found) = run.relevant_dependences(wrong).map_err(|error| failed(&error))? {
-        return Ok(found);
-    }
-    remarks.push(remark::no_potential());
-    Ok((run.dependences(Step(u32::MAX)).map_err(|error| failed(&error))?, Vec::new()))
 }
 
 /// The size of what `n_steps` counts of each statement.

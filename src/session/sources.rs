@@ -14,7 +14,8 @@ use std::collections::HashMap;
 pub struct Sources {
     repository: Option<Repository>,
     tree: Option<TreeId>,
-    files: HashMap<String, Option<Vec<String>>>,
+    /// By their names: path and lines.
+    files: HashMap<String, Option<(String, Vec<String>)>>,
 }
 
 impl Sources {
@@ -42,14 +43,23 @@ impl Sources {
 
     /// A line, from 1, with the space before it; `None` if the file is not in the tree.
     pub fn indented(&mut self, file: &str, line: u32) -> Option<String> {
+        self.known(file)?.1.get((line as usize).checked_sub(1)?).cloned()
+    }
+
+    /// The path of a file; `None` if it is not in the tree.
+    pub fn path(&mut self, file: &str) -> Option<&str> {
+        self.known(file).map(|(path, _)| &**path)
+    }
+
+    fn known(&mut self, file: &str) -> Option<&(String, Vec<String>)> {
         if !self.files.contains_key(file) {
             let lines = |content: Vec<u8>| {
                 String::from_utf8_lossy(&content).lines().map(|line| line.trim_end().to_owned()).collect()
             };
-            let lines = self.content(file).map(lines);
-            self.files.insert(file.to_owned(), lines);
+            let found = self.find(file).map(|(path, content)| (path, lines(content)));
+            self.files.insert(file.to_owned(), found);
         }
-        self.files.get(file)?.as_ref()?.get((line as usize).checked_sub(1)?).cloned()
+        self.files.get(file)?.as_ref()
     }
 
     /// A file, by the name that a program or a compiler was given; `None` if it is not in the tree.

@@ -52,10 +52,10 @@ pub trait Execution {
     fn dependences(&mut self, until: Step) -> Result<Dependences, TraceError>;
 
     /// The dependence graph of the whole run with potential dependences, and the decisions before a wrong output that
-    /// could have led to other output; `None` if potential dependences are not known for its language.
+    /// could have led to other output.
     ///
     /// - `wrong`: the step of the output, and the last step before it that printed; [`Step::START`] for no output.
-    fn relevant_dependences(&mut self, wrong: (Step, Step)) -> Result<Option<(Dependences, Vec<Step>)>, TraceError>;
+    fn relevant_dependences(&mut self, wrong: (Step, Step)) -> Result<(Dependences, Vec<Step>), TraceError>;
 
     /// All executed statements, by functions in the order in which they were first called. Entries of functions are no
     /// statements.

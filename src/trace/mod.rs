@@ -21,6 +21,7 @@ pub mod java;
 pub mod native;
 pub mod output;
 pub mod place;
+pub mod potential;
 pub mod reach;
 pub mod regions;
 pub mod rows;

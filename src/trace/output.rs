@@ -1,5 +1,7 @@
 //! What a program wrote to its standard streams, call by call, and how it ended.
 
+use std::sync::Arc;
+
 use crate::trace::step::Step;
 
 /// A stream of the program.
@@ -26,6 +28,17 @@ pub struct Written {
     pub bytes: Option<Vec<u8>>,
 }
 
+/// An exception that no code of the program caught.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Escape {
+    /// The step that threw it.
+    pub step: Step,
+    /// The exception, in words.
+    pub exception: String,
+    /// The last function that it left.
+    pub function: Arc<str>,
+}
+
 /// A byte of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
@@ -44,8 +57,9 @@ pub struct Outputs {
     pub written: Vec<Written>,
     /// The step that crashed.
     pub crash: Option<Step>,
-    /// The exception that it threw, in words; `None` if it crashed in another way.
-    pub exception: Option<String>,
+    /// The exceptions that ended the first method of a thread, or a method that code outside of the program called; the
+    /// crash is the last of them.
+    pub escapes: Vec<Escape>,
     /// The last step.
     pub last: Option<Step>,
 }

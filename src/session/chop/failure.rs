@@ -11,6 +11,7 @@ use crate::session::recorded::failed;
 use crate::session::slice::criterion::BY_SIGNAL;
 use crate::trace::dependence::Dependences;
 use crate::trace::execution::Execution;
+use crate::trace::output::Escape;
 use crate::trace::output::Outputs;
 use crate::trace::output::Place;
 use crate::trace::output::Stream;
@@ -146,6 +147,32 @@ fn length(written: &Written) -> Option<usize> {
     written.length.and_then(|length| usize::try_from(length).ok())
 }
 
+/// What a run is compared with.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Reference<'r> {
+    /// The right output, if it is known.
+    pub output: Option<&'r [Symbol]>,
+    /// The exceptions of a run that passes.
+    pub escapes: &'r [Escape],
+}
+
+/// The exceptions that no code of the program caught, in the chosen process of a recording.
+pub fn escapes(name: &str, location: &Location) -> Result<Vec<Escape>, Failure> {
+    let mut recorded = recorded::open(&Which { recording: Some(name.to_owned()), process: None }, location)?;
+    Ok(recorded.run.execution().outputs().map_err(|error| failed(&error))?.escapes)
+}
+
+/// The step that crashed, and how. Of several exceptions the last one counts that the passing run does not have.
+fn crash(outputs: &Outputs, passing: &[Escape]) -> Option<(Step, String)> {
+    let is_same = |one: &Escape, other: &Escape| (&one.function, &one.exception) == (&other.function, &other.exception);
+    let is_new = |escape: &&Escape| !passing.iter().any(|other| is_same(escape, other));
+    if outputs.escapes.is_empty() {
+        return outputs.crash.map(|step| (step, format!("the crash at step {}", step.0)));
+    }
+    let escape = outputs.escapes.iter().rev().find(is_new)?;
+    Some((escape.step, format!("{}, thrown by step {}", escape.exception, escape.step.0)))
+}
+
 /// Finds where a run failed: a crash, the first output that differs from the expected one, or the end of a program that
 /// ended with an error.
 ///
@@ -155,8 +182,9 @@ pub fn find(
     run: &mut dyn Execution,
     ended: Option<u32>,
     ending: &str,
-    expected: Option<&[Symbol]>,
+    reference: Reference<'_>,
 ) -> Result<Failed, Failure> {
+    let expected = reference.output;
     let outputs = run.outputs().map_err(|error| failed(&error))?;
     let last = outputs.last.ok_or_else(|| Failure::new(Status::Error, "the run has no steps"))?;
     let found = |step: Step, words: String| Failed {
@@ -171,11 +199,7 @@ pub fn find(
         is_unknown: false,
     };
     let at_end = |words: String| Failed { is_end: true, ..found(last, words) };
-    if let Some(step) = outputs.crash {
-        let words = match &outputs.exception {
-            Some(exception) => format!("{exception}, thrown by step {}", step.0),
-            None => format!("the crash at step {}", step.0),
-        };
+    if let Some((step, words)) = crash(&outputs, reference.escapes) {
         return Ok(Failed { is_crash: true, ..found(step, words) });
     }
     if let Some(signal @ 1..BY_SIGNAL) = ended.and_then(|ended| ended.checked_sub(BY_SIGNAL)) {
@@ -198,11 +222,11 @@ pub fn find(
     }
     match ended {
         Some(code @ 1..BY_SIGNAL) => Ok(at_end(format!("the exit with code {code} after step {}", last.0))),
-        None => Ok(at_end(format!("step {}, the last recorded one: how the program ended is not recorded", last.0))),
         _ if expected.is_some() && ending == Ending::Exit(0).to_string() => {
             Err(Failure::new(Status::BadPasses, "the program prints what is expected, and ends without an error")
                 .with_hint("a failure is an output that differs, a crash, or an exit code other than 0"))
         }
+        None => Ok(at_end(format!("step {}, the last recorded one: how the program ended is not recorded", last.0))),
         _ if expected.is_some() => Ok(at_end(format!(
             "the end at step {}; the program prints what is expected, and ends without an error",
             last.0
@@ -312,6 +336,24 @@ mod tests {
             bytes: text.map(|text| text.as_bytes().to_vec()),
         });
         Outputs { written: written.collect(), last: Some(Step(99)), ..Outputs::default() }
+    }
+
+    #[test]
+    fn an_exception_that_the_passing_run_has_too_is_no_failure() {
+        let escape = |step: u32, function: &str| Escape {
+            step: Step(step),
+            exception: "Oops".to_owned(),
+            function: function.into(),
+        };
+        let outputs = Outputs {
+            crash: Some(Step(9)),
+            escapes: vec![escape(5, "T.one"), escape(9, "T.two")],
+            ..Outputs::default()
+        };
+        let step = |passing: &[Escape]| crash(&outputs, passing).map(|(step, _)| step.0);
+        assert_eq!(step(&[]), Some(9));
+        assert_eq!(step(&[escape(7, "T.two")]), Some(5));
+        assert_eq!(step(&[escape(7, "T.two"), escape(8, "T.one")]), None);
     }
 
     #[test]

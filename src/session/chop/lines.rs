@@ -3,6 +3,7 @@
 use crate::report::Untrusted;
 use crate::report::chop;
 use crate::report::chop::Size;
+use crate::session::explain::change::Lines;
 use crate::session::failure::Failure;
 use crate::session::recorded::failed;
 use crate::session::slice::Line;
@@ -10,6 +11,7 @@ use crate::session::sources::Sources;
 use crate::trace::detail::Access;
 use crate::trace::detail::Detail;
 use crate::trace::execution::Execution;
+use crate::trace::place::Place;
 use crate::trace::statements::Initial;
 use crate::trace::step::Step;
 use std::cmp::Reverse;
@@ -71,11 +73,22 @@ pub fn program(run: &mut dyn Execution) -> Result<Size, Failure> {
     Ok(Size { n_statements: statements.len(), n_lines: lines.len(), n_steps: 0 })
 }
 
+/// The lines that a change touches, by the files of some places as the compiler was given them.
+pub fn changed<'c>(
+    places: impl Iterator<Item = &'c Place>,
+    lines: &'c Lines,
+    sources: &mut Sources,
+) -> HashMap<&'c str, &'c BTreeSet<u32>> {
+    let files: BTreeSet<&str> = places.map(|place| &*place.file).collect();
+    // Of a file of Java only the path below the directory of its packages is known.
+    files.into_iter().filter_map(|file| Some((file, lines.get(sources.path(file)?)?))).collect()
+}
+
 /// The line of a declaration.
-pub fn declared(initial: Initial, is_changed: &dyn Fn(&Line) -> bool) -> Ranked {
+pub fn declared(initial: &Initial, is_changed: &dyn Fn(&Line) -> bool) -> Ranked {
     let Initial { name, place, n_reads, last } = initial;
     let (file, function) = (place.file.to_string(), format!("initial value of {name}"));
-    let line = Line { file, line: place.line, function, n_steps: n_reads, n_run: n_reads, last };
+    let line = Line { file, line: place.line, function, n_steps: *n_reads, n_run: *n_reads, last: *last };
     Ranked { is_changed: is_changed(&line), distance: u32::MAX, n_passing: 0, values: Vec::new(), line }
 }
 
@@ -104,6 +117,9 @@ pub fn values(run: &mut dyn Execution, ranked: &mut [Ranked]) -> Result<(), Fail
         let is_way = |access: &&Access| access.named.name == "this" || access.named.name.starts_with("System.");
         let (ways, others): (Vec<&Access>, Vec<&Access>) = named.partition(is_way);
         one.values = others.into_iter().chain(ways).filter_map(shown).take(3).collect();
+        if one.values.is_empty() {
+            one.values.extend(detail.returned.as_ref().map(|result| format!("returns {result}")));
+        }
     }
     Ok(())
 }

@@ -6,6 +6,7 @@ use crate::explain::native::invariant::Native;
 use crate::logic::term::Terms;
 use crate::report::Status;
 use crate::session::chop::failure;
+use crate::session::chop::failure::Reference;
 use crate::session::chop::failure::Symbol;
 use crate::session::failure::Failure;
 use crate::session::invariants::InvariantsOrder;
@@ -80,7 +81,7 @@ pub fn find(
     let outputs = |player: &mut Player| output::outputs(player).map_err(|error| failed(&error));
     match &order.at {
         None => {
-            let found = failure::find(player, ended, ending, expected)?;
+            let found = failure::find(player, ended, ending, Reference { output: expected, ..Reference::default() })?;
             if let Some((step, words)) = beside.and_then(|beside| printed_otherwise(&found, beside))
                 && outputs(player)?.written.iter().any(|one| one.step == step && one.stream == Stream::Output)
             {

@@ -14,6 +14,7 @@ use crate::trace::java::machine::Machine;
 use crate::trace::java::machine::Watch;
 use crate::trace::java::output;
 use crate::trace::java::player::Player;
+use crate::trace::java::relevant;
 use crate::trace::java::stat;
 use crate::trace::java::statements;
 use crate::trace::java::tree;
@@ -58,8 +59,8 @@ impl Execution for Player {
         uses::dependences(self, until)
     }
 
-    fn relevant_dependences(&mut self, _wrong: (Step, Step)) -> Result<Option<(Dependences, Vec<Step>)>, TraceError> {
-        Ok(None)
+    fn relevant_dependences(&mut self, wrong: (Step, Step)) -> Result<(Dependences, Vec<Step>), TraceError> {
+        relevant::dependences(self, wrong)
     }
 
     fn statements(

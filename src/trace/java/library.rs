@@ -77,11 +77,21 @@ pub fn is_mutable(object: &Object) -> bool {
     match object.kind {
         Kind::String | Kind::Boxed | Kind::Class | Kind::Constant => false,
         Kind::Array | Kind::Exception => true,
-        Kind::Other => {
-            let begins = |names: &[&str]| names.iter().any(|name| object.class.starts_with(name));
-            begins(&CHANGING) || !begins(&CONSTANT)
-        }
+        Kind::Other => is_changing(&object.class),
     }
+}
+
+/// Whether what the objects of a class hold can change.
+///
+/// - `class`: with dots.
+fn is_changing(class: &str) -> bool {
+    let begins = |names: &[&str]| names.iter().any(|name| class.starts_with(name));
+    begins(&CHANGING) || !begins(&CONSTANT)
+}
+
+/// The same for a class that the code names, with slashes.
+pub fn is_changing_class(class: &str) -> bool {
+    is_changing(&class.replace('/', "."))
 }
 
 /// Whether a method of the library leaves the object as it is on which it is called.

@@ -29,6 +29,7 @@ pub mod pair;
 pub mod parts;
 pub mod player;
 pub mod program;
+pub mod relevant;
 pub mod stat;
 pub mod statements;
 pub mod streams;

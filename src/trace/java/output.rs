@@ -10,11 +10,13 @@ use crate::trace::java::objects::Kind;
 use crate::trace::java::player::Player;
 use crate::trace::java::text;
 use crate::trace::java::value::Value;
+use crate::trace::output::Escape;
 use crate::trace::output::Outputs;
 use crate::trace::output::Stream;
 use crate::trace::output::Written;
 use crate::trace::step::Step;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Takes down what a program prints while it is played.
 #[derive(Debug, Default)]
@@ -56,7 +58,7 @@ impl Watch for Printed {
         let stream = given.first().and_then(|object| self.streams.get(&object.object()?));
         let Some(stream) = stream.copied().filter(|_| callee.has_object) else { return };
         let name = &*callee.member.name;
-        if !["print", "println", "printf", "format", "write", "append"].contains(&name) {
+        if !prints(name) {
             return;
         }
         let printed = match (name, given.get(1)) {
@@ -83,13 +85,22 @@ impl Watch for Printed {
         self.threw = None;
     }
 
-    fn leaves(&mut self, machine: &Machine, _frame: &Frame, is_return: bool, _result: Option<Value>) {
+    fn leaves(&mut self, machine: &Machine, frame: &Frame, is_return: bool, _result: Option<Value>) {
         if !is_return && machine.frames().is_empty() {
-            let (step, exception) = self.threw.take().unzip();
-            let exception = exception.map(|known| known.unwrap_or_else(|| "an exception".to_owned()));
-            (self.found.crash, self.found.exception) = (step, exception);
+            let escape = self.threw.take().map(|(step, exception)| Escape {
+                step,
+                exception: exception.unwrap_or_else(|| "an exception".to_owned()),
+                function: Arc::clone(&frame.method.function),
+            });
+            self.found.crash = escape.as_ref().map(|escape| escape.step);
+            self.found.escapes.extend(escape);
         }
     }
+}
+
+/// Whether a method of a stream writes to it.
+pub fn prints(method: &str) -> bool {
+    ["print", "println", "printf", "format", "write", "append"].contains(&method)
 }
 
 /// The text of a value as `print` writes it; `None` if that is not known.

@@ -61,8 +61,8 @@ impl Execution for Player {
         uses::dependences(self, until)
     }
 
-    fn relevant_dependences(&mut self, wrong: (Step, Step)) -> Result<Option<(Dependences, Vec<Step>)>, TraceError> {
-        relevant::dependences(self, wrong).map(Some)
+    fn relevant_dependences(&mut self, wrong: (Step, Step)) -> Result<(Dependences, Vec<Step>), TraceError> {
+        relevant::dependences(self, wrong)
     }
 
     fn statements(

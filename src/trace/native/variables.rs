@@ -20,6 +20,7 @@ use crate::trace::native::model;
 use crate::trace::native::model::Effect;
 use crate::trace::native::run::OUTPUTS;
 use crate::trace::native::shape::Shape;
+use crate::trace::potential;
 
 /// Something that a statement may write.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -38,9 +39,10 @@ pub enum Variable {
     Output,
 }
 
-impl Variable {
-    /// Whether it is a local variable of the function.
-    pub fn is_local(&self) -> bool {
+impl potential::Variable for Variable {
+    const OUTPUT: Self = Self::Output;
+
+    fn is_local(&self) -> bool {
         matches!(self, Self::Local(_))
     }
 }
