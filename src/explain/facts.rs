@@ -1,8 +1,6 @@
-//! What a person sees of a step to judge it: the values that it uses, what it computes and decides; and what another run says of
-//! it. How these are found depends on the language of the program.
+//! What a person sees of a step to judge it: the values that it uses, what it computes and decides. How these are found depends
+//! on the language of the program.
 
-use crate::explain::align::Alignment;
-use crate::explain::feedback::Feedback;
 use crate::trace::detail::Detail;
 use crate::trace::place::Place;
 use crate::trace::step::Step;
@@ -135,114 +133,6 @@ fn add(used: &mut Vec<Used>, name: &str, value: Option<&String>, makers: impl It
         let (name, value, makers) = (name.to_owned(), value.cloned(), makers.collect());
         used.push(Used { name, value, makers, origin: None, target: None });
     }
-}
-
-/// What a run of another version, or of another input, says of a step of the failing run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Comparison {
-    /// What it says of the step.
-    pub feedback: Feedback,
-    /// The values that both runs use there, and that are the same: their indices.
-    pub same: Vec<usize>,
-}
-
-impl From<Feedback> for Comparison {
-    fn from(feedback: Feedback) -> Self {
-        Self { feedback, same: Vec::new() }
-    }
-}
-
-/// Compares a line with that of another run.
-///
-/// Values are compared as they are written; of a pointer to a block, the step that allocated it is.
-///
-/// - `is_cut`: whether steps of the line correspond to none there: it decided otherwise inside of itself.
-pub fn compare((ours, theirs): (&Facts, &Facts), alignment: &Alignment, is_cut: bool) -> Comparison {
-    let values = Values { alignment };
-    let compared: Vec<Option<bool>> =
-        (0..ours.used.len()).map(|index| values.is_same(&ours.used, index, &theirs.used)).collect();
-    let those = |wanted| compared.iter().enumerate().filter(move |(_, is_same)| **is_same == Some(wanted));
-    let indices = |wanted| those(wanted).map(|(index, _)| index).collect::<Vec<usize>>();
-    let (same, wrong) = (indices(true), indices(false));
-    if !wrong.is_empty() {
-        return Comparison { feedback: Feedback::WrongValue(wrong), same };
-    }
-    let is_decided = is_cut
-        || match (&ours.outcome, &theirs.outcome) {
-            (Some(ours), Some(theirs)) => ours.apart(theirs).is_some(),
-            _ => false,
-        };
-    let is_wrong = is_decided || values.computed(&ours.detail, true) != values.computed(&theirs.detail, false);
-    Comparison { feedback: if is_wrong { Feedback::WrongResult } else { Feedback::Correct }, same }
-}
-
-/// Compares values as they are written.
-struct Values<'v> {
-    alignment: &'v Alignment,
-}
-
-impl Values<'_> {
-    /// Whether a value is that of the same name there; of several calls of one function, what the same one of them returned.
-    /// `None` if there is none.
-    fn is_same(&self, ours: &[Used], index: usize, theirs: &[Used]) -> Option<bool> {
-        let used = &ours[index];
-        let name = self.text(&used.name, true);
-        let mut same: Vec<&Used> = theirs.iter().filter(|other| self.text(&other.name, false) == name).collect();
-        if used.name.ends_with("()") {
-            let nth = ours[..index].iter().filter(|other| other.name == used.name).count();
-            same = same.into_iter().skip(nth).take(1).collect();
-        }
-        let value = used.value.as_ref().map(|value| self.text(value, true));
-        let is_same = |other: &&Used| other.value.as_ref().map(|value| self.text(value, false)) == value;
-        (!same.is_empty()).then(|| same.iter().any(is_same))
-    }
-
-    /// What a step wrote, and what it called the library with.
-    fn computed(&self, detail: &Detail, is_failing: bool) -> Vec<String> {
-        let text = |text: &str| self.text(text, is_failing);
-        let wrote = detail
-            .writes
-            .iter()
-            .map(|access| text(&format!("{} = {}", access.named.name, access.named.value.as_deref().unwrap_or("?"))));
-        let called = detail.calls.iter().map(|call| {
-            text(&format!("{}({}) {:?}", call.name.as_deref().unwrap_or("*"), call.arguments.join(", "), call.result))
-        });
-        let returned = detail.returned.iter().map(|value| text(&format!("returns {value}")));
-        wrote.chain(called).chain(returned).collect()
-    }
-
-    /// With the numbers of the failing run's steps as those of the reference, and without addresses: blocks lie elsewhere
-    /// in another run.
-    fn text(&self, text: &str, is_failing: bool) -> String {
-        let text = &without_addresses(text);
-        let mut out = String::new();
-        let mut rest = text.as_str();
-        while let Some(at) = rest.find("step ") {
-            let (before, after) = rest.split_at(at + "step ".len());
-            out.push_str(before);
-            let n_digits = after.bytes().take_while(u8::is_ascii_digit).count();
-            let (number, behind) = after.split_at(n_digits);
-            let step = number.parse().ok().map(Step);
-            match step.filter(|_| is_failing).and_then(|step| self.alignment.reference(step)) {
-                Some(other) => out.push_str(&other.0.to_string()),
-                None => out.push_str(number),
-            }
-            rest = behind;
-        }
-        out + rest
-    }
-}
-
-/// A text with `0x` for each address in it.
-fn without_addresses(text: &str) -> String {
-    let mut out = String::new();
-    let mut rest = text;
-    while let Some(at) = rest.find("0x") {
-        let (before, after) = rest.split_at(at + 2);
-        out.push_str(before);
-        rest = after.trim_start_matches(|digit: char| digit.is_ascii_hexdigit());
-    }
-    out + rest
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 
 pub mod align;
 pub mod chain;
+pub mod comparison;
 pub mod facts;
 pub mod failure;
 pub mod feedback;

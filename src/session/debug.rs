@@ -3,8 +3,8 @@
 //! A passing version answers silently where it can: it leads to the first step that does something else with the same
 //! values, and values that are the same there are presumed to be right.
 
-use crate::explain::align::Alignment;
-use crate::explain::facts::Comparison;
+use crate::explain::comparison::Candidate;
+use crate::explain::comparison::Comparison;
 use crate::explain::facts::Facts;
 use crate::explain::feedback::Feedback;
 use crate::explain::feedback::Judged;
@@ -17,9 +17,6 @@ use crate::explain::feedback::recommend::Recommendation;
 use crate::explain::feedback::recommend::State;
 use crate::explain::feedback::simple;
 use crate::explain::feedback::table::Table;
-use crate::explain::native::divergence::Candidate;
-use crate::explain::native::facts::statements;
-use crate::explain::native::recorded::Recorded;
 use crate::explain::statements::Statements;
 use crate::report;
 use crate::report::Status;
@@ -30,6 +27,7 @@ use crate::session::debug::expect::Expectation;
 use crate::session::debug::grounds::Building;
 use crate::session::debug::grounds::Failing;
 use crate::session::debug::grounds::Grounds;
+use crate::session::debug::passing::Passing;
 use crate::session::debug::seek::Seek;
 use crate::session::debug::seek::Seeker;
 use crate::session::debug::walked::Walked;
@@ -39,7 +37,6 @@ use crate::session::order::RecordOrder;
 use crate::session::recorded::Which;
 use crate::session::recorded::failed;
 use crate::session::slice::criterion::Criterion;
-use crate::trace::native::relevant;
 use crate::trace::step::Step;
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -53,7 +50,7 @@ pub mod expect;
 pub mod explained;
 mod grounds;
 mod helped;
-mod passing;
+pub mod passing;
 mod recent;
 pub mod recording;
 pub mod reply;
@@ -199,8 +196,8 @@ const MAX_SEARCH: Duration = Duration::from_secs(10);
 pub struct Walk {
     /// The failing run.
     pub run: Walked,
-    /// The run of the passing version, and which steps correspond.
-    pub passing: Option<(Recorded, Alignment)>,
+    /// The run of the passing version.
+    pub passing: Option<Passing>,
     table: Arc<Table>,
     /// The statements of the run.
     pub statements: Statements,
@@ -229,24 +226,20 @@ impl Walk {
     /// Of a run that fails at some steps.
     ///
     /// Cost: two passes over the run.
-    pub fn new(
-        mut run: Recorded,
-        passing: Option<(Recorded, Alignment)>,
-        criteria: &[(Step, Step)],
-    ) -> Result<Self, Failure> {
-        let statements = statements(&mut run.player).map_err(|error| failed(&error))?;
-        let table = Arc::new(Table::new(&run.run, statements.of_steps.clone(), &statements.lines));
-        let output = begin::last_output(&run.run, criteria);
+    pub fn new(mut run: Walked, passing: Option<Passing>, criteria: &[(Step, Step)]) -> Result<Self, Failure> {
+        let statements = run.statements().map_err(|error| failed(&error))?;
+        let table = Arc::new(Table::new(run.outline(), statements.of_steps.clone(), &statements.lines));
+        let output = begin::last_output(run.outline(), criteria);
         let failing = Failing { criteria: criteria.to_vec(), prior: HashMap::new(), held: Vec::new() };
-        let (graph, _) = relevant::dependences(&mut run.player, output).map_err(|error| failed(&error))?;
+        let graph = run.graph(output).map_err(|error| failed(&error))?;
         let grounds = Grounds::new(graph, &table, failing);
-        Ok(Self::of((run.into(), statements, table), Building::Built(Box::new(grounds)), passing, output.0))
+        Ok(Self::of((run, statements, table), Building::Built(Box::new(grounds)), passing, output.0))
     }
 
     fn of(
         (run, statements, table): (Walked, Statements, Arc<Table>),
         building: Building,
-        passing: Option<(Recorded, Alignment)>,
+        passing: Option<Passing>,
         failure: Step,
     ) -> Self {
         let failure = table.shown(failure);

@@ -47,7 +47,7 @@ pub mod change;
 mod expanded;
 pub(in crate::session) mod finding;
 mod forks;
-mod java;
+pub(in crate::session) mod java;
 pub mod model;
 pub(in crate::session) mod pair;
 mod parking;

@@ -157,10 +157,7 @@ fn debug_leads_from_an_exception_of_java_to_the_first_wrong_step() {
     assert!(said.contains("if (item.price < 10)\n"), "{said}");
     assert!(said.contains("decides: true"), "{said}");
 
-    // What is not known of Java programs is refused clearly.
-    let (said, code) = walked(place.path(), "", &["--passing", "1"]);
-    assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("`--passing` compares only recordings of C programs yet"), "{said}");
+    // What is not known is refused clearly.
     let (said, code) = walked(place.path(), "", &["--expect", "nothing == 3 at Main.java:29"]);
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("no variable `nothing` is visible here"), "{said}");
@@ -207,6 +204,108 @@ fn debug_leads_from_an_exception_of_java_to_the_first_wrong_step() {
     let stack = editor.ask("stackTrace", &json!({"threadId": 1}), 0)[0].clone();
     assert_eq!(stack["stackFrames"][0]["line"], 22, "{stack}");
     editor.leave();
+}
+
+/// The fault is in line 17: the last price counts twice in place of being kept in the list.
+const LIST: &str = r#"import java.util.ArrayList;
+import java.util.List;
+
+public class Main {
+    static class Price {
+        final int cents;
+
+        Price(int cents) {
+            this.cents = cents;
+        }
+    }
+
+    static List<Price> prices(int count) {
+        List<Price> found = new ArrayList<>();
+        Price last = null;
+        for (int i = 0; i < count; i++) {
+            Price price = new Price(i > 1 ? last.cents : 10 * i);
+            found.add(price);
+            last = price;
+        }
+        return found;
+    }
+
+    public static void main(String[] args) {
+        List<Price> prices = prices(3);
+        int sum = 0;
+        for (Price price : prices) {
+            sum += price.cents;
+        }
+        if (sum != 30) {
+            throw new IllegalStateException("sum " + sum);
+        }
+    }
+}
+"#;
+
+/// A repository with a version that passes and one that fails.
+fn versions() -> tempfile::TempDir {
+    let place = repository(&[("Main.java", &LIST.replace("last.cents", "10 * i"))]);
+    fs::write(place.path().join("Main.java"), LIST).unwrap();
+    plain::git(place.path(), &["commit", "--quiet", "--all", "-m", "Fail"]);
+    place
+}
+
+const BUILD: &str = "javac -g -d out *.java";
+const TEST: &str = "java -cp out Main";
+
+#[test]
+fn debug_of_two_versions_of_java_asks_first_where_they_do_something_else_with_the_same_values() {
+    if version().is_none() {
+        return;
+    }
+    let place = versions();
+    fs::write(place.path().join(".git/answers"), "h\n").unwrap();
+    let both = ["--bad", "HEAD", "--good", "HEAD~1", "--build", BUILD, "--", TEST];
+    let words = [&["debug", "--answers", ".git/answers"], &both[..]].concat();
+    let (said, complaint, code) = plain::idd(place.path(), &words);
+    assert_eq!(code, Some(0), "{said}{complaint}");
+    assert!(said.starts_with("\n1. step "), "{said}");
+    assert!(said.lines().nth(1).unwrap().contains(", Main.java:17, in Main.prices"), "{said}");
+    // Objects are compared by the steps that made them, not by their numbers.
+    assert!(said.contains("uses i = 2  (as in the passing run)\n"), "{said}");
+    assert!(said.contains(" {cents = 10}  (as in the passing run)\n"), "{said}");
+    assert!(said.contains("Main.java:17, in Main.prices: computes a wrong value\n"), "{said}");
+
+    // A person who knows the passing version finds it by each way.
+    let ways = "expected,expected+help,microbat,dominators,slicing,divide,states";
+    let words = [&["debug", "--json", "--simulate", ways], &both[..]].concat();
+    let (said, complaint, code) = plain::idd(place.path(), &words);
+    assert_eq!(code, Some(0), "{said}{complaint}");
+    let ways: Value = serde_json::from_str(&said).unwrap();
+    let ways = ways["ways"].as_object().unwrap();
+    assert_eq!(ways.len(), 7, "{said}");
+    for (name, way) in ways {
+        assert_eq!(way["found"], true, "{name}: {said}");
+    }
+    assert_eq!(ways["expected+help"]["answers"], 0, "{said}");
+    // The list is another one, although the step that made it is the same.
+    let judged = ways["slicing"]["judged"].as_array().unwrap();
+    let of_line = |line: u32| judged.iter().find(|judged| judged[1] == line).map(|judged| judged[2].clone());
+    assert_eq!(of_line(31), Some(json!("WrongValue([0])")), "{said}");
+}
+
+#[test]
+fn debug_of_java_marks_what_is_the_same_in_a_passing_recording() {
+    if version().is_none() {
+        return;
+    }
+    let place = versions();
+    record(place.path(), &["--once"], TEST);
+    record(place.path(), &["--once", "--at", "HEAD~1"], TEST);
+    let (said, code) =
+        walked(place.path(), "q\n", &["--recording", "1", "--passing", "2", "--from", "line:Main.java:18"]);
+    assert_eq!(code, Some(130), "{said}");
+    assert!(said.contains("uses found = ArrayList#n"), "{said}");
+    assert!(said.contains("(as in the passing run)"), "{said}");
+    let (said, code) = walked(place.path(), "", &["--recording", "2", "--passing", "1"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("in recording 0001, the program did not exit with 0"), "{said}");
 }
 
 /// An assertion that fails after more records than lie between two checkpoints.

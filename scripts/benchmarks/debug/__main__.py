@@ -32,7 +32,12 @@ parser.add_argument("--ways", default=WAYS, help=f"default: {WAYS}")
 parser.add_argument("--seconds", type=float, default=120, help="time of one trial, with all its ways")
 parser.add_argument("--histories", type=Path, action="append", default=[], metavar="FILE", help="versions that this TOML file lists, as in `bench chain`; repeatable")
 parser.add_argument("--mutants", type=Path, action="append", default=[], metavar="FILE", help="mutants of the programs of this TOML file; repeatable")
-parser.add_argument("--trials", type=int, default=60, help="mutants of each program")
+parser.add_argument("--java", type=Path, action="append", default=[], metavar="FILE", help="mutants of the Java libraries of this TOML file; repeatable")
+parser.add_argument("--trials", type=int, default=60, help="mutants of each program or library")
+parser.add_argument("--per-test", type=int, default=3, metavar="N", help="mutants of a Java library that a test method finds, at most")
+parser.add_argument("--compiled", type=Path, metavar="DIRECTORY", help="where compiled Java libraries are kept for the next run")
+parser.add_argument("--attempts", type=int, default=15, metavar="N", help="mutants of a Java library that are tried with a test method")
+parser.add_argument("--max-steps", type=int, default=1_000_000, metavar="N", help="test methods of a Java library that run more lines are not used")
 parser.add_argument("--seed", type=int, default=1, help="by which mutants are chosen")
 parser.add_argument("--every", type=int, default=1, metavar="N", help="only every Nth fault of a program or version of a file")
 parser.add_argument("--raw", type=Path, help="where raw rows are appended")
@@ -46,7 +51,7 @@ def walk(binary, trial):
     bad, good = trial.versions
     arguments = ["debug", "--json", "--bad", bad, "--good", good, "--simulate", options.ways, "--build", trial.build, "--", "sh", "-c", trial.test]
     with tempfile.TemporaryDirectory() as home, tempfile.TemporaryFile() as stderr:
-        stdout, code, wall = run([str(binary), *arguments], trial.repo, environment(home), options.seconds, stderr)
+        stdout, code, wall = run([str(binary), *arguments], trial.repo, environment(trial.home or home), options.seconds, stderr)
         stderr.seek(0)
         told = [line for line in stderr.read().decode(errors="replace").split("\n") if line.startswith("error")]
     row = {"group": trial.group, "trial": trial.name, "wall": wall}

@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "chain"))
 import histories
 import programs
 from explaining import ANY_TEST, commit, make_repository
+from java import of_java
 from mutate import mutants
 from running import environment
 
@@ -32,6 +33,8 @@ class Trial:
     versions: tuple
     build: str
     test: str
+    # Where the program keeps what it makes once; a directory of its own if it is None.
+    home: Path | None = None
 
 
 @contextmanager
@@ -144,7 +147,9 @@ def all_trials(options):
                 yield trial
     for path in options.mutants:
         yield from of_mutants(path, options.names, options.trials, options.seed)
-    if options.histories or options.mutants:
+    for path in options.java:
+        yield from of_java(path, options, Trial)
+    if options.histories or options.mutants or options.java:
         return
     for name in options.names or programs.names():
         program = programs.load(name)

@@ -28,7 +28,7 @@ use std::sync::Arc;
 const MAX_MEMBERS: usize = 256;
 
 /// How the name of what the library keeps in an object begins.
-const CONTENTS: &str = "contents of ";
+pub(in crate::explain::java) const CONTENTS: &str = "contents of ";
 
 /// The class of the streams of a program.
 const STREAM: &str = "PrintStream#";

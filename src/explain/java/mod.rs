@@ -7,11 +7,13 @@
 //! A virtual machine cannot be forked, so the chain is *observed*. Its links are *tested* afterwards, as far as they have
 //! values that another run of the program can be given: [`effects`] finds where and when.
 //!
-//! [`facts`] are what a person sees of a step, [`search`] finds steps, [`recorded`] is a run with its outline.
+//! [`facts`] are what a person sees of a step, [`search`] finds steps, [`recorded`] is a run with its outline, and [`named`] what
+//! its objects are called, so that a line can be compared with that of another run.
 
 pub mod chain;
 pub mod effects;
 pub mod facts;
+pub mod named;
 pub mod recorded;
 pub mod search;
 pub mod statements;

@@ -1,5 +1,6 @@
 //! A recorded run, and where its steps stand.
 
+use crate::explain::java::named::Named;
 use crate::trace::java::player::Player;
 use crate::trace::run::Run;
 
@@ -9,4 +10,6 @@ pub struct Recorded {
     pub player: Player,
     /// Where its steps stand.
     pub run: Run,
+    /// What its objects are called, if it is compared with another run.
+    pub named: Option<Named>,
 }

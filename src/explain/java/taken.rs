@@ -7,6 +7,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::explain::align::statements::Names;
+use crate::explain::align::statements::Version;
+use crate::explain::java::named::Named;
+use crate::explain::java::statements;
 use crate::instrument::java::descriptor::Signature;
 use crate::instrument::java::operation::Operation;
 use crate::trace::TraceError;
@@ -91,6 +95,25 @@ pub struct Taken {
     /// By step: the position of its first use.
     first: Vec<u32>,
     uses: Vec<Use>,
+    /// See [`Named`].
+    objects: HashMap<u32, u32>,
+    contents: HashMap<(Step, u32), u64>,
+}
+
+/// Takes two runs down by names that both share, and says what these are.
+///
+/// Cost: plays each run once; see [`Taken::read`].
+pub fn both(failing: &mut Player, reference: &mut Player) -> Result<(Taken, Taken, Arc<Names>), TraceError> {
+    let mut functions = [Vec::new(), Vec::new()];
+    for (player, found) in [&mut *failing, &mut *reference].into_iter().zip(&mut functions) {
+        let program = &mut player.machine.program;
+        program.meet_all()?;
+        found.extend(program.methods().iter().map(|method| statements::function(method, program)));
+    }
+    let names = Arc::new(Names::new(&functions[0], &functions[1]));
+    failing.machine.program.rename(&names.naming(Version::First));
+    reference.machine.program.rename(&names.naming(Version::Second));
+    Ok((Taken::read(failing)?, Taken::read(reference)?, names))
 }
 
 impl Taken {
@@ -115,7 +138,22 @@ impl Taken {
         let uses = uses.into_iter().map(|(_, of)| of).collect();
         let Run { indices, said, .. } = taking.taken.run;
         let run = Run { indices, said, n_records: player.machine.n_records, ..taking.outline.end() };
-        Ok(Self { run, first, uses, ..taking.taken })
+        Ok(Self { run, first, uses, objects: taking.objects, contents: taking.contents, ..taking.taken })
+    }
+
+    /// Where its steps stand, and what its objects are called.
+    pub fn into_named(self) -> (Run, Named) {
+        let digest = |step: Step| {
+            let at = step.0 as usize;
+            let way = self.ways[at];
+            let way = way.truth.map_or(u64::from(way.number), |truth| u64::from(truth) + 1);
+            let used = self.uses(step).iter().filter(|used| used.value != 0);
+            used.fold(mix(self.did[at], way), |digest, used| {
+                mix(digest, u64::from(used.place) << 32 | u64::from(used.value))
+            })
+        };
+        let digests = (0..=self.run.n_steps()).map(|step| digest(Step(step))).collect();
+        (self.run, Named { objects: self.objects, contents: self.contents, digests })
     }
 
     /// A run with these steps, from [`Step::START`]: for each its index, its decider, what it did, and what it used.
@@ -160,6 +198,12 @@ struct Taking {
     known: HashMap<(u32, u32), u32>,
     /// The names of objects.
     objects: HashMap<u32, u32>,
+    /// What the library kept in an object after each step that changed it.
+    contents: HashMap<(Step, u32), u64>,
+    /// The same, at the end.
+    kept: HashMap<u32, u64>,
+    /// The objects of the library that the present call changes.
+    changed: Vec<u32>,
     /// How many objects of a class a step has made.
     made: HashMap<(Step, Arc<str>), u32>,
     /// The names of places that have one: fields and variables.
@@ -195,6 +239,8 @@ impl Taking {
             escapes: Vec::new(),
             first: Vec::new(),
             uses: Vec::new(),
+            objects: HashMap::new(),
+            contents: HashMap::new(),
         };
         let mut taking = Self {
             taken,
@@ -204,6 +250,9 @@ impl Taking {
             last: HashMap::new(),
             known: HashMap::new(),
             objects: HashMap::new(),
+            contents: HashMap::new(),
+            kept: HashMap::new(),
+            changed: Vec::new(),
             made: HashMap::new(),
             names: HashMap::new(),
         };
@@ -297,6 +346,17 @@ impl Taking {
         }
     }
 
+    /// Takes down what the library keeps in the objects that a call changed: what it kept before, and what the call did.
+    fn keeps(&mut self, step: Step, given: &[Value], what: u64) {
+        let before = given.iter().filter_map(|value| self.kept.get(&value.object()?));
+        let what = before.fold(what, |what, kept| mix(what, *kept));
+        for object in std::mem::take(&mut self.changed) {
+            let kept = self.kept.entry(object).or_insert(0);
+            *kept = mix(*kept, what);
+            self.contents.insert((step, object), *kept);
+        }
+    }
+
     /// The number of the current statement.
     fn statement(&mut self, frame: &Frame) -> u32 {
         let statement = if frame.step == frame.entry { 0 } else { frame.statement };
@@ -358,7 +418,13 @@ impl Watch for Taking {
 
     fn writes(&mut self, machine: &Machine, frame: &Frame, location: Location, value: Value) {
         let (place, is_object) = self.place(machine, frame, location);
-        let named = if matches!(location, Location::State(_)) { 0 } else { self.value(machine, value, is_object) };
+        let named = match location {
+            Location::State(object) => {
+                self.changed.push(object);
+                0
+            }
+            _ => self.value(machine, value, is_object),
+        };
         let what = u64::from(place) << 32 | u64::from(named);
         self.did(frame.step, what);
         // The caller gave the value of a parameter.
@@ -384,6 +450,7 @@ impl Watch for Taking {
             what = mix(what, u64::from(self.value(machine, result, is_reference(descriptor))));
         }
         self.did(frame.step, what);
+        self.keeps(frame.step, given, what);
         if let Some(written) = self.outline.written().get(n_before) {
             let words = words(machine, &types, given.get(n_object..).unwrap_or_default());
             self.taken.run.said.push(Said {

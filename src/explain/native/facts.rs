@@ -1,14 +1,13 @@
-//! What a person sees of a step of a C program to judge it, and what another run says of it.
+//! What a person sees of a step of a C program to judge it, and how it is compared with a step of another run.
 
 use std::sync::Arc;
 
 use crate::explain::align::Alignment;
-use crate::explain::facts::Comparison;
+use crate::explain::comparison::Compared;
 use crate::explain::facts::Facts;
 use crate::explain::facts::Used;
-use crate::explain::facts::compare;
 use crate::explain::facts::read;
-use crate::explain::feedback::Feedback;
+use crate::explain::native::digests;
 use crate::explain::native::recorded::Recorded;
 use crate::explain::native::returns;
 use crate::explain::native::seen;
@@ -84,26 +83,47 @@ fn passed<'d>(entry: &'d Detail, known: &'d [Used], caller: &'d str) -> impl Ite
     })
 }
 
-/// Compares a step with that of another run.
-///
-/// - `members`: the steps of a line, ascending.
-///
-/// Cost: the [facts] about the line in both runs.
-pub fn judge(
-    (failing, reference): (&mut Recorded, &mut Recorded),
-    alignment: &Alignment,
-    members: &[Step],
-) -> Result<Comparison, TraceError> {
-    let others: Vec<Step> = members.iter().filter_map(|step| alignment.reference(*step)).collect();
-    // Two lines may end with the same step, as two `return` of a function do: the first step says where the run is.
-    if members.first().is_none_or(|first| alignment.reference(*first).is_none()) {
-        return Ok(Feedback::WrongPath.into());
+impl Compared for Recorded {
+    fn facts(&mut self, members: &[Step]) -> Result<Option<Facts>, TraceError> {
+        facts(self, members)
     }
-    let (Some(ours), Some(theirs)) = (facts(failing, members)?, facts(reference, &others)?) else {
-        return Ok(Feedback::Unclear.into());
-    };
-    // A line that other steps belong to there decided otherwise inside of itself.
-    Ok(compare((&ours, &theirs), alignment, others.len() < members.len()))
+
+    fn digests(&mut self) -> Result<Vec<u64>, TraceError> {
+        digests::of(&mut self.player)
+    }
+
+    /// With the numbers of the failing run's steps as those of the reference, and without addresses: blocks lie elsewhere
+    /// in another run. Of a pointer to a block, the step that allocated it counts.
+    fn text(&self, text: &str, alignment: Option<&Alignment>) -> String {
+        let text = &without_addresses(text);
+        let mut out = String::new();
+        let mut rest = text.as_str();
+        while let Some(at) = rest.find("step ") {
+            let (before, after) = rest.split_at(at + "step ".len());
+            out.push_str(before);
+            let n_digits = after.bytes().take_while(u8::is_ascii_digit).count();
+            let (number, behind) = after.split_at(n_digits);
+            let step = number.parse().ok().map(Step);
+            match alignment.and_then(|alignment| alignment.reference(step?)) {
+                Some(other) => out.push_str(&other.0.to_string()),
+                None => out.push_str(number),
+            }
+            rest = behind;
+        }
+        out + rest
+    }
+}
+
+/// A text with `0x` for each address in it.
+fn without_addresses(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("0x") {
+        let (before, after) = rest.split_at(at + 2);
+        out.push_str(before);
+        rest = after.trim_start_matches(|digit: char| digit.is_ascii_hexdigit());
+    }
+    out + rest
 }
 
 /// The statements of a run.

@@ -10,7 +10,7 @@ pub mod behind;
 pub mod causality;
 pub mod crash;
 pub mod decisions;
-pub mod divergence;
+pub mod digests;
 pub mod facts;
 pub mod governing;
 pub mod instances;

@@ -51,7 +51,7 @@ impl Recordings for Kept {
             Some(text) => text.parse().map_err(|_| complaint("no criterion"))?,
             None => run.n_steps(),
         };
-        let mut walk = debug::Walk::new(Recorded { player, run }, None, &[(Step(from), Step(u32::MAX))])?;
+        let mut walk = debug::Walk::new(Recorded { player, run }.into(), None, &[(Step(from), Step(u32::MAX))])?;
         walk.expect(&begin.expected)?;
         Ok((walk, None))
     }

@@ -2,7 +2,6 @@
 
 use crate::explain::feedback::table::Table;
 use crate::explain::statements::Statements;
-use crate::report::Status;
 use crate::revision::TreeId;
 use crate::session::context::Context;
 use crate::session::debug::DebugOrder;
@@ -20,7 +19,6 @@ use crate::session::explain::change::Lines;
 use crate::session::failure::Failure;
 use crate::session::order::ExplainOrder;
 use crate::session::recorded;
-use crate::session::recorded::Run;
 use crate::session::recorded::failed;
 use crate::session::slice::Direction;
 use crate::session::slice::criterion::Criterion;
@@ -55,18 +53,12 @@ pub fn of_recording(order: &DebugOrder, location: &Location) -> Result<(Walk, So
     let mut recorded = recorded::open(&order.which, location)?;
     let mut sources = Sources::new(location, &recorded.recording);
     let ended = recorded.traced().end;
-    let other = match (&order.passing, &mut recorded.run) {
-        (None, _) => None,
-        (Some(other), Run::Native(player)) => Some(passing::compare((&recorded.name, player), other, location)?),
-        (Some(_), Run::Java(_)) => {
-            return Err(Failure::new(Status::Error, "`--passing` compares only recordings of C programs yet")
-                .with_hint("without it, the walk is over the failing run alone"));
-        }
-    };
+    let compare = |other: &String| passing::compare((&recorded.name, &mut recorded.run), other, location);
+    let other = order.passing.as_ref().map(compare).transpose()?;
     let (outline, statements) = walked::outline(&mut recorded.run).map_err(|error| failed(&error))?;
-    let (run, passing, lines) = match other {
-        Some(other) => (other.run, Some(other.passing), Some(other.lines)),
-        None => (outline, None, None),
+    let (run, named, passing, lines) = match other {
+        Some(other) => (other.run, other.named, Some(other.passing), Some(other.lines)),
+        None => (outline, None, None, None),
     };
     let execution = recorded.run.execution();
     let find = |criterion: &Criterion, execution: &mut dyn Execution| {
@@ -89,7 +81,7 @@ pub fn of_recording(order: &DebugOrder, location: &Location) -> Result<(Walk, So
     let assertions = asserted::assertions(&statements, &mut sources);
     let held = asserted::held(&assertions, &table, output.0);
     let building = Building::begin(graph, Arc::clone(&table), Failing { criteria: steps, prior, held });
-    let run = Walked::new(recorded.run, run);
+    let run = Walked::new(recorded.run, run, named);
     let mut walk = Walk::of((run, statements, table), building, passing, output.0);
     walk.assertions = assertions;
     walk.tree = recorded.recording.tree.as_ref().and_then(|tree| tree.parse().ok());
@@ -148,8 +140,8 @@ pub fn of_versions<T>(
     debug: impl FnOnce(Walk, &Versions) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     with_both(order, location, context, talk, |both, _| {
-        let Both { failing, reference, alignment, failure, changed, pair } = both;
-        let mut walk = Walk::new(failing, Some((reference, alignment)), &[(failure.step, Step(u32::MAX))])?;
+        let Both { failing, passing, failure, changed, pair } = both;
+        let mut walk = Walk::new(failing, Some(passing), &[(failure, Step(u32::MAX))])?;
         walk.tree = Some(pair.failing.0);
         debug(walk, &Versions { changed, tree: pair.failing.0 })
     })

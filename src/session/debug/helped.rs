@@ -1,18 +1,15 @@
 //! What a passing run says of the steps of the failing one: where it first differs, and which values are the same.
 
-use crate::explain::facts::Comparison;
+use crate::explain::comparison::Candidate;
+use crate::explain::comparison::Comparison;
 use crate::explain::facts::Used;
 use crate::explain::feedback::Feedback;
 use crate::explain::feedback::control;
 use crate::explain::feedback::recommend::Recommendation;
 use crate::explain::feedback::recommend::State;
-use crate::explain::native::divergence;
-use crate::explain::native::divergence::Candidate;
-use crate::explain::native::facts;
 use crate::session::debug::Walk;
 use crate::session::debug::given;
 use crate::session::debug::judged;
-use crate::session::debug::walked::Walked;
 use crate::session::failure::Failure;
 use crate::session::recorded::failed;
 use crate::trace::step::Step;
@@ -75,13 +72,9 @@ impl Walk {
     /// Where the failing run may begin to differ from the passing one.
     fn divergences(&mut self) -> Result<Vec<Candidate>, Failure> {
         self.grounds()?;
-        let (Some((reference, alignment)), Some(grounds), Walked::Native(run)) =
-            (&mut self.passing, &self.grounds, &mut self.run)
-        else {
-            return Ok(Vec::new());
-        };
+        let (Some(passing), Some(grounds)) = (&mut self.passing, &self.grounds) else { return Ok(Vec::new()) };
         if self.divergences.is_none() {
-            let found = divergence::candidates((run, reference), alignment, &grounds.wrong);
+            let found = passing.candidates(&mut self.run, &grounds.wrong);
             self.divergences = Some(found.map_err(|error| failed(&error))?);
         }
         Ok(self.divergences.clone().unwrap_or_default())
@@ -93,13 +86,11 @@ impl Walk {
     }
 
     fn compared(&mut self, step: Step) -> Result<Option<Comparison>, Failure> {
-        let (Some((reference, alignment)), Walked::Native(run)) = (&mut self.passing, &mut self.run) else {
-            return Ok(None);
-        };
+        let Some(passing) = &mut self.passing else { return Ok(None) };
         if let Some(known) = self.silent.get(&step) {
             return Ok(Some(known.clone()));
         }
-        let found = facts::judge((run, reference), alignment, &self.table.members(step));
+        let found = passing.judge(&mut self.run, &self.table.members(step));
         let found = found.map_err(|error| failed(&error))?;
         self.silent.insert(step, found.clone());
         Ok(Some(found))

@@ -4,16 +4,22 @@
 //! more suspicious.
 
 use crate::explain::align::Alignment;
-use crate::explain::native::facts;
-use crate::explain::native::recorded::Recorded;
+use crate::explain::comparison;
+use crate::explain::comparison::Candidate;
+use crate::explain::comparison::Comparison;
+use crate::explain::java::named::Named;
 use crate::report::Status;
+use crate::session::debug::walked::Walked;
 use crate::session::explain::finding::rename;
+use crate::session::explain::java::taken;
 use crate::session::failure::Failure;
 use crate::session::recorded;
 use crate::session::recorded::Which;
 use crate::session::recorded::failed;
-use crate::trace::native::play::Player;
+use crate::trace::TraceError;
 use crate::trace::run::Run;
+use crate::trace::step::Step;
+use crate::trace::step::Steps;
 use crate::world::repo::locate::Location;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -21,12 +27,38 @@ use std::sync::Arc;
 /// A line that did not run in the passing run is so much more suspicious.
 pub const ONLY_HERE: f64 = 2.0;
 
+/// The passing run.
+pub struct Passing {
+    /// What was recorded.
+    pub run: Walked,
+    /// Which steps of the failing run correspond to which of its own.
+    pub alignment: Alignment,
+}
+
+impl Passing {
+    /// Compares a line of the failing run.
+    ///
+    /// - `members`: its steps, ascending.
+    pub fn judge(&mut self, failing: &mut Walked, members: &[Step]) -> Result<Comparison, TraceError> {
+        comparison::judge((failing.compared(), self.run.compared()), &self.alignment, members)
+    }
+
+    /// Where the failing run may begin to differ.
+    ///
+    /// - `relevant`: the steps on which the failure depends.
+    pub fn candidates(&mut self, failing: &mut Walked, relevant: &Steps) -> Result<Vec<Candidate>, TraceError> {
+        comparison::candidates((failing.compared(), self.run.compared()), &self.alignment, relevant)
+    }
+}
+
 /// Both runs.
 pub struct Compared {
-    /// The failing run.
+    /// Where the steps of the failing run stand.
     pub run: Run,
-    /// The passing run, and which steps correspond.
-    pub passing: (Recorded, Alignment),
+    /// What its objects are called, if it is one of a Java program.
+    pub named: Option<Named>,
+    /// The passing run.
+    pub passing: Passing,
     /// The lines that ran in the passing run.
     pub lines: HashSet<(Arc<str>, u32)>,
 }
@@ -36,10 +68,14 @@ pub struct Compared {
 /// - `failing`: the name of its recording, and its player.
 /// - `name`: the other recording.
 ///
-/// Errors: there is no such recording, it is the same one, or its test did not pass.
+/// Errors: there is no such recording, it is the same one, it is of a program in another language, or its test did not pass.
 ///
 /// Cost: three passes over each run.
-pub fn compare((failing, player): (&str, &mut Player), name: &str, location: &Location) -> Result<Compared, Failure> {
+pub fn compare(
+    (failing, run): (&str, &mut recorded::Run),
+    name: &str,
+    location: &Location,
+) -> Result<Compared, Failure> {
     let other = recorded::open(&Which { recording: Some(name.to_owned()), process: None }, location)?;
     if other.name == failing {
         let message = format!("recording {failing} is the one that is debugged");
@@ -50,13 +86,28 @@ pub fn compare((failing, player): (&str, &mut Player), name: &str, location: &Lo
         let message = format!("in recording {}, the program did not exit with 0", other.name);
         return Err(Failure::new(Status::Error, message).with_hint("`git idd trace list` shows how each test ended"));
     }
-    let mut passing = other.run.into_native()?;
-    rename(player, &mut passing)?;
-    let run = Run::read(player).map_err(|error| failed(&error))?;
-    let reference = Run::read(&mut passing).map_err(|error| failed(&error))?;
-    let statements = facts::statements(&mut passing).map_err(|error| failed(&error))?;
+    let (run, named, mut passing) = match (run, other.run) {
+        (recorded::Run::Native(player), recorded::Run::Native(mut passing)) => {
+            rename(player, &mut passing)?;
+            let run = Run::read(player).map_err(|error| failed(&error))?;
+            let reference = Run::read(&mut passing).map_err(|error| failed(&error))?;
+            (run, None, Walked::new(recorded::Run::Native(passing), reference, None))
+        }
+        (recorded::Run::Java(player), recorded::Run::Java(mut passing)) => {
+            let (ours, theirs, _) = taken(player, &mut passing)?;
+            let ((run, named), (reference, other)) = (ours.into_named(), theirs.into_named());
+            (run, Some(named), Walked::new(recorded::Run::Java(passing), reference, Some(other)))
+        }
+        _ => {
+            let message = format!("recording {} is of a program in another language", other.name);
+            return Err(
+                Failure::new(Status::Error, message).with_hint("`--passing` takes a recording of the same program")
+            );
+        }
+    };
+    let statements = passing.statements().map_err(|error| failed(&error))?;
     let places = statements.places.into_iter().flatten();
     let lines = places.map(|place| (Arc::from(&*place.file), place.line)).collect();
-    let alignment = Alignment::new(&run, &reference);
-    Ok(Compared { run, passing: (Recorded { player: passing, run: reference }, alignment), lines })
+    let alignment = Alignment::new(&run, passing.outline());
+    Ok(Compared { run, named, passing: Passing { run: passing, alignment }, lines })
 }

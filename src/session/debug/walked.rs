@@ -1,7 +1,9 @@
 //! The run that is walked over, in whatever language its program is written.
 
+use crate::explain::comparison::Compared;
 use crate::explain::facts::Facts;
 use crate::explain::java;
+use crate::explain::java::named::Named;
 use crate::explain::native;
 use crate::explain::statements::Statements;
 use crate::session::expression;
@@ -47,6 +49,12 @@ impl From<native::recorded::Recorded> for Walked {
     }
 }
 
+impl From<java::recorded::Recorded> for Walked {
+    fn from(recorded: java::recorded::Recorded) -> Self {
+        Self::Java(Box::new(recorded))
+    }
+}
+
 /// Where the steps of a run stand, and their statements.
 ///
 /// Cost: one pass over the run.
@@ -78,12 +86,42 @@ pub fn graph(run: &mut recorded::Run, output: (Step, Step)) -> Result<Dependence
 
 impl Walked {
     /// A run, and its outline.
-    pub fn new(run: recorded::Run, outline: Run) -> Self {
+    ///
+    /// - `named`: what objects of Java are called, if the run is compared with another one.
+    pub fn new(run: recorded::Run, outline: Run, named: Option<Named>) -> Self {
         match run {
             recorded::Run::Native(player) => native::recorded::Recorded { player: *player, run: outline }.into(),
-            recorded::Run::Java(player) => {
-                Self::Java(Box::new(java::recorded::Recorded { player: *player, run: outline }))
+            recorded::Run::Java(player) => java::recorded::Recorded { player: *player, run: outline, named }.into(),
+        }
+    }
+
+    /// The run, to compare it with another one in the same language.
+    pub fn compared(&mut self) -> &mut dyn Compared {
+        match self {
+            Self::Native(recorded) => &mut **recorded,
+            Self::Java(recorded) => &mut **recorded,
+        }
+    }
+
+    /// Its statements.
+    ///
+    /// Cost: one pass over the run.
+    pub fn statements(&mut self) -> Result<Statements, TraceError> {
+        match self {
+            Self::Native(recorded) => native::facts::statements(&mut recorded.player),
+            Self::Java(recorded) => {
+                let mut found = Statements::new();
+                recorded.player.replay(&mut found)?;
+                Ok(found)
             }
+        }
+    }
+
+    /// Its dependence graph; see [`graph`].
+    pub fn graph(&mut self, output: (Step, Step)) -> Result<Dependences, TraceError> {
+        match self {
+            Self::Native(recorded) => Ok(relevant::dependences(&mut recorded.player, output)?.0),
+            Self::Java(recorded) => uses::dependences(&mut recorded.player, Step(u32::MAX)),
         }
     }
 
@@ -99,10 +137,7 @@ impl Walked {
     ///
     /// - `members`: its steps, ascending.
     pub fn facts(&mut self, members: &[Step]) -> Result<Option<Facts>, TraceError> {
-        match self {
-            Self::Native(recorded) => native::facts::facts(recorded, members),
-            Self::Java(recorded) => java::facts::facts(recorded, members),
-        }
+        self.compared().facts(members)
     }
 
     /// Searches from a step on: the first one after it, or the last one before it.

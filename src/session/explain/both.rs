@@ -2,9 +2,13 @@
 
 use crate::explain;
 use crate::explain::align::Alignment;
+use crate::explain::java;
+use crate::explain::java::taken::Taken;
 use crate::explain::native::recorded::Recorded;
 use crate::outcome;
 use crate::session::context::Context;
+use crate::session::debug::passing::Passing;
+use crate::session::debug::walked::Walked;
 use crate::session::explain::change;
 use crate::session::explain::finding::no_difference;
 use crate::session::explain::finding::rename;
@@ -16,20 +20,20 @@ use crate::session::explain::with_explainer;
 use crate::session::failure::Failure;
 use crate::session::order::ExplainOrder;
 use crate::session::talk::Talk;
+use crate::trace::java::player::Player;
 use crate::trace::run::Run;
+use crate::trace::step::Step;
 use crate::world::repo::locate::Location;
 use crate::world::run::sandbox::Sandbox;
 
 /// Both runs.
 pub struct Both {
     /// The failing run.
-    pub failing: Recorded,
+    pub failing: Walked,
     /// The run of the reference.
-    pub reference: Recorded,
-    /// Which of their steps correspond.
-    pub alignment: Alignment,
-    /// The first difference that can be seen from outside.
-    pub failure: explain::failure::Failure,
+    pub passing: Passing,
+    /// The step of the first difference that can be seen from outside.
+    pub failure: Step,
     /// The lines of the failing version that the change touches.
     pub changed: change::Lines,
     /// The versions.
@@ -57,6 +61,16 @@ impl Explainer<'_> {
         (pair, changed): (Pair, change::Lines),
         talk: &mut dyn Talk,
     ) -> Result<Both, Failure> {
+        if let Some((bad, good)) = self.java_sides(sandbox, &pair, talk)? {
+            let (runs, wrong, _) = self.java_runs(&bad, &good)?;
+            let run = |(player, taken): (Player, Taken)| {
+                let (run, named) = taken.into_named();
+                Walked::from(java::recorded::Recorded { player, run, named: Some(named) })
+            };
+            let (failing, reference) = (run(runs.failing), run(runs.reference));
+            let passing = Passing { run: reference, alignment: runs.alignment };
+            return Ok(Both { failing, passing, failure: wrong.step, changed, pair });
+        }
         let good = self.passing(&pair, sandbox, talk)?;
         talk.say("Building and running the failing version.");
         let longest = good.duration * LONGER.0 + LONGER.1;
@@ -74,8 +88,8 @@ impl Explainer<'_> {
         let other = Run::read(&mut reference)?;
         let alignment = Alignment::new(&run, &other);
         let failure = explain::failure::Failure::find(&run, &other, &alignment, endings).ok_or_else(no_difference)?;
-        let failing = Recorded { player: failing, run };
-        let reference = Recorded { player: reference, run: other };
-        Ok(Both { failing, reference, alignment, failure, changed, pair })
+        let failing = Recorded { player: failing, run }.into();
+        let passing = Passing { run: Recorded { player: reference, run: other }.into(), alignment };
+        Ok(Both { failing, passing, failure: failure.step, changed, pair })
     }
 }

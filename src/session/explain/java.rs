@@ -6,15 +6,14 @@ mod switching;
 
 use crate::explain::align::Alignment;
 use crate::explain::align::statements::Names;
-use crate::explain::align::statements::Version;
 use crate::explain::failure;
 use crate::explain::failure::Ending;
 use crate::explain::java::chain;
 use crate::explain::java::chain::Begin;
 use crate::explain::java::effects::Effects;
 use crate::explain::java::effects::Remedy;
-use crate::explain::java::statements;
 use crate::explain::java::story;
+use crate::explain::java::taken;
 use crate::explain::java::taken::MAX_STEPS;
 use crate::explain::java::taken::Taken;
 use crate::explain::link::Link;
@@ -60,7 +59,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 /// A version that was built and run.
-struct Side {
+pub(super) struct Side {
     place: PathBuf,
     processes: Vec<Process>,
     ending: outcome::Ending,
@@ -113,16 +112,16 @@ struct Begun {
 }
 
 /// Both runs of a program.
-struct Runs {
-    failing: (Player, Taken),
-    reference: (Player, Taken),
-    alignment: Alignment,
+pub(super) struct Runs {
+    pub(super) failing: (Player, Taken),
+    pub(super) reference: (Player, Taken),
+    pub(super) alignment: Alignment,
     remarks: Vec<String>,
 }
 
 /// Where a run fails, and how, in a clause.
-struct Wrong {
-    step: Step,
+pub(super) struct Wrong {
+    pub(super) step: Step,
     what: String,
 }
 
@@ -134,12 +133,32 @@ impl Explainer<'_> {
         (pair, changed): (&Pair, &change::Lines),
         talk: &mut dyn Talk,
     ) -> Result<Option<Chain>, Failure> {
-        let begin = Instant::now();
-        if Tools::of_java(self.location, self.context, pair.failing.0).is_none() {
-            return Ok(None);
-        }
         if let Some(budget) = self.order.switch_budget {
             return self.explain_java_switched(budget, sandbox, (pair, changed), talk);
+        }
+        let begin = Instant::now();
+        let Some((bad, good)) = self.java_sides(sandbox, pair, talk)? else { return Ok(None) };
+        let seconds = begin.elapsed().as_secs_f64();
+        talk.say("Searching for the chain.");
+        let searched = Instant::now();
+        let (mut runs, wrong, number) = self.java_runs(&bad, &good)?;
+        let Begun { mut chain, remedies, .. } = self.java_chain(&mut runs, &wrong, (pair, changed), Touched::Change)?;
+        drop(runs);
+        self.finish((&mut chain, &remedies), (&bad, number, pair.failing.0), (sandbox, talk))?;
+        chain.figures.build_seconds = seconds;
+        chain.figures.seconds = searched.elapsed().as_secs_f64();
+        Ok(Some(chain))
+    }
+
+    /// Runs both versions, the failing one first in the result; `None` if the test runs no Java program.
+    pub(super) fn java_sides(
+        &self,
+        sandbox: &mut Sandbox,
+        pair: &Pair,
+        talk: &mut dyn Talk,
+    ) -> Result<Option<(Side, Side)>, Failure> {
+        if Tools::of_java(self.location, self.context, pair.failing.0).is_none() {
+            return Ok(None);
         }
         talk.say("Building and running the reference; Java programs are recorded.");
         let good = self.java_side("good", pair.reference, sandbox, talk)?;
@@ -158,16 +177,7 @@ impl Explainer<'_> {
         sandbox.keep_products();
         let bad = self.java_side("bad", pair.failing.0, sandbox, talk)?;
         bad.check_failing()?;
-        let seconds = begin.elapsed().as_secs_f64();
-        talk.say("Searching for the chain.");
-        let searched = Instant::now();
-        let (mut runs, wrong, number) = self.java_runs(&bad, &good)?;
-        let Begun { mut chain, remedies, .. } = self.java_chain(&mut runs, &wrong, (pair, changed), Touched::Change)?;
-        drop(runs);
-        self.finish((&mut chain, &remedies), (&bad, number, pair.failing.0), (sandbox, talk))?;
-        chain.figures.build_seconds = seconds;
-        chain.figures.seconds = searched.elapsed().as_secs_f64();
-        Ok(Some(chain))
+        Ok(Some((bad, good)))
     }
 
     fn java_instruments<'i>(
@@ -202,7 +212,7 @@ impl Explainer<'_> {
     }
 
     /// The runs of the first program that fails in a way that the recordings show, and its number.
-    fn java_runs(&self, bad: &Side, good: &Side) -> Result<(Runs, Wrong, usize), Failure> {
+    pub(super) fn java_runs(&self, bad: &Side, good: &Side) -> Result<(Runs, Wrong, usize), Failure> {
         let mut is_any = false;
         for (number, process) in bad.processes.iter().enumerate() {
             if !self.is_wanted(number, process) {
@@ -353,26 +363,28 @@ fn remedies(
 
 fn too_long() -> Failure {
     let message = format!("a run of the program has more than {MAX_STEPS} steps");
-    Failure::new(Status::Error, message).with_hint("explain a smaller test: one test method, or less input")
+    Failure::new(Status::Error, message).with_hint("take a smaller test: one test method, or less input")
 }
 
-/// Takes both runs down by names that both versions share.
+/// Takes both runs down by names that both versions share; see [`taken::both`].
+///
+/// Errors: a run is too long.
+pub(in crate::session) fn taken(
+    failing: &mut Player,
+    reference: &mut Player,
+) -> Result<(Taken, Taken, Arc<Names>), Failure> {
+    let found = taken::both(failing, reference)?;
+    if found.0.run.n_steps().max(found.1.run.n_steps()) > MAX_STEPS {
+        return Err(too_long());
+    }
+    Ok(found)
+}
+
+/// Takes both runs down, and says which steps correspond.
 ///
 /// Cost: plays each run once.
 fn runs(mut failing: Player, mut reference: Player) -> Result<Runs, Failure> {
-    let mut functions = [Vec::new(), Vec::new()];
-    for (player, found) in [&mut failing, &mut reference].into_iter().zip(&mut functions) {
-        let program = &mut player.machine.program;
-        program.meet_all()?;
-        found.extend(program.methods().iter().map(|method| statements::function(method, program)));
-    }
-    let names = Arc::new(Names::new(&functions[0], &functions[1]));
-    failing.machine.program.rename(&names.naming(Version::First));
-    reference.machine.program.rename(&names.naming(Version::Second));
-    let (ours, theirs) = (Taken::read(&mut failing)?, Taken::read(&mut reference)?);
-    if ours.run.n_steps().max(theirs.run.n_steps()) > MAX_STEPS {
-        return Err(too_long());
-    }
+    let (ours, theirs, names) = taken(&mut failing, &mut reference)?;
     let alignment = Alignment::new(&ours.run, &theirs.run);
     let mut remarks = without_counterpart(&names);
     if ours.run.n_threads > 1 || theirs.run.n_threads > 1 {

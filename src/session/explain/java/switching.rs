@@ -35,6 +35,7 @@ use crate::session::explain::model::interrupted;
 use crate::session::explain::sides::job;
 use crate::session::failure::Failure;
 use crate::session::record::instruments::Ran;
+use crate::session::record::instruments::Tools;
 use crate::session::record::observe;
 use crate::session::talk::Talk;
 use crate::trace::java::uses;
@@ -116,6 +117,9 @@ impl Explainer<'_> {
         talk: &mut dyn Talk,
     ) -> Result<Option<Chain>, Failure> {
         let begin = Instant::now();
+        if Tools::of_java(self.location, self.context, pair.failing.0).is_none() {
+            return Ok(None);
+        }
         talk.say("Building and running the failing version; Java programs are recorded.");
         sandbox.keep_products();
         let bad = self.java_side("bad", pair.failing.0, sandbox, talk)?;
