@@ -101,7 +101,7 @@ impl Values<'_> {
     }
 
     /// Whether a value is that of the same name there; of several calls of one function, what the same one of them returned.
-    /// `None` if there is none.
+    /// What a call returned that did not return there is another value. `None` if there is no such variable.
     fn is_same(&self, ours: &[Used], index: usize, theirs: &[Used]) -> Option<bool> {
         let used = &ours[index];
         let name = self.text(&used.name, true);
@@ -109,6 +109,9 @@ impl Values<'_> {
         if used.name.ends_with("()") {
             let nth = ours[..index].iter().filter(|other| other.name == used.name).count();
             same = same.into_iter().skip(nth).take(1).collect();
+            if same.is_empty() {
+                return Some(false);
+            }
         }
         let value = self.failing.value(used, Some(self.alignment));
         let is_same = |other: &&Used| self.reference.value(other, None) == value;

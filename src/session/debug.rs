@@ -313,7 +313,8 @@ impl Walk {
     /// The latest value that was right after the steps that computed it, and wrong where it was used: these two steps.
     /// What should have changed it between them is missing.
     pub fn gap(&self) -> Option<(Step, Step)> {
-        gap::find(&self.table, &self.judged).map(|gap| (gap.right, gap.wrong))
+        let grounds = self.grounds.as_ref()?;
+        gap::find((&grounds.graph, &self.table), &self.judged).map(|gap| (gap.right, gap.wrong))
     }
 
     /// How the last answer contradicts an earlier one.

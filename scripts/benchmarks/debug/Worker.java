@@ -23,17 +23,13 @@ import jdk.internal.org.objectweb.asm.Handle;
 import jdk.internal.org.objectweb.asm.Label;
 import jdk.internal.org.objectweb.asm.MethodVisitor;
 import jdk.internal.org.objectweb.asm.Opcodes;
-import org.junit.runner.Description;
-import org.junit.runner.JUnitCore;
-import org.junit.runner.Request;
 import org.junit.runner.Result;
-import org.junit.runner.notification.Failure;
 
 /**
  * Compiles and runs single test methods in one warm virtual machine.
  *
- * <p>`one CLASS METHOD` runs a test method, and exits with 1 if it fails. `serve CLASSES` answers commands on standard input,
- * words separated by tabs; each answer ends with a line with a full stop.
+ * <p>The argument is the directory of the classes. Commands come on standard input, words separated by tabs; each answer ends
+ * with a line with a full stop.
  */
 public class Worker {
     private static final PrintStream OUT = System.out;
@@ -43,15 +39,7 @@ public class Worker {
     private static long total;
 
     public static void main(String[] words) throws Exception {
-        if (words[0].equals("one")) {
-            Result result = test(Worker.class.getClassLoader(), words[1], words[2]);
-            for (Failure failure : result.getFailures()) {
-                System.out.println(failure.getException());
-            }
-            System.out.println(result.wasSuccessful() ? "OK" : "FAILED");
-            System.exit(result.wasSuccessful() ? 0 : 1);
-        }
-        File classes = new File(words[1]);
+        File classes = new File(words[0]);
         PrintStream nothing = new PrintStream(OutputStream.nullOutputStream());
         System.setOut(nothing);
         System.setErr(nothing);
@@ -131,19 +119,13 @@ public class Worker {
         return found;
     }
 
-    private static Result test(ClassLoader loader, String name, String method) throws ClassNotFoundException {
-        Class<?> of = Class.forName(name, false, loader);
-        Request request = Request.classWithoutSuiteMethod(of).filterWith(Description.createTestDescription(of, method));
-        return new JUnitCore().run(request);
-    }
-
     /** `pass`, `fail`, `error` if the test is not there, or `timeout`. */
     @SuppressWarnings("removal")
     private static String run(ClassLoader loader, String[] asked) throws InterruptedException {
         String[] told = {"error"};
         Thread thread = new Thread(null, () -> {
             try {
-                Result result = test(loader, asked[1], asked[2]);
+                Result result = One.test(loader, asked[1], asked[2]);
                 if (result.getRunCount() == 1 && result.getIgnoreCount() == 0) {
                     told[0] = result.wasSuccessful() ? "pass" : "fail";
                 }

@@ -8,7 +8,8 @@ in the lines of the fault is recommended. A trial that gives no walk counts as n
 The ways: `expected` is what `git idd debug` does, with `+help` the program without the fault answers what it can;
 `microbat` is the state machine of the paper, `dominators` its simple inference with untried options taken up again,
 `slicing` reads the backward slice, `divide` is divide and query, and `states` is a search by halves in time, by a person
-who can compare whole states. Without options the trials are the seeded faults of `bench chain`. Raw rows go to
+who can compare whole states. Without options the trials are the seeded faults of `bench chain`. With
+`--java`, the trials are mutants of Java libraries on lines that a passing test method runs. Raw rows go to
 target/bench/debug.jsonl.
 """
 
@@ -67,7 +68,7 @@ def summary(rows, name, way):
     found = [walk for walk in walks if walk["found"]]
     answers = [walk["answers"] for walk in found]
     mean = lambda values: statistics.mean(values) if values else None
-    return [name, way, len(rows), f"{100 * len(found) / len(rows):.1f} %", mean([float(walk["steps"]) for walk in walks]), mean([float(answer) for answer in answers]),
+    return [name, way, len(rows), f"{100 * len(found) / len(rows):.1f} %", mean([float(walk["steps"]) for walk in walks]), max((walk["steps"] for walk in walks), default=None), mean([float(answer) for answer in answers]),
             statistics.median(answers) if answers else None, sorted(answers)[math.ceil(0.9 * len(answers)) - 1] if answers else None,
             mean([float(walk["unclear"]) for walk in found]), f"{1000 * max((walk['longest_recommendation'] for walk in walks), default=0):.0f} ms"]
 
@@ -76,7 +77,7 @@ def tables(rows):
     """Found, length of the runs, and answers, by group and way; answers are those of the trials that are found."""
     groups = list(dict.fromkeys(row["group"] for row in rows))
     ways = list(dict.fromkeys(way for row in rows for way in row.get("ways", {})))
-    head = ["group", "way", "trials", "found", "steps, mean", "answers, mean", "median", "90 %", "of them unclear", "longest recommendation"]
+    head = ["group", "way", "trials", "found", "steps, mean", "max", "answers, mean", "median", "90 %", "of them unclear", "longest recommendation"]
     lines = [summary([row for row in rows if row["group"] == group], group, way) for group in groups for way in ways]
     if len(groups) > 1:
         lines += [summary(rows, "all", way) for way in ways]

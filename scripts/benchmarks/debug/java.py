@@ -22,7 +22,7 @@ class Worker:
     """A virtual machine that compiles sources and runs test methods; it is started again if a test ends it."""
 
     def __init__(self, place, classes, path):
-        self.words = ["java", "-Xmx1g", *ASM, "-cp", os.pathsep.join([str(place), *path]), "Worker", "serve", str(classes)]
+        self.words = ["java", "-Xmx1g", *ASM, "-cp", os.pathsep.join([str(place), *path]), "Worker", str(classes)]
         self.cwd, self.child = classes.parent, None
 
     def ask(self, *words):
@@ -63,7 +63,7 @@ class Library:
         self.tested = table.get("tested", ["**/*Test.java"])
         self.place, self.classes = scratch / "worker", scratch / "stage" / "classes"
         self.place.mkdir(parents=True, exist_ok=True)
-        command = ["javac", "-nowarn", *ASM, "-cp", os.pathsep.join(self.path), "-d", self.place, HERE / "Worker.java"]
+        command = ["javac", "-nowarn", *ASM, "-cp", os.pathsep.join(self.path), "-d", self.place, HERE / "Worker.java", HERE / "One.java"]
         subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
         self.worker = Worker(self.place, self.classes, self.path)
         if not self.classes.exists():
@@ -90,6 +90,7 @@ class Library:
             sources = [path for path in files if path.suffix == ".java" and self.is_wanted(path)]
             told = self.worker.ask("compile", self.classes, *self.javac(self.classes), "--", *sources)
             if told[:1] != ["ok"]:
+                shutil.rmtree(self.classes)
                 raise SystemExit(f"{self.name}: {directory} does not build: {told}")
             for path in files:
                 if path.suffix not in (".java", ".html"):
@@ -133,7 +134,7 @@ def covered(library, test, max_lines):
 def write(repo, name, text, encoding):
     path = repo / "src" / name
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding=encoding, newline="")
+    path.write_bytes(text.encode(encoding))
 
 
 def commit(repo, env, subject):
@@ -172,7 +173,7 @@ def of_library(library, encoding, options, make, scratch):
         every = []
         for file in sorted(lines):
             if file not in known:
-                known[file] = mutants(library.source(file).read_text(encoding=encoding, newline=""))
+                known[file] = mutants(library.source(file).read_bytes().decode(encoding))
             every += [(file, number, text) for number, text in known[file] if number in lines[file]]
         chance.shuffle(every)
         n_killed = 0
@@ -198,12 +199,12 @@ def trial(library, places, mutant, test, make, scratch):
     (repo, out), (file, number, text, encoding), env = places, mutant, environment(scratch)
     kept = out.rename(repo.parent / "out")
     subprocess.run(["git", "init", "-q", "-b", "main"], cwd=repo, env=env, check=True)
-    write(repo, file, library.source(file).read_text(encoding=encoding, newline=""), encoding)
+    write(repo, file, library.source(file).read_bytes().decode(encoding), encoding)
     commit(repo, env, "good")
     write(repo, file, text, encoding)
     kept.rename(out)
     commit(repo, env, "bad")
     build = "; ".join(f"cp -al {entry} ." for entry in [library.classes, *(library.classes.parent / file.name for file in library.files)])
     path = os.pathsep.join(["out", "classes", str(library.place), *library.path])
-    command = f"exec java -XX:TieredStopAtLevel=1 -Xss8m -cp {path} Worker one {test[0]} {test[1]}"
+    command = f"exec java -XX:TieredStopAtLevel=1 -Xss8m -cp {path} One {test[0]} {test[1]}"
     return make(library.name, f"{file}:{number} {test[0]}.{test[1]}", repo, ("HEAD", "HEAD~1"), build, command, scratch)

@@ -17,6 +17,9 @@ use crate::trace::step::Step;
 /// The steps of a gap that are suspected, at most.
 const MAX_STEPS: usize = 2000;
 
+/// Steps before one that should not run that are looked at for a call.
+const MAX_BESIDE: usize = 1_000_000;
+
 /// A value that was right after a step and wrong at a later one. What should have changed it between them is missing.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Gap {
@@ -35,13 +38,21 @@ fn around(table: &Table, step: Step) -> HashSet<Step> {
 
 /// The latest gap: steps that computed a value were right, or it was right where it was used, and it was wrong where it was
 /// used later. A call that passed the value on, and is still open, does not count.
-pub fn find(table: &Table, judged: &[Judged]) -> Option<Gap> {
+///
+/// Of a step that should not run, although it should be come to as far as its decision or its call says, the same holds: what
+/// ran before it should have left the method.
+pub fn find(both: (&Dependences, &Table), judged: &[Judged]) -> Option<Gap> {
+    let table = both.1;
     let is_right = |maker: &Step| {
         let step = table.shown(*maker);
         judged.iter().any(|answer| answer.step == step && answer.feedback == Feedback::Correct)
     };
     let of_answer = |answer: &Judged| {
-        let Feedback::WrongValue(wrong) = &answer.feedback else { return None };
+        let wrong = match &answer.feedback {
+            Feedback::WrongPath => return left(both, judged, answer.step),
+            Feedback::WrongValue(wrong) => wrong,
+            _ => return None,
+        };
         let around = around(table, answer.step);
         let gaps = wrong.iter().filter_map(|index| answer.makers.get(*index)).filter_map(|whole| {
             let is_over = |maker: &&Step| !around.contains(&table.shown(**maker)) && **maker != Step::START;
@@ -68,6 +79,27 @@ pub fn find(table: &Table, judged: &[Judged]) -> Option<Gap> {
     };
     let gaps = judged.iter().rev().filter_map(of_answer).map(cut);
     gaps.into_iter().find(|gap| gap.right < gap.wrong)
+}
+
+/// The gap before a step that should not run, if nothing decided for it, or what did is right: in the latest call beside it
+/// that has steps which were not judged, something should have thrown an exception.
+fn left(both: (&Dependences, &Table), judged: &[Judged], wrong: Step) -> Option<Gap> {
+    let table = both.1;
+    let of = |step: Step| judged.iter().filter(move |answer| answer.step == step && answer.is_clear());
+    if let Some(decider) = control(both, wrong)
+        && !of(decider).any(|answer| answer.feedback != Feedback::WrongPath)
+    {
+        return None;
+    }
+    let mut is_open = false;
+    for step in (1..wrong.0).rev().take(MAX_BESIDE).map(Step).filter(|step| table.shown(*step) == *step) {
+        if table.parent(step) != table.parent(wrong) {
+            is_open |= of(step).next().is_none();
+        } else if is_open {
+            return Some(Gap { right: Step(step.0 - 1), wrong, known: 1.0 });
+        }
+    }
+    None
 }
 
 /// The statements of the decisions that could have led to other values of what wrong steps use.
@@ -124,28 +156,28 @@ mod tests {
     #[test]
     fn a_value_that_was_right_when_it_was_computed_and_wrong_at_its_use_should_have_changed_between_them() {
         // 4 uses the value of 1; 2 and 3 have nothing to do with it.
-        let (_, table) = run(&[&[], &[], &[], &[1]]);
+        let (graph, table) = run(&[&[], &[], &[], &[1]]);
         let all = [judged(4, Feedback::WrongValue(vec![0]), &[1]), judged(1, Feedback::Correct, &[])];
-        assert_eq!(find(&table, &all[..1]), None);
-        assert_eq!(find(&table, &all), Some(Gap { right: Step(1), wrong: Step(4), known: 1.0 }));
+        assert_eq!(find((&graph, &table), &all[..1]), None);
+        assert_eq!(find((&graph, &table), &all), Some(Gap { right: Step(1), wrong: Step(4), known: 1.0 }));
     }
 
     #[test]
     fn a_value_that_was_right_at_one_use_and_wrong_at_a_later_one_should_have_changed_between_them() {
         // 2 and 5 use the value of 1.
-        let (_, table) = run(&[&[], &[1], &[], &[], &[1]]);
+        let (graph, table) = run(&[&[], &[1], &[], &[], &[1]]);
         let all = [judged(5, Feedback::WrongValue(vec![0]), &[1]), judged(2, Feedback::Correct, &[1])];
-        assert_eq!(find(&table, &all), Some(Gap { right: Step(2), wrong: Step(5), known: 1.0 }));
+        assert_eq!(find((&graph, &table), &all), Some(Gap { right: Step(2), wrong: Step(5), known: 1.0 }));
     }
 
     #[test]
     fn an_earlier_step_that_is_wrong_ends_the_gap() {
-        let (_, table) = run(&[&[], &[], &[], &[], &[1]]);
+        let (graph, table) = run(&[&[], &[], &[], &[], &[1]]);
         let all = [
             judged(5, Feedback::WrongValue(vec![0]), &[1]),
             judged(1, Feedback::Correct, &[]),
             judged(3, Feedback::WrongPath, &[]),
         ];
-        assert_eq!(find(&table, &all).map(|gap| gap.wrong), Some(Step(3)));
+        assert_eq!(find((&graph, &table), &all).map(|gap| gap.wrong), Some(Step(3)));
     }
 }

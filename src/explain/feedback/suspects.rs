@@ -115,7 +115,7 @@ impl Suspects {
 
     /// With what a gap between right and wrong values adds; `None` if there is none.
     pub fn with_gap(&self, both: (&Dependences, &Table), judged: &[Judged]) -> Option<Self> {
-        let gap = gap::find(both.1, judged)?;
+        let gap = gap::find(both, judged)?;
         let mut suspects = self.clone();
         suspects.fill(&gap.shares(both, judged, self.by));
         suspects.normalise(both.1);

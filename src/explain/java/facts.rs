@@ -27,6 +27,9 @@ use std::sync::Arc;
 /// Of a line that the library calls back from often, so many steps are shown, the first.
 const MAX_MEMBERS: usize = 256;
 
+/// Of the values that methods which the library calls back from a step returned, so many are shown, the first.
+const MAX_RETURNED: usize = 32;
+
 /// How the name of what the library keeps in an object begins.
 pub(in crate::explain::java) const CONTENTS: &str = "contents of ";
 
@@ -47,7 +50,7 @@ const SWITCH: &str = ".$assertionsDisabled";
 /// Cost: plays from the last checkpoint before the first of them to the end of the last one.
 pub fn facts(recorded: &mut Recorded, members: &[Step]) -> Result<Option<Facts>, TraceError> {
     let members = &members[..members.len().min(MAX_MEMBERS)];
-    let beside = Beside { members, found: HashMap::new(), open: None };
+    let beside = Beside { members, found: HashMap::new(), open: None, thrown: None };
     let mut watch = (Focus::new(members, Step(u32::MAX)), beside);
     recorded.player.replay_from(members.first().copied().unwrap_or(Step::START), &mut watch)?;
     let (focus, mut beside) = watch;
@@ -108,6 +111,8 @@ struct Beside<'m> {
     found: HashMap<Step, Own>,
     /// A decision whose way is not known yet: its activation, its step, and its instruction.
     open: Option<(u64, Step, u32)>,
+    /// The last exception.
+    thrown: Option<String>,
 }
 
 impl Beside<'_> {
@@ -148,12 +153,20 @@ impl Watch for Beside<'_> {
 
     fn leaves(&mut self, machine: &Machine, frame: &Frame, is_return: bool, result: Option<Value>) {
         self.open.take_if(|(number, ..)| *number == frame.number);
-        let Some(result) = result.filter(|_| is_return && frame.is_direct) else { return };
-        let descriptor = result_type(&frame.method.descriptor);
-        let object = result.object().filter(|_| descriptor.starts_with(['L', '[']));
-        let (target, value) =
-            (object.and_then(|object| structure(machine, object)), text::value(machine, descriptor, result));
-        if let Some(own) = self.of(frame.caller) {
+        let (target, value) = match result {
+            Some(result) if is_return => {
+                let descriptor = result_type(&frame.method.descriptor);
+                let object = result.object().filter(|_| descriptor.starts_with(['L', '[']));
+                (object.and_then(|object| structure(machine, object)), text::value(machine, descriptor, result))
+            }
+            // The exception that left the method takes the place of what it returns.
+            _ if !is_return => (None, self.thrown.clone().unwrap_or_else(|| "an exception".to_owned())),
+            _ => return,
+        };
+        let is_direct = frame.is_direct;
+        let own = self.of(frame.caller);
+        // What the library was given by a method that it called back counts, too: `equals`, `compare`.
+        if let Some(own) = own.filter(|own| is_direct || own.returned.len() < MAX_RETURNED) {
             own.returned.push(Used {
                 name: format!("{}()", frame.method.name),
                 value: Some(value),
@@ -162,6 +175,10 @@ impl Watch for Beside<'_> {
                 target,
             });
         }
+    }
+
+    fn throws(&mut self, machine: &Machine, _frame: &Frame, exception: Value) {
+        self.thrown = exception.object().map(|object| text::object(machine, object));
     }
 
     fn is_done(&self) -> bool {

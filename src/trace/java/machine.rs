@@ -18,6 +18,7 @@ use crate::instrument::java::sites::Site;
 use crate::trace::TraceError;
 use crate::trace::flow::BlockId;
 use crate::trace::index::Index;
+use crate::trace::index::Keys;
 use crate::trace::java::frame::Fit;
 use crate::trace::java::frame::Frame;
 use crate::trace::java::memory::Location;
@@ -32,6 +33,7 @@ use crate::trace::java::streams::Record;
 use crate::trace::java::value::Value;
 use crate::trace::step::Step;
 use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 mod calls;
@@ -97,6 +99,21 @@ pub struct Thread {
     pub frames: Vec<Frame>,
     /// The step that threw the last exception.
     threw: Option<Step>,
+    /// By the key of a method: how often code that is not recorded called it first in the thread.
+    n_roots: HashMap<u64, u64>,
+}
+
+impl Thread {
+    /// The index of the next activation of a method below which there is no other one.
+    fn root(&mut self, thread: u32, method: u64) -> Index {
+        let root = Index::root(thread);
+        if !Keys::is_shared(method) {
+            return root;
+        }
+        let n = self.n_roots.entry(method).or_insert(0);
+        *n += 1;
+        root.below(method).again(*n)
+    }
 }
 
 /// A process.
@@ -282,7 +299,7 @@ impl Machine {
             return Err(TraceError::Damaged("activations without an end"));
         }
         let is_initialiser = &*method.name == "<clinit>";
-        let (mut caller, mut base, mut is_direct) = (Step::START, Index::root(self.thread), false);
+        let (mut caller, mut base, mut is_direct) = (Step::START, None, false);
         while let Some(mut frame) = self.pop() {
             let stop = frame.stop();
             if frame.returns() && !(is_initialiser && frame.may_initialise()) {
@@ -310,14 +327,14 @@ impl Machine {
                     && (!callee.is_constructor() || member.class == method.class);
             }
             caller = frame.step;
-            base = frame.regions.call(method.keys.function);
+            base = Some(frame.regions.call(method.keys.function));
             self.push(frame);
             break;
         }
-        if let Some(thread) = self.threads.get_mut(&self.thread) {
-            // What was thrown before was caught in code that is not recorded.
-            thread.threw = None;
-        }
+        let thread = self.threads.entry(self.thread).or_default();
+        // What was thrown before was caught in code that is not recorded.
+        thread.threw = None;
+        let base = base.unwrap_or_else(|| thread.root(self.thread, method.keys.function));
         self.n_frames += 1;
         let mut frame = Frame::new(self.n_frames, method, base);
         (frame.caller, frame.is_direct) = (caller, is_direct);
@@ -545,15 +562,19 @@ impl Machine {
             _ => None,
         };
         watch.leaves(self, &frame, true, result);
-        self.came_back(&frame);
+        self.came_back(&frame, watch);
     }
 
     /// Notes in the activation below that one has ended, by a return or an exception.
-    fn came_back(&mut self, frame: &Frame) {
+    fn came_back<W: Watch>(&mut self, frame: &Frame, watch: &mut W) {
         if let Some(below) = self.threads.get_mut(&self.thread).and_then(|thread| thread.frames.last_mut())
             && below.pending.is_some()
         {
             below.returned = Some((frame.step, frame.is_direct));
+            if !frame.is_direct {
+                // The library may call back again before it returns.
+                watch.uses(below.step, frame.step, What::Returned);
+            }
         }
     }
 
@@ -603,7 +624,7 @@ impl Machine {
     fn leave_by_exception<W: Watch>(&mut self, frame: &Frame, watch: &mut W) {
         self.n_unwound += 1;
         watch.leaves(self, frame, false, None);
-        self.came_back(frame);
+        self.came_back(frame, watch);
         if let Some(thread) = self.threads.get_mut(&self.thread).filter(|thread| thread.frames.is_empty()) {
             thread.threw = None;
         }
