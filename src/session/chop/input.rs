@@ -167,8 +167,8 @@ pub fn inputs(
 pub fn names(entries: &[Entry]) -> Vec<String> {
     // Where single arguments are known, those say more than their number.
     let has_argument = entries.iter().any(|entry| matches!(entry.source, Source::Argument(_)));
-    let named = entries.iter().filter(|entry| !has_argument || entry.source != Source::Arguments);
-    let mut names: Vec<String> = named.map(|entry| entry.source.to_string()).collect();
+    let shown = entries.iter().filter(|entry| !has_argument || entry.source != Source::Arguments);
+    let mut names: Vec<String> = shown.map(|entry| entry.source.to_string()).collect();
     names.sort();
     names.dedup();
     names

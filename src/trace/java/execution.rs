@@ -106,8 +106,8 @@ impl Execution for Player {
     /// It does unless `println` ended the line.
     fn ends_text(&mut self, place: Byte) -> Result<bool, TraceError> {
         let outputs = output::outputs(self)?;
-        let of_step = outputs.written.iter().filter(|written| written.step == place.step);
-        let written = of_step.skip(place.nth).next();
+        let mut of_step = outputs.written.iter().filter(|written| written.step == place.step);
+        let written = of_step.nth(place.nth);
         Ok(written.and_then(|written| written.bytes.as_ref()?.last()) != Some(&b'\n'))
     }
 }

@@ -88,9 +88,15 @@ impl Frame {
         }
     }
 
-    /// The control dependence of its current step.
+    /// The control dependence of its current step. What initialises a class runs once, whoever uses the class first.
     pub fn decider(&self) -> Step {
-        self.regions.decider().unwrap_or(self.caller)
+        let caller = || if self.is_initialiser() { Step::START } else { self.caller };
+        self.regions.decider().unwrap_or_else(caller)
+    }
+
+    /// Whether it initialises a class.
+    pub fn is_initialiser(&self) -> bool {
+        &*self.method.name == "<clinit>"
     }
 
     /// The place of its current statement.

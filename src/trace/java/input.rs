@@ -73,6 +73,13 @@ struct Seen {
     place: Option<Place>,
 }
 
+impl Seen {
+    /// Whether something was read, and not only the place changed.
+    fn is_read(&self) -> bool {
+        !matches!(self.extent, Extent::Mark | Extent::Reset)
+    }
+}
+
 /// Takes down what a program reads while it is played.
 #[derive(Debug, Default)]
 pub struct Reader {
@@ -86,6 +93,7 @@ pub struct Reader {
     /// What calls do, by their addresses in memory.
     effects: HashMap<usize, Option<Effect>>,
     seen: Vec<Seen>,
+    n_reads: usize,
 }
 
 /// The number of classes that the machine knows is small, but calls are many: this is asked only of a new reader.
@@ -97,13 +105,19 @@ fn is_recorded(machine: &Machine, class: &str) -> bool {
 impl Reader {
     /// The number of reads so far.
     pub fn n_reads(&self) -> usize {
-        self.seen.len()
+        self.n_reads
+    }
+
+    fn push(&mut self, seen: Seen) {
+        self.n_reads += usize::from(seen.is_read());
+        self.seen.push(seen);
     }
 
     /// What was read, in order.
     fn entries(self, contents: &mut Contents<'_>) -> Vec<Entry> {
         let mut cursors: HashMap<usize, Cursor> = HashMap::new();
         let mut entry = |seen: Seen| {
+            let is_read = seen.is_read();
             let (begin, length, is_exact) = match seen.open {
                 Some(open) => {
                     let cursor = cursors.entry(open).or_insert_with(|| Cursor::new(contents(&seen.source)));
@@ -113,9 +127,9 @@ impl Reader {
             };
             let Seen { source, step, function, place, .. } = seen;
             let landing = Landing::Nowhere;
-            Entry { source, begin, length, is_exact, step, function, place, landing }
+            is_read.then_some(Entry { source, begin, length, is_exact, step, function, place, landing })
         };
-        self.seen.into_iter().map(&mut entry).collect()
+        self.seen.into_iter().filter_map(&mut entry).collect()
     }
 
     fn opened(&mut self, source: Source) -> usize {
@@ -192,17 +206,15 @@ impl Reader {
             }
             None => {}
         }
-        self.seen.push(seen);
+        self.push(seen);
     }
 
     fn of_standard(&mut self) -> usize {
-        match self.standard {
-            Some(standard) => standard,
-            None => {
-                let standard = self.opened(Source::Standard);
-                *self.standard.insert(standard)
-            }
+        if let Some(standard) = self.standard {
+            return standard;
         }
+        let standard = self.opened(Source::Standard);
+        *self.standard.insert(standard)
     }
 
     fn effect(&mut self, callee: &Callee) -> Option<Effect> {
@@ -213,9 +225,12 @@ impl Reader {
 
 /// Parts of the name of a file, joined. A part that begins at the root replaces what is before it.
 fn join(parts: impl Iterator<Item = String>) -> String {
-    parts.fold(String::new(), |before, part| match before.is_empty() || part.starts_with('/') {
-        true => part,
-        false => format!("{}/{part}", before.trim_end_matches('/')),
+    parts.fold(String::new(), |before, part| {
+        if before.is_empty() || part.starts_with('/') {
+            part
+        } else {
+            format!("{}/{part}", before.trim_end_matches('/'))
+        }
     })
 }
 
@@ -257,7 +272,7 @@ impl Watch for Reader {
             Location::Element(array, index) if self.arguments == Some(array) && value.maker == Step::START => {
                 let text = value.object().and_then(|object| machine.objects.get(object));
                 let given = text.map_or(Given::Unknown, |text| Given::Text(Arc::clone(&text.text), true));
-                self.seen.push(Seen {
+                self.push(Seen {
                     given,
                     function: None,
                     ..seen(frame, Source::Argument(index as usize + 1), &"".into())
@@ -277,7 +292,7 @@ impl Watch for Reader {
         let Some(array) = value.object() else { return };
         self.arguments = Some(array);
         if machine.objects.get(array).is_some_and(|array| array.length > 0) {
-            self.seen.push(Seen { function: None, ..seen(frame, Source::Arguments, &"".into()) });
+            self.push(Seen { function: None, ..seen(frame, Source::Arguments, &"".into()) });
         }
     }
 
@@ -286,7 +301,9 @@ impl Watch for Reader {
         let name = call_name(callee);
         let is_constructor = callee.is_constructor();
         let others = given.get(usize::from(is_constructor)..).unwrap_or_default();
-        let object = result.and_then(Value::object).filter(|object| *object != 0);
+        // A constructor that calls the one of the class that is extended has its object already.
+        let own = given.first().filter(|_| is_constructor);
+        let object = result.or(own.copied()).and_then(Value::object).filter(|object| *object != 0);
         let own =
             Seen { given: self::given(machine, callee, result), ..seen(frame, Source::Call(Arc::clone(&name)), &name) };
         let text = others.iter().find_map(|value| self.name(machine, *value));
@@ -312,7 +329,7 @@ impl Watch for Reader {
                     // It could not be opened: that, too, is known from outside.
                     (None, Handle::Open(open)) => {
                         let source = self.open[open].clone();
-                        self.seen.push(Seen { open: Some(open), source, extent: Extent::Looks, ..own });
+                        self.push(Seen { open: Some(open), source, extent: Extent::Looks, ..own });
                     }
                     (None, _) => {}
                 }
@@ -326,14 +343,14 @@ impl Watch for Reader {
             }
             Effect::Environment => {
                 let source = text.map_or(own.source.clone(), Source::Environment);
-                self.seen.push(Seen { source, ..own });
+                self.push(Seen { source, ..own });
             }
             Effect::Property => {
                 let source = text.map_or(own.source.clone(), Source::Property);
-                self.seen.push(Seen { source, ..own });
+                self.push(Seen { source, ..own });
             }
             Effect::System if is_constructor && !callee.parameters.is_empty() => {}
-            Effect::System => self.seen.push(Seen { source: Source::System(name), ..own }),
+            Effect::System => self.push(Seen { source: Source::System(name), ..own }),
         }
     }
 }

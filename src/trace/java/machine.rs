@@ -343,7 +343,7 @@ impl Machine {
         frame.regions.begin(frame.method.keys.statements.first().copied());
         watch.enters(self, &frame);
         watch.step(self, &frame);
-        if caller != Step::START {
+        if caller != Step::START && !is_initialiser {
             watch.uses(frame.step, caller, What::Arguments);
         }
         // A constructor has its object from the caller, who has not got its number yet.

@@ -27,6 +27,8 @@ pub struct Printed {
     pub found: Outputs,
     /// The step that threw first since an exception was caught last, and the exception, if it is known.
     threw: Option<(Step, Option<String>)>,
+    /// The steps that threw exceptions first, by their objects. One that was caught can be thrown again.
+    origins: HashMap<u32, Step>,
 }
 
 impl Printed {
@@ -73,15 +75,19 @@ impl Watch for Printed {
     }
 
     fn throws(&mut self, machine: &Machine, frame: &Frame, exception: Value) {
-        let (_, known) = self.threw.get_or_insert((frame.step, None));
+        let (step, known) = self.threw.get_or_insert((frame.step, None));
         if known.is_none()
             && let Some(object) = exception.object().filter(|object| *object != 0)
         {
             *known = Some(text::without_numbers(&text::object(machine, object)));
+            *step = *self.origins.entry(object).or_insert(*step);
         }
     }
 
-    fn catches(&mut self, _machine: &Machine, _frame: &Frame, _exception: Value) {
+    fn catches(&mut self, _machine: &Machine, _frame: &Frame, exception: Value) {
+        if let Some(object) = exception.object() {
+            self.origins.entry(object).or_insert(exception.maker);
+        }
         self.threw = None;
     }
 

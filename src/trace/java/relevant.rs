@@ -67,9 +67,12 @@ fn element(element: Element) -> Variable {
 ///
 /// A method is known by its name and its type, whatever class has it, a constructor by its class, too.
 #[derive(Default)]
-struct WrittenBy(HashMap<(Arc<str>, Arc<str>, Arc<str>), BTreeSet<Variable>>);
+struct WrittenBy(HashMap<Key, BTreeSet<Variable>>);
 
-fn key(class: &Arc<str>, name: &Arc<str>, descriptor: &Arc<str>) -> (Arc<str>, Arc<str>, Arc<str>) {
+/// The class of a constructor, or nothing; the name, and the type.
+type Key = (Arc<str>, Arc<str>, Arc<str>);
+
+fn key(class: &Arc<str>, name: &Arc<str>, descriptor: &Arc<str>) -> Key {
     let class = if &**name == "<init>" { Arc::clone(class) } else { "".into() };
     (class, Arc::clone(name), Arc::clone(descriptor))
 }
@@ -103,7 +106,7 @@ impl WrittenBy {
     fn written(&self, method: &Method, at: usize, into: &mut BTreeSet<Variable>) {
         match (&method.operations[at], &method.operands[at]) {
             (Operation::Store(_, local) | Operation::Increment(local, _), _) => {
-                _ = into.insert(Variable::Local(*local))
+                _ = into.insert(Variable::Local(*local));
             }
             (Operation::StoreField(_) | Operation::StoreStatic(_), Operand::Field(field, _)) => {
                 into.insert(Variable::Field(*field));

@@ -19,6 +19,8 @@ pub struct Cursor {
     at: Option<usize>,
     /// Whether that is certain.
     is_exact: bool,
+    /// The place that was noted.
+    mark: (Option<usize>, bool),
 }
 
 /// The bytes of a value that was read as a whole.
@@ -32,13 +34,21 @@ pub fn whole(given: &Given) -> Bytes {
 impl Cursor {
     /// The beginning of an input.
     pub fn new(content: Option<Vec<u8>>) -> Self {
-        Self { content, at: Some(0), is_exact: true }
+        Self { content, at: Some(0), is_exact: true, mark: (None, false) }
     }
 
     /// Reads on.
     pub fn read(&mut self, seen: &Seen) -> Bytes {
         let length = self.content.as_ref().map(Vec::len);
         match (seen.extent, &seen.given) {
+            (Extent::Mark, _) => {
+                self.mark = (self.at, self.is_exact);
+                UNKNOWN
+            }
+            (Extent::Reset, _) => {
+                (self.at, self.is_exact) = self.mark;
+                UNKNOWN
+            }
             (Extent::Whole, _) => (Some(0), length.map(|length| length as u64), length.is_some()),
             (Extent::Looks, _) => (self.at.map(|at| at as u64), Some(0), true),
             (Extent::Line | Extent::Bytes | Extent::Characters, Given::End) => self.take(length.or(self.at), 0),
@@ -91,16 +101,12 @@ impl Cursor {
 
     /// Goes on by characters, if what is known of the content is what was read.
     fn characters(&mut self, n: Option<usize>, fits: &dyn Fn(&str) -> bool) -> Bytes {
-        match self.rest() {
-            Some(rest) => {
-                let is_there = n.and_then(|n| std::str::from_utf8(rest.get(..n)?).ok()).is_some_and(fits);
-                self.taken(n.filter(|_| is_there))
-            }
-            None => {
-                self.is_exact &= n == Some(1);
-                self.taken(n)
-            }
+        if let Some(rest) = self.rest() {
+            let is_there = n.and_then(|n| std::str::from_utf8(rest.get(..n)?).ok()).is_some_and(fits);
+            return self.taken(n.filter(|_| is_there));
         }
+        self.is_exact &= n == Some(1);
+        self.taken(n)
     }
 
     fn line(&mut self, text: &str, is_whole: bool) -> Bytes {
@@ -176,6 +182,9 @@ mod tests {
         };
         check(Extent::Line, text("a b"), true, (Some(0), Some(5), true));
         check(Extent::Looks, Given::Number(1), true, (Some(5), Some(0), true));
+        check(Extent::Mark, Given::Unknown, false, UNKNOWN);
+        check(Extent::Characters, Given::Number(49), true, (Some(5), Some(1), true));
+        check(Extent::Reset, Given::Unknown, false, UNKNOWN);
         check(Extent::Word, Given::Number(12), true, (Some(5), Some(2), true));
         check(Extent::Characters, Given::Number(32), true, (Some(7), Some(1), true));
         check(Extent::Characters, Given::Number(2), false, (Some(8), Some(3), true));

@@ -19,6 +19,10 @@ pub enum Extent {
     Whole,
     /// A part that is not known.
     Part,
+    /// Nothing: the call notes the place, to come back to it.
+    Mark,
+    /// Nothing: the call goes back to the place that was noted.
+    Reset,
 }
 
 /// What a call does.
@@ -99,11 +103,15 @@ const ROWS: &[Row] = &[
     ("java/util/Scanner", &["find*", "skip"], Effect::Reads(Extent::Part)),
     ("java/util/Scanner", &["tokens", "findAll"], Effect::Reads(Extent::Rest)),
     ("java/io/StreamTokenizer", &["nextToken"], Effect::Reads(Extent::Part)),
-    ("*Reader", &["read"], Effect::Reads(Extent::Characters)),
+    ("*Reader", &["mark"], Effect::Reads(Extent::Mark)),
+    ("*Reader", &["reset"], Effect::Reads(Extent::Reset)),
+    ("*InputStream", &["mark"], Effect::Reads(Extent::Mark)),
+    ("*InputStream", &["reset"], Effect::Reads(Extent::Reset)),
+    ("*Reader", &["read", "skip"], Effect::Reads(Extent::Characters)),
     ("*Reader", &["lines", "readAll*", "transferTo"], Effect::Reads(Extent::Rest)),
     ("*Reader", &["ready"], Effect::Reads(Extent::Looks)),
-    ("*Reader", &["read*", "skip"], Effect::Reads(Extent::Part)),
-    ("*InputStream", &["read"], Effect::Reads(Extent::Bytes)),
+    ("*Reader", &["read*"], Effect::Reads(Extent::Part)),
+    ("*InputStream", &["read", "skip"], Effect::Reads(Extent::Bytes)),
     ("*InputStream", &["readAllBytes", "transferTo"], Effect::Reads(Extent::Rest)),
     ("*InputStream", &["available"], Effect::Reads(Extent::Looks)),
     ("*InputStream", &["read*", "skip*", "getNext*"], Effect::Reads(Extent::Part)),

@@ -38,7 +38,7 @@ impl Machine {
         (probe, value): (Probe, Option<Value>),
         watch: &mut W,
     ) {
-        let given = match frame.pending.take() {
+        let mut given = match frame.pending.take() {
             Some(given) => given,
             None => Self::given(frame, callee, watch),
         };
@@ -57,6 +57,9 @@ impl Machine {
         if callee.is_constructor() {
             if let (Some(new), Some(object)) = (given.first().filter(|new| !new.is_known), object) {
                 self.name_new(frame, new.bits, object);
+                if probe == Probe::This {
+                    given[0] = Value::of(u64::from(object), new.maker);
+                }
             }
             if let Some(object) = object {
                 let maker = if probe == Probe::This { frame.caller } else { frame.step };
@@ -113,7 +116,9 @@ impl Machine {
         let is_read = library::only_reads(&callee.member.name);
         let mut base = None;
         for (position, value) in given.iter().enumerate() {
-            let Some(id) = value.object().filter(|id| *id != 0) else { continue };
+            // What a constructor does to its object is the making of it.
+            let is_new = position == 0 && callee.is_constructor();
+            let Some(id) = value.object().filter(|id| *id != 0 && !is_new) else { continue };
             let Some(object) = objects.get(id) else { continue };
             let is_of_program = self.memory.state(id).is_some() || self.memory.birth(id).is_some();
             if !library::is_mutable(object) || library::is_outlet(object, is_of_program) {
