@@ -228,11 +228,11 @@ fn inputs_of_java_are_calls_that_bring_something_from_outside() {
     let (said, progress, code) = plain::idd(place.path(), &["trace", "inputs", "--json"]);
     assert_eq!(code, Some(0), "{progress}");
     let inputs: Value = serde_json::from_str(&said).unwrap();
-    let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
+    let word = |value: &Value| value.as_str().unwrap_or("-").to_owned();
     let number = |value: &Value| value.as_u64().map_or("?".to_owned(), |number| number.to_string());
     let entry = |entry: &Value| {
         let range = format!("{}+{}", number(&entry["begin"]), number(&entry["length"]));
-        format!("{} {} {range} {}", number(&entry["line"]), text(&entry["source"]), text(&entry["function"]))
+        format!("{} {} {range} {}", number(&entry["line"]), word(&entry["source"]), word(&entry["function"]))
     };
     let found: Vec<String> = inputs["inputs"].as_array().unwrap().iter().map(entry).collect();
     let expected = [
