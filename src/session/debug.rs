@@ -230,7 +230,8 @@ impl Walk {
         let statements = run.statements().map_err(|error| failed(&error))?;
         let table = Arc::new(Table::new(run.outline(), statements.of_steps.clone(), &statements.lines));
         let output = begin::last_output(run.outline(), criteria);
-        let failing = Failing { criteria: criteria.to_vec(), prior: HashMap::new(), held: Vec::new() };
+        let near = run.near();
+        let failing = Failing { criteria: criteria.to_vec(), prior: HashMap::new(), held: Vec::new(), near };
         let graph = run.graph(output).map_err(|error| failed(&error))?;
         let grounds = Grounds::new(graph, &table, failing);
         Ok(Self::of((run, statements, table), Building::Built(Box::new(grounds)), passing, output.0))

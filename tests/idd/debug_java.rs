@@ -74,27 +74,26 @@ const WALK: &str = r#"1. step 72, Main.java:40, in Main.main
      calls new IllegalStateException("wrong: 150")
 [c w h p m u g z q ?] w cart.total
 
-2. step 50, Main.java:36, in Main.main  (its answer says most about what is left; 14 statements suspected)
-   Main.main > loop, Main.java:35, 3 of 3
-      cart.add("item" + i, prices[i]);
-  1: uses cart = Main#n {items = ArrayList#n, total = 110}
-  2: uses i = 2
-  3: uses prices = int[3]#n {120, 5, 40}
-  4: uses prices[2] = 40
-     gives add.name = "item2"
-     gives add.price = 40
-     calls string +(2) = "item2"
+2. step 46, Main.java:22, in Main.add  (its answer says most about what is left; 13 statements suspected)
+   Main.main > loop, Main.java:35, 2 of 3 > Main.add(), Main.java:36
+      total += item.price;
+  1: uses this.total = 110
+  2: uses item = Main$Item#n {price = 0, name = "item1"}
+  3: uses item.price = 0
+  4: uses this = Main#n {items = ArrayList#n, total = 110}
+     gives this.total = 110
 [c w h p m u g z q ?] c
 
-3. step 25, Main.java:22, in Main.add  (its answer says most about what is left; 9 statements suspected)
-   Main.main > loop, Main.java:35, 1 of 3 > Main.add(), Main.java:36
+3. step 66, Main.java:22, in Main.add  (it gave a wrong value, or decided for what followed; 11 statements suspected)
+   Main.main > loop, Main.java:35, 3 of 3 > Main.add(), Main.java:36
       total += item.price;
-  1: uses this.total = 0
-  2: uses item = Main$Item#n {price = 110, name = "item0"}
-  3: uses item.price = 110
-  4: uses this = Main#n {items = ArrayList#n}
-     gives this.total = 110
+  1: uses this.total = 110
+  2: uses item = Main$Item#n {price = 40, name = "item2"}
+  3: uses item.price = 40
+  4: uses this = Main#n {items = ArrayList#n, total = 110}
+     gives this.total = 150
 [c w h p m u g z q ?] g Main.java:28
+no later run of Main.java:28: this is the last one before
 
 3. step 43, Main.java:28, in Main.discounted
    Main.main > loop, Main.java:35, 2 of 3 > Main.add(), Main.java:36 > Main.discounted(), Main.java:20
@@ -303,6 +302,50 @@ fn debug_of_java_marks_what_is_the_same_in_a_passing_recording() {
     let (said, code) = walked(place.path(), "", &["--recording", "2", "--passing", "1"]);
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("in recording 0001, the program did not exit with 0"), "{said}");
+}
+
+/// The fault is in line 3: 4 should be refused.
+const REFUSED: &str = r#"public class Main {
+    static int check(int n) {
+        if (n > 5) {
+            throw new IllegalArgumentException("n");
+        }
+        return n;
+    }
+
+    static int twice(int n) {
+        int checked = check(n);
+        return 2 * checked;
+    }
+
+    static void fail() {
+        throw new AssertionError("not refused");
+    }
+
+    public static void main(String[] args) {
+        try {
+            twice(4);
+            fail();
+        } catch (IllegalArgumentException refused) {
+            System.out.println(refused.getMessage());
+        }
+    }
+}
+"#;
+
+#[test]
+fn debug_of_java_asks_what_should_have_thrown_before_a_step_that_should_not_run() {
+    if version().is_none() {
+        return;
+    }
+    let place = repository(&[("Main.java", REFUSED)]);
+    record(place.path(), &["--once"], TEST);
+    // The call in main should not run either, and nothing decided for it.
+    let (said, code) = walked(place.path(), "p\np\nc\nq\n", &[]);
+    assert_eq!(code, Some(130), "{said}");
+    assert!(said.contains("      fail();\n  1: uses fail() = AssertionError#n (\"not refused\")\n"), "{said}");
+    assert!(said.contains("      twice(4);\n  1: uses twice() = 8\n"), "{said}");
+    assert!(said.contains("      int checked = check(n);\n"), "{said}");
 }
 
 /// An assertion that fails after more records than lie between two checkpoints.

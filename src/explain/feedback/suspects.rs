@@ -149,6 +149,7 @@ impl Suspects {
             Feedback::WrongValue(_) => {
                 let slices = [of(answer.makers_of(true)), of(answer.makers_of(false)), of(around)];
                 let reached = reach::backward(graph, &slices);
+                self.admit(table, &reached, step);
                 self.scale(|step| match reached_line(&reached, table, step) {
                     slices if slices & 1 == 0 => by.apart,
                     1 => 1.0,
@@ -157,6 +158,7 @@ impl Suspects {
             }
             Feedback::WrongPath => {
                 let reached = reach::backward(graph, &[of(around)]);
+                self.admit(table, &reached, step);
                 self.scale(|step| if reached_line(&reached, table, step) == 0 { by.apart } else { 1.0 });
             }
             Feedback::Correct => {
@@ -171,6 +173,33 @@ impl Suspects {
         if !matches!(answer.feedback, Feedback::WrongResult | Feedback::Unclear) {
             self.scale(|other| if other == step { by.judged } else { 1.0 });
         }
+        self.normalise(table);
+    }
+
+    /// Suspects the steps of the first slice, too, if the failure does not depend on the step that was judged: something is
+    /// wrong there all the same. Together they are as suspicious as all others.
+    fn admit(&mut self, table: &Table, reached: &Reached, judged: Step) {
+        if self.steps.binary_search(&judged).is_ok() {
+            return;
+        }
+        let is_new = |step: &Step| {
+            table.shown(*step) == *step
+                && reached_line(reached, table, *step) & 1 == 1
+                && self.steps.binary_search(step).is_err()
+        };
+        let new: Vec<Step> = (1..=judged.0).map(Step).filter(is_new).collect();
+        #[expect(clippy::cast_precision_loss, reason = "a run has fewer steps than 2^52")]
+        let share = 1.0 / new.len().max(1) as f64;
+        self.fill(&new.into_iter().map(|step| (step, share)).collect::<Vec<_>>());
+    }
+
+    /// Suspects the steps more that made the values which are wrong by an answer, or that decided for its step.
+    pub fn favour(&mut self, both: (&Dependences, &Table), answer: &Judged, factor: f64) {
+        let table = both.1;
+        let decided = control(both, answer.step).filter(|_| answer.feedback == Feedback::WrongPath);
+        let makers = answer.makers_of(true).into_iter().map(|maker| table.shown(maker));
+        let near: Vec<Step> = makers.chain(decided).collect();
+        self.scale(|step| if near.contains(&step) { factor } else { 1.0 });
         self.normalise(table);
     }
 
@@ -271,6 +300,28 @@ mod tests {
         let wrong = judged(4, Feedback::WrongValue(vec![0, 1]), &[2, 3]);
         let weights = suspects(makers, &[wrong, judged(2, Feedback::Correct, &[1])]);
         assert!(weights[2] > 0.8 && weights[0] > 0.0, "{weights:?}");
+    }
+
+    #[test]
+    fn the_steps_that_made_a_wrong_value_are_favoured_and_those_of_a_right_one_not() {
+        // 4 uses 2, which comes from 1, and 3.
+        let (graph, table) = run(&[&[], &[1], &[], &[2, 3]]);
+        let wrong = slice::backward(&graph, &[(Step(4), Step(u32::MAX))], Kinds::ALL);
+        let mut found = Suspects::new(&table, &wrong, &|_| 1.0, Weights::default());
+        let answer = judged(4, Feedback::WrongValue(vec![0]), &[2, 3]);
+        found.hear((&graph, &table), &answer);
+        let before = found.weight(Step(3));
+        found.favour((&graph, &table), &answer, 20.0);
+        assert!(found.weight(Step(2)) > 0.9, "{:?}", found.weights);
+        assert!(found.weight(Step(3)) < before, "{:?}", found.weights);
+    }
+
+    #[test]
+    fn what_a_wrong_value_comes_from_is_suspected_although_the_failure_does_not_depend_on_it() {
+        // 4 fails because of 1; 3 uses 2.
+        let makers: &[&[u32]] = &[&[], &[], &[2], &[1]];
+        let weights = suspects(makers, &[judged(3, Feedback::WrongValue(vec![0]), &[2])]);
+        assert!(weights[1] > 0.9, "{weights:?}");
     }
 
     #[test]

@@ -80,7 +80,11 @@ pub fn of_recording(order: &DebugOrder, location: &Location) -> Result<(Walk, So
     let prior = prior(&statements, &sources, &recent::lines(location, &recorded.recording), lines.as_ref());
     let assertions = asserted::assertions(&statements, &mut sources);
     let held = asserted::held(&assertions, &table, output.0);
-    let building = Building::begin(graph, Arc::clone(&table), Failing { criteria: steps, prior, held });
+    let building = Building::begin(
+        graph,
+        Arc::clone(&table),
+        Failing { criteria: steps, prior, held, near: walked::near(&recorded.run) },
+    );
     let run = Walked::new(recorded.run, run, named);
     let mut walk = Walk::of((run, statements, table), building, passing, output.0);
     walk.assertions = assertions;

@@ -62,6 +62,8 @@ pub struct Failing {
     pub prior: HashMap<u32, f64>,
     /// Lines with assertions that held.
     pub held: Vec<Step>,
+    /// How much more suspicious the steps are that made what is wrong at the first step that is judged, or decided for it.
+    pub near: f64,
 }
 
 /// See the module.
@@ -112,6 +114,9 @@ impl Grounds {
         for answer in &judged[self.heard.len()..] {
             self.before = Some(self.suspects.clone());
             self.suspects.hear((&self.graph, table), answer);
+            if self.heard.is_empty() {
+                self.suspects.favour((&self.graph, table), answer, self.failing.near);
+            }
             self.heard.push(answer.clone());
         }
         let with_gap = self.suspects.with_gap((&self.graph, table), judged);

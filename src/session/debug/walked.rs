@@ -55,6 +55,18 @@ impl From<java::recorded::Recorded> for Walked {
     }
 }
 
+/// In a Java program, what made a value that is wrong at the failure, or decided for that step, is so much more suspicious than
+/// other steps: a failure is an exception, which is thrown near the fault, or an assertion about what a small method returned.
+const NEAR: f64 = 20.0;
+
+/// See [`Walked::near`].
+pub fn near(run: &recorded::Run) -> f64 {
+    match run {
+        recorded::Run::Native(_) => 1.0,
+        recorded::Run::Java(_) => NEAR,
+    }
+}
+
 /// Where the steps of a run stand, and their statements.
 ///
 /// Cost: one pass over the run.
@@ -100,6 +112,14 @@ impl Walked {
         match self {
             Self::Native(recorded) => &mut **recorded,
             Self::Java(recorded) => &mut **recorded,
+        }
+    }
+
+    /// How much more suspicious the steps are that made what is wrong at the failure, or decided for it.
+    pub fn near(&self) -> f64 {
+        match self {
+            Self::Native(_) => 1.0,
+            Self::Java(_) => NEAR,
         }
     }
 
