@@ -284,7 +284,7 @@ fn debug_of_two_versions_of_java_asks_first_where_they_do_something_else_with_th
     // The list holds something else, although the same step made it.
     let judged = ways["dominators"]["judged"].as_array().unwrap();
     let of_line = |line: u32| judged.iter().find(|judged| judged[1] == line).map(|judged| judged[2].clone());
-    assert_eq!(of_line(27), Some(json!("WrongValue([0])")), "{said}");
+    assert_eq!(of_line(27), Some(json!("WrongValue([1])")), "{said}");
 }
 
 #[test]
