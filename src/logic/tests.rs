@@ -216,7 +216,7 @@ fn an_external_solver_gives_the_same_answers() {
     const N_BATCHES: usize = 500;
     const N: usize = N_BATCHES * 20;
     let mut random = Random(2026);
-    let (mut text, mut expected) = (String::from("(set-option :timeout 400)\n"), Vec::new());
+    let (mut text, mut expected) = (String::from("(set-option :rlimit 2000000)\n"), Vec::new());
     for _ in 0..N_BATCHES {
         let mut terms = Terms::default();
         let (mut possible, mut n_possible, mut impossible) = (Vec::new(), 0, Vec::new());

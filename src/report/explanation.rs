@@ -137,7 +137,9 @@ mod tests {
         fields.retain(|name, _| !name.starts_with("n_") && !name.ends_with("seconds") && name != "beginning");
         fields["failure"].as_object_mut().unwrap().remove("step");
         let link = fields["chain"][0].as_object_mut().unwrap();
-        link.retain(|name, _| !["kept", "replaced", "step", "reference_step", "text", "part"].contains(&name.as_str()));
+        link.retain(|name, _| {
+            !["kept", "replaced", "tested", "step", "reference_step", "text", "part"].contains(&name.as_str())
+        });
         let read = read(&stored(&told), &samples::explained()).unwrap();
         let Explanation::Chain(chain) = read.explanation else { panic!("this is a chain") };
         assert_eq!((chain.links.len(), chain.beginning), (3, None));

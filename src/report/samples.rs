@@ -223,7 +223,7 @@ pub fn told() -> Value {
     let link = |kind: &str, line: u64, variable: Value, value: &str, reference: &str, in_change: bool| {
         json!({
             "kind": kind, "file": "src/parse.c", "line": line, "function": "parse", "variable": variable, "value": value,
-            "reference": reference, "step": line, "reference_step": null, "in_change": in_change, "kept": false, "replaced": false,
+            "reference": reference, "step": line, "reference_step": null, "in_change": in_change, "kept": false, "replaced": false, "tested": null,
             "part": null, "instance": line - 7, "of": 5, "text": null, "was": null,
         })
     };

@@ -5,8 +5,8 @@
 //! the failing run left out, to the decision around that; from a step that the reference does not have, to the decision
 //! because of which it runs. The shortest way to a step of the change is the chain.
 //!
-//! Source: Sumner and Zhang, section 2, for what a chain is. Deviation: nothing is tested by experiments, as their causal
-//! state minimisation does, so each link is a dependence that was observed.
+//! Source: Sumner and Zhang, section 2, for what a chain is. Deviation: the way is not chosen by experiments, as their causal
+//! state minimisation does. Each link is a dependence that was observed, and is tested afterwards.
 
 use std::collections::HashMap;
 use std::collections::VecDeque;

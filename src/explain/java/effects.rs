@@ -397,7 +397,8 @@ fn for_way(operation: &Operation, below: Value, at: u32, way: u32) -> Option<Ins
         Operation::Switch(switch) => {
             let case = switch.cases.iter().find(|(_, to)| *to == way).map(|(case, _)| *case);
             let is_free = |number: &i32| switch.cases.iter().all(|(case, _)| case != number);
-            let other = (switch.default == way).then(|| (0..).chain([-1]).find(is_free)).flatten();
+            let n_cases = i32::try_from(switch.cases.len()).unwrap_or(i32::MAX);
+            let other = (switch.default == way).then(|| (0..=n_cases).find(is_free)).flatten();
             case.or(other).map(number)
         }
         _ => None,

@@ -352,12 +352,12 @@ fn how(chain: &Chain) -> Option<String> {
 /// Cost: plays each run once.
 fn remedies(
     both: &chain::Pair<'_>,
-    players: (&mut Player, &mut Player),
+    (failing, reference): (&mut Player, &mut Player),
     links: &[Link],
 ) -> Result<Vec<Remedy>, Failure> {
     let steps: Vec<Step> = links.iter().map(|link| link.step).collect();
     let others: Vec<Step> = steps.iter().filter_map(|step| both.alignment.reference(*step)).collect();
-    let (ours, theirs) = (Effects::read(players.0, &steps)?, Effects::read(players.1, &others)?);
+    let (ours, theirs) = (Effects::read(failing, &steps)?, Effects::read(reference, &others)?);
     Ok(steps.iter().map(|step| both.remedy(*step, &ours, &theirs)).collect())
 }
 
