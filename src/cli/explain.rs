@@ -32,7 +32,7 @@ fn safe(text: &Untrusted) -> String {
 
 /// The switched decision: `the condition is true, made false`.
 fn switch(switched: &Switched) -> String {
-    if switched.outcome.is_none() && switched.reference.is_none() {
+    if switched.outcome == switched.reference {
         return "the condition, inverted".to_owned();
     }
     let words = |outcome: &Option<Untrusted>, unknown: &str| outcome.as_ref().map_or_else(|| unknown.to_owned(), safe);

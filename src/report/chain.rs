@@ -458,6 +458,7 @@ impl Link {
         }
         match self.kind {
             Kind::Change | Kind::Decision => match (self.value.line_decided_for(), self.reference.line_decided_for()) {
+                (Some(line), Some(other)) if line == other => "the run goes on elsewhere in the same line".to_owned(),
                 (Some(line), Some(other)) => format!("the run goes on in line {line} (reference: in line {other})"),
                 _ if self.kind == Kind::Change => {
                     let through =

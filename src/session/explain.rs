@@ -36,6 +36,7 @@ use crate::session::saved;
 use crate::session::talk::Talk;
 use crate::trace::run::Run;
 use crate::trace::step::Step;
+use crate::world::process::Watch as _;
 use crate::world::repo::locate::Location;
 use crate::world::repo::private;
 use crate::world::run::sandbox;
@@ -64,8 +65,8 @@ pub mod words;
 enum Found {
     /// A chain whose links were tested by experiments.
     Tested(Box<Explanation>),
-    /// A chain of a Java program.
-    Observed(Box<report::chain::Chain>, Pair),
+    /// A chain of a Java program, and whether a signal ended the tests of its links.
+    Observed(Box<report::chain::Chain>, Pair, bool),
 }
 
 /// Explains; that of a hunt is kept beside it, for its reports.
@@ -77,7 +78,7 @@ pub fn run(
 ) -> Result<Explained, Failure> {
     let done = with_explainer(order, location, context, talk, |explainer, sandbox, (pair, changed), talk| {
         if let Some(observed) = explainer.explain_java(sandbox, (&pair, &changed), talk)? {
-            return Ok(Found::Observed(Box::new(observed), pair));
+            return Ok(Found::Observed(Box::new(observed), pair, explainer.interrupt.is_interrupted()));
         }
         let explanation = match explainer.order.switch_budget {
             Some(budget) => explainer.explain_switched(budget, sandbox, (pair, changed), talk),
@@ -87,11 +88,13 @@ pub fn run(
     });
     let mut explanation = match done? {
         Found::Tested(explanation) => explanation,
-        Found::Observed(chain, pair) => {
+        Found::Observed(chain, pair, is_interrupted) => {
             let sources = change::Sources::new(location, pair.failing.0)?;
             let explanation = || report::explanation::Explanation::Chain((*chain).clone());
-            keep(pair.hunt, pair.failing, explanation, (location, talk));
-            return Ok(Explained { chain: *chain, sources, is_interrupted: false });
+            if !is_interrupted {
+                keep(pair.hunt, pair.failing, explanation, (location, talk));
+            }
+            return Ok(Explained { chain: *chain, sources, is_interrupted });
         }
     };
     let mut sources = change::Sources::new(location, explanation.pair.failing.0)?;

@@ -174,7 +174,7 @@ public class Main {{
     let (said, progress, code) = explain(place.path(), &["--bad", "HEAD", "--good", "HEAD~1"]);
     assert_eq!(code, Some(0), "{said}{progress}");
     let line = |begin: &str| {
-        let found = said.lines().find(|line| line.contains(begin));
+        let found = said.lines().rfind(|line| line.contains(begin));
         found.unwrap_or_else(|| panic!("{begin} is not in\n{said}"))
     };
     assert!(line("Main.factor returns 5").ends_with("with 2, the test passes"), "{said}");
@@ -227,6 +227,76 @@ fn explain_names_what_the_failing_version_leaves_out_and_who_prints_otherwise() 
     let (_, progress, code) = explain(place.path(), &["--bad", "good", "--good", "bad0"]);
     assert_eq!(code, Some(1), "{progress}");
     assert!(progress.contains("the test does not pass on the reference, it ends with exit code 1"), "{progress}");
+}
+
+#[test]
+fn explain_replaces_in_java_only_what_a_link_names_and_follows_the_length_of_an_array() {
+    if version().is_none() {
+        return;
+    }
+    let class = "public class Main {
+    static int pick(int[] t) { return t.length > 3 ? 5 : 6; }
+    public static void main(String[] args) {
+        int k = 4;
+        int[] t = new int[k];
+        int n = pick(t);
+        String x = \"123456\".substring(0, n);
+        if (x.length() != 5) {
+            throw new IndexOutOfBoundsException(x);
+        }
+    }
+}
+";
+    let place = tempfile::tempdir().unwrap();
+    git(place.path(), &["init", "--quiet", "."]);
+    fs::write(place.path().join(".gitignore"), "out/\n").unwrap();
+    for class in [class.to_owned(), class.replace("k = 4", "k = 3")] {
+        fs::write(place.path().join("Main.java"), class).unwrap();
+        commit(place.path(), "next");
+    }
+    let (said, progress, code) = explain(place.path(), &["--bad", "HEAD", "--good", "HEAD~1"]);
+    assert_eq!(code, Some(0), "{said}{progress}");
+    // What the library returned stays as it was when only the decision is made otherwise.
+    for line in [
+        "* Main.java:4  k is given 3 (reference 4); the reference has int k = 4 here; with 4, the test passes",
+        "  Main.java:8  the condition is true (reference false); decided so, the test passes",
+        "It begins with the change.",
+    ] {
+        assert!(said.contains(line), "{line} is not in\n{said}");
+    }
+    // A one-line method before the changed line is not in the change.
+    assert!(!said.contains("* Main.java:2"), "{said}");
+}
+
+#[test]
+fn explain_does_not_believe_a_java_test_that_counts_its_runs() {
+    if version().is_none() {
+        return;
+    }
+    let class = "import java.nio.file.*;
+public class Main {
+    public static void main(String[] args) throws Exception {
+        Path path = Paths.get(\"count.txt\");
+        int n_runs = Files.exists(path) ? Files.readAllLines(path).size() : 0;
+        Files.write(path, \"x\\n\".getBytes(), StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+        int wrong = 0;
+        if (wrong != 0 && n_runs < 3) {
+            throw new IllegalStateException(\"wrong\");
+        }
+    }
+}
+";
+    let place = tempfile::tempdir().unwrap();
+    git(place.path(), &["init", "--quiet", "."]);
+    fs::write(place.path().join(".gitignore"), "out/\ncount.txt\n").unwrap();
+    for class in [class.to_owned(), class.replace("wrong = 0", "wrong = 1")] {
+        fs::write(place.path().join("Main.java"), class).unwrap();
+        commit(place.path(), "next");
+    }
+    let (said, progress, code) = explain(place.path(), &["--bad", "HEAD", "--good", "HEAD~1"]);
+    assert_eq!(code, Some(0), "{said}{progress}");
+    assert!(said.contains("note: links were not tested: the test does not fail in the same way each time"), "{said}");
+    assert!(!said.contains("the test passes"), "{said}");
 }
 
 #[test]

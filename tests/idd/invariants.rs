@@ -129,7 +129,7 @@ int main(void)
 #[test]
 fn iterations_that_keep_the_invariant_are_counted() {
     let place = recording("counts", COUNTS, "./counts");
-    let found = invariants(place.path(), &["--assert", "large <= 100 at counts.c:10", "--data"]);
+    let found = invariants(place.path(), &["--assert", "large <= 100 at counts.c:10", "--data", "--budget", "10m"]);
     assert_eq!(found["failure"], "`large <= 100` does not hold at counts.c:10, step 4506");
     let statements = found["statements"].as_array().unwrap();
     let times = |one: &Value| {

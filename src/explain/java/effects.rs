@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::explain::java::chain::Pair;
+use crate::explain::link::Did;
+use crate::explain::link::Link;
 use crate::instrument::java::descriptor::Kind;
 use crate::instrument::java::descriptor::Signature;
 use crate::instrument::java::operation::Operation;
@@ -61,14 +63,8 @@ struct Deeds {
 /// What some steps of a run did.
 pub struct Effects(BTreeMap<Step, Deeds>);
 
-/// How the values of a step become those of the reference.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Remedy {
-    /// The values to replace.
-    pub replacements: Vec<Replacement>,
-    /// Whether these are all values of the step that differ from the reference.
-    pub is_whole: bool,
-}
+/// How a step comes to do what the reference does: the values to replace.
+pub type Remedy = Vec<Replacement>;
 
 impl Effects {
     /// Looks at steps.
@@ -98,33 +94,17 @@ impl Decision {
 }
 
 impl Pair<'_> {
-    /// How a step of the failing run comes to do what the reference does.
-    pub fn remedy(&self, step: Step, ours: &Effects, theirs: &Effects) -> Remedy {
-        let mut remedy = Remedy { replacements: Vec::new(), is_whole: true };
-        let Some(other) = self.alignment.reference(step) else { return Remedy::default() };
-        let (Some(ours), Some(theirs)) = (ours.0.get(&step), theirs.0.get(&other)) else { return Remedy::default() };
-        let mut rest = theirs.effects.clone();
-        for effect in &ours.effects {
-            let same = rest.iter().position(|other| other.name == effect.name).map(|at| rest.remove(at));
-            let instead = same.and_then(|same| same.value);
-            if instead.is_some() && instead == effect.value {
-                continue;
-            }
-            match (&effect.point, instead) {
-                (Some((point, nth)), Some(instead)) if instead != Instead::Object => {
-                    let expected = effect.value.clone().filter(|value| *value != Instead::Object);
-                    remedy.replacements.push(Replacement { point: point.clone(), nth: *nth, expected, instead });
-                }
-                _ => remedy.is_whole = false,
-            }
+    /// How a step of the failing run comes to do what the reference does, as far as a link tells it: the value that it names, or
+    /// the decision. Empty if that cannot be replaced.
+    pub fn remedy(&self, link: &Link, ours: &Effects, theirs: &Effects) -> Remedy {
+        let Some(other) = self.alignment.reference(link.step) else { return Remedy::new() };
+        let (Some(ours), Some(theirs)) = (ours.0.get(&link.step), theirs.0.get(&other)) else { return Remedy::new() };
+        match &link.did {
+            Did::Decided { .. } => self.other_way(ours.decision.as_ref(), other).into_iter().collect(),
+            Did::Gave { variable, is_kept: false, .. } => replaced(ours, theirs, &|name| names(name, variable)),
+            Did::Returned { function, .. } => replaced(ours, theirs, &|name| returns(name, function)),
+            _ => Remedy::new(),
         }
-        if self.decides_otherwise(step, other) {
-            match self.other_way(ours.decision.as_ref(), other) {
-                Some(replacement) => remedy.replacements.push(replacement),
-                None => remedy.is_whole = false,
-            }
-        }
-        remedy
     }
 
     /// How a decision goes the way of the reference.
@@ -136,6 +116,46 @@ impl Pair<'_> {
         };
         decision.gone(wanted)
     }
+}
+
+/// Whether the name of an effect is that of a variable of the source: `local n`, `field count` of `known.count`.
+fn names(effect: &str, variable: &str) -> bool {
+    let Some((kind, name)) = effect.split_once(' ') else { return false };
+    match kind {
+        "local" => name == variable,
+        "field" | "static" => {
+            let name = name.rsplit('.').next().unwrap_or(name);
+            variable == name || variable.strip_suffix(name).is_some_and(|before| before.ends_with('.'))
+        }
+        "element" => variable.ends_with(&format!("[{name}]")),
+        _ => false,
+    }
+}
+
+/// Whether it is what a function returned: this one itself, or one of the library that was called.
+fn returns(effect: &str, function: &str) -> bool {
+    effect == "return" || effect.strip_prefix("result ").is_some_and(|name| name.rsplit('/').next() == Some(function))
+}
+
+/// The effects of these names, with the values that the reference has; empty if one of them cannot be replaced.
+fn replaced(ours: &Deeds, theirs: &Deeds, is_meant: &dyn Fn(&str) -> bool) -> Remedy {
+    let mut rest = theirs.effects.clone();
+    let mut found = Remedy::new();
+    for effect in ours.effects.iter().filter(|effect| is_meant(&effect.name)) {
+        let same = rest.iter().position(|other| other.name == effect.name).map(|at| rest.remove(at));
+        let instead = same.and_then(|same| same.value);
+        if instead.is_some() && instead == effect.value && instead != Some(Instead::Object) {
+            continue;
+        }
+        match (&effect.point, instead) {
+            (Some((point, nth)), Some(instead)) if instead != Instead::Object => {
+                let expected = effect.value.clone().filter(|value| *value != Instead::Object);
+                found.push(Replacement { point: point.clone(), nth: *nth, expected, instead });
+            }
+            _ => return Remedy::new(),
+        }
+    }
+    found
 }
 
 struct Looking {

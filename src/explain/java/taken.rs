@@ -285,7 +285,9 @@ impl Taking {
             let made = self.made.entry((birth, Arc::clone(&class))).or_insert(0);
             *made += 1;
             let index = self.taken.run.indices.get(birth.0 as usize).copied().unwrap_or(0);
-            mix(mix(of_text(&class), index), u64::from(*made))
+            // That of an array; an array of another length is another one.
+            let length = object.map_or(0, |object| object.length);
+            mix(mix(mix(of_text(&class), index), u64::from(*made)), u64::from(length))
         };
         *self.objects.entry(id).or_insert(short(name))
     }
@@ -471,6 +473,11 @@ impl Watch for Taking {
         if let Some(id) = exception.object() {
             self.thrown.insert(machine.thread, text::without_numbers(&text::object(machine, id)));
         }
+    }
+
+    fn threw(&mut self, machine: &Machine, exception: Value) {
+        let Some(id) = exception.object() else { return };
+        self.thrown.entry(machine.thread).or_insert_with(|| text::without_numbers(&text::object(machine, id)));
     }
 
     fn catches(&mut self, machine: &Machine, frame: &Frame, exception: Value) {

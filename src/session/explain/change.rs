@@ -240,11 +240,16 @@ impl Sources {
 
     /// The line of a declaration that a change touches: its own, or one of its initial value.
     pub fn touched(&mut self, name: &str, line: u32, changed: &Lines) -> u32 {
+        self.touched_until(&[';'], name, line, changed)
+    }
+
+    /// The same for a statement that goes on to the first line that ends with one of these.
+    pub fn touched_until(&mut self, ends: &[char], name: &str, line: u32, changed: &Lines) -> u32 {
         let Some((path, lines)) = self.file(name) else { return line };
         let Some(touched) = changed.get(path) else { return line };
         let begin = (line as usize).saturating_sub(1);
         let text = lines.get(begin..).unwrap_or_default().join("\n");
-        let n = expanded::code(&text).take_while(|text| !text.trim_end().ends_with(';')).count();
+        let n = expanded::code(&text).take_while(|text| !text.trim_end().ends_with(ends)).count();
         let end = line + u32::try_from(n).unwrap_or(0);
         touched.range(line..=end).next().copied().unwrap_or(line)
     }

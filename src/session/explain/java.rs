@@ -27,9 +27,9 @@ use crate::report::chain::Failure as Shown;
 use crate::report::chain::Figures;
 use crate::revision::TreeId;
 use crate::session::explain::change;
-use crate::session::explain::finding::is_touched;
 use crate::session::explain::finding::no_difference;
 use crate::session::explain::finding::without_counterpart;
+use crate::session::explain::java::experiments::Experiments;
 use crate::session::explain::java::experiments::Laboratory;
 use crate::session::explain::model::Explainer;
 use crate::session::explain::model::Pair;
@@ -48,6 +48,7 @@ use crate::session::record::missed;
 use crate::session::record::observe;
 use crate::session::record::plain_build;
 use crate::session::talk::Talk;
+use crate::trace;
 use crate::trace::TraceError;
 use crate::trace::java::player::Player;
 use crate::trace::step::Step;
@@ -230,7 +231,10 @@ impl Explainer<'_> {
             }
         }
         if is_any {
-            return Err(no_difference());
+            return Err(no_difference().with_hint(
+                "what a Java program does last is not recorded if nothing follows it, such as the code that \
+                 `System.exit` gets; `--process` and `--argument` select another process",
+            ));
         }
         Err(Failure::new(Status::Error, "no Java program that is wanted ran in the test on both versions"))
     }
@@ -269,7 +273,7 @@ impl Explainer<'_> {
             Touched::Decision(_) => switching::beginning(&found),
         };
         if told.n_left > 0 {
-            all.push(format!("{} left out, which repeat the one before", count(told.n_left, "link")));
+            all.push(format!("{} left out that did the same as the one before", count(told.n_left, "link")));
         }
         let links = told.links.iter().enumerate().map(|(nth, link)| {
             let at = At::new(link.place.as_ref(), link.instance, (changed, &mut sources));
@@ -323,8 +327,11 @@ impl Explainer<'_> {
         talk.say("Testing the links: the failing version runs with values of the reference.");
         let order = self.record_args();
         let instruments = self.java_instruments(&order, tree, sandbox, talk)?;
-        let mut laboratory = Laboratory::new(self, (&instruments, sandbox), (bad, number, tree));
-        let done = laboratory.test(remedies)?;
+        let done = match Laboratory::new(self, (&instruments, sandbox), (bad, number, tree)).test(remedies) {
+            // What is known is told.
+            Err(failure) if failure.status == Status::Interrupted => Experiments::interrupted(),
+            done => done?,
+        };
         chain.figures.n_tests = done.n_runs;
         chain.remarks.splice(..0, done.remark.map(Untrusted::from));
         for (link, found) in chain.links.iter_mut().zip(done.found) {
@@ -333,6 +340,15 @@ impl Explainer<'_> {
         chain.remarks.splice(..0, how(chain).map(Untrusted::from));
         Ok(())
     }
+}
+
+/// How a statement or the head of one ends in its last line.
+const ENDS: [char; 3] = [';', '{', '}'];
+
+/// Whether a change touches the statement at a place.
+fn is_touched(place: &trace::place::Place, sources: &mut change::Sources, changed: &change::Lines) -> bool {
+    let line = sources.touched_until(&ENDS, &place.file, place.line, changed);
+    changed.get(&sources.path(&place.file)).is_some_and(|lines| lines.contains(&line))
 }
 
 /// How the links are known, if not all of them were tested.
@@ -358,7 +374,7 @@ fn remedies(
     let steps: Vec<Step> = links.iter().map(|link| link.step).collect();
     let others: Vec<Step> = steps.iter().filter_map(|step| both.alignment.reference(*step)).collect();
     let (ours, theirs) = (Effects::read(failing, &steps)?, Effects::read(reference, &others)?);
-    Ok(steps.iter().map(|step| both.remedy(*step, &ours, &theirs)).collect())
+    Ok(links.iter().map(|link| both.remedy(link, &ours, &theirs)).collect())
 }
 
 fn too_long() -> Failure {

@@ -78,6 +78,8 @@ pub trait Watch {
     ///
     /// - `exception`: not known unless a `throw` threw it.
     fn throws(&mut self, machine: &Machine, frame: &Frame, exception: Value) {}
+    /// The exception of the last [`throws`](Self::throws), where only a record behind it tells which one that was.
+    fn threw(&mut self, machine: &Machine, exception: Value) {}
     /// An exception was caught.
     fn catches(&mut self, machine: &Machine, frame: &Frame, exception: Value) {}
     /// Whether nothing more is wanted; asked after each record.
@@ -232,7 +234,7 @@ impl Machine {
                 Ok(())
             }
             Probe::Handler => self.catch(&method, site.instruction, record.payload, watch),
-            Probe::Leave => self.leave(&method, watch),
+            Probe::Leave => self.leave(&method, record.payload, watch),
             Probe::Block | Probe::Monitor | Probe::This | Probe::Value(_) => {
                 self.reach(&method, index, record.payload, watch)
             }
@@ -465,8 +467,9 @@ impl Machine {
     }
 
     /// An exception leaves the last activation of a method.
-    fn leave<W: Watch>(&mut self, method: &Method, watch: &mut W) -> Result<(), TraceError> {
+    fn leave<W: Watch>(&mut self, method: &Method, exception: u64, watch: &mut W) -> Result<(), TraceError> {
         let frame = self.unwind(method, watch)?;
+        watch.threw(self, Value::of(exception, self.threw().unwrap_or(frame.step)));
         self.leave_by_exception(&frame, watch);
         Ok(())
     }

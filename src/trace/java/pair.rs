@@ -56,6 +56,11 @@ impl<A: Watch, B: Watch> Watch for (A, B) {
         self.1.throws(machine, frame, exception);
     }
 
+    fn threw(&mut self, machine: &Machine, exception: Value) {
+        self.0.threw(machine, exception);
+        self.1.threw(machine, exception);
+    }
+
     fn catches(&mut self, machine: &Machine, frame: &Frame, exception: Value) {
         self.0.catches(machine, frame, exception);
         self.1.catches(machine, frame, exception);
