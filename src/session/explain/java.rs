@@ -27,7 +27,6 @@ use crate::report::chain::Failure as Shown;
 use crate::report::chain::Figures;
 use crate::revision::TreeId;
 use crate::session::explain::change;
-use crate::session::explain::finding::no_difference;
 use crate::session::explain::finding::without_counterpart;
 use crate::session::explain::java::experiments::Experiments;
 use crate::session::explain::java::experiments::Laboratory;
@@ -231,7 +230,8 @@ impl Explainer<'_> {
             }
         }
         if is_any {
-            return Err(no_difference().with_hint(
+            let message = "the recorded runs of both versions do the same and print the same";
+            return Err(Failure::new(Status::Error, message).with_hint(
                 "what a Java program does last is not recorded if nothing follows it, such as the code that \
                  `System.exit` gets; `--process` and `--argument` select another process",
             ));

@@ -1,4 +1,4 @@
-//! Potential dependences of a C program, see [`potential`](crate::trace::potential).
+//! Potential dependences of a C program, see [`potential`].
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -98,8 +98,16 @@ impl Failing {
     fn other<'o>(&self, seen: &'o Observation) -> Option<&'o str> {
         let mut lines = self.lines.iter();
         let mut is_same = |line: &str| lines.next().is_some_and(|(own, is_fixed)| !is_fixed || own == line);
-        seen.output.lines().find(|line| !is_same(line))
+        let mut others = seen.output.lines().filter(|line| !is_same(line)).map(str::trim);
+        let first = others.next()?;
+        // Where it was thrown says less than what was thrown.
+        Some(if is_frame(first) { others.find(|line| !is_frame(line)).unwrap_or(first) } else { first })
     }
+}
+
+/// Whether a line is of a stack trace.
+fn is_frame(line: &str) -> bool {
+    line.starts_with("at ") || line.starts_with("... ")
 }
 
 impl<'l> Laboratory<'l> {

@@ -9,7 +9,7 @@
 //!   large enough needs no more room as long as nothing is written to it. But the system reads zeros ahead, some MiB, so a
 //!   file is short at first.
 //!
-//! If points are told, see [`replace`](crate::world::record::java::replace), they are inserted; nothing is recorded then,
+//! If points are told, see [`replace`], they are inserted; nothing is recorded then,
 //! unless that is told, too. For each rewritten class that records, the file `classes` gets 4 bytes first site, 4 bytes number of sites, 4 bytes length, and the
 //! original class, before the answer is given.
 
