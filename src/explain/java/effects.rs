@@ -7,6 +7,8 @@ use crate::explain::link::Did;
 use crate::explain::link::Link;
 use crate::instrument::java::descriptor::Kind;
 use crate::instrument::java::descriptor::Signature;
+use crate::instrument::java::descriptor::is_reference;
+use crate::instrument::java::descriptor::result_type;
 use crate::instrument::java::operation::Operation;
 use crate::instrument::java::operation::Test;
 use crate::instrument::java::replace::Holder;
@@ -102,7 +104,10 @@ impl Pair<'_> {
         match &link.did {
             Did::Decided { .. } => self.other_way(ours.decision.as_ref(), other).into_iter().collect(),
             Did::Gave { variable, is_kept: false, .. } => replaced(ours, theirs, &|name| names(name, variable)),
-            Did::Returned { function, .. } => replaced(ours, theirs, &|name| returns(name, function)),
+            Did::Returned { function, .. } if link.function.as_ref() == Some(function) => {
+                replaced(ours, theirs, &|name| name == RETURN)
+            }
+            Did::Returned { function, .. } => replaced(ours, theirs, &|name| is_result(name, function)),
             _ => Remedy::new(),
         }
     }
@@ -132,9 +137,13 @@ fn names(effect: &str, variable: &str) -> bool {
     }
 }
 
-/// Whether it is what a function returned: this one itself, or one of the library that was called.
-fn returns(effect: &str, function: &str) -> bool {
-    effect == "return" || effect.strip_prefix("result ").is_some_and(|name| name.rsplit('/').next() == Some(function))
+/// The name of the effect of a `return`.
+const RETURN: &str = "return";
+
+/// Whether the name of an effect is that of what a function of the library returned: `result java/lang/String.length` of
+/// `String.length`.
+fn is_result(effect: &str, function: &str) -> bool {
+    effect.strip_prefix("result ").is_some_and(|name| name.rsplit('/').next() == Some(function))
 }
 
 /// The effects of these names, with the values that the reference has; empty if one of them cannot be replaced.
@@ -187,10 +196,6 @@ fn descriptor(kind: Kind) -> Option<&'static str> {
         Kind::Double => Some("D"),
         Kind::Reference => None,
     }
-}
-
-fn is_reference(descriptor: &str) -> bool {
-    descriptor.starts_with(['L', '['])
 }
 
 /// A value as another run can be told it; `None` if it is not known.
@@ -365,10 +370,10 @@ impl Watch for Looking {
         if !self.is_wanted(frame.step) {
             return;
         }
-        let of = frame.method.descriptor.rsplit(')').next().unwrap_or("V");
+        let of = result_type(&frame.method.descriptor);
         let point = (point(&frame.method, frame.at, Holder::Operand, of), nth);
         let value = known(machine, result, is_reference(of));
-        self.add(frame.step, Effect { name: "return".to_owned(), point: Some(point), value });
+        self.add(frame.step, Effect { name: RETURN.to_owned(), point: Some(point), value });
     }
 
     fn called(&mut self, machine: &Machine, frame: &Frame, callee: &Callee, _: &[Value], result: Option<Value>) {
@@ -377,7 +382,7 @@ impl Watch for Looking {
         if !self.is_wanted(frame.step) {
             return;
         }
-        let of = callee.member.descriptor.rsplit(')').next().unwrap_or("V");
+        let of = result_type(&callee.member.descriptor);
         let point = (point(&frame.method, frame.at, Holder::Result, of), nth);
         let name = format!("result {}.{}", callee.member.class, callee.member.name);
         let value = known(machine, result, is_reference(of));
@@ -422,5 +427,54 @@ fn for_way(operation: &Operation, below: Value, at: u32, way: u32) -> Option<Ins
             case.or(other).map(number)
         }
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::instrument::java::operation::Condition;
+    use crate::instrument::java::operation::Switch;
+
+    #[test]
+    fn an_effect_is_of_the_variable_that_a_link_names() {
+        let check = |effect: &str, variable: &str, expected: bool| {
+            assert_eq!(names(effect, variable), expected, "{effect} {variable}");
+        };
+        check("local count", "count", true);
+        check("local count", "known.count", false);
+        check("field count", "known.count", true);
+        check("field count", "known.account", false);
+        check("field count", "count", true);
+        check("static org/example/Main.limit", "Main.limit", true);
+        check("element 3", "values[3]", true);
+        check("element 3", "values[13]", false);
+        check(RETURN, "return", false);
+    }
+
+    #[test]
+    fn a_result_is_of_the_function_that_a_link_names_and_no_return() {
+        assert!(is_result("result java/lang/String.length", "String.length"));
+        assert!(!is_result("result java/lang/String.length", "Text.length"));
+        assert!(!is_result(RETURN, "String.length"));
+    }
+
+    #[test]
+    fn what_must_be_on_the_stack_leads_a_decision_its_way() {
+        let below = |number: i32| Value::of(of_int(number), Step::START);
+        let jump = |test: Test, left: i32, way: u32| for_way(&Operation::Jump(test, 9), below(left), 4, way);
+        let bits = |number: i32| Some(Instead::Bits(of_int(number)));
+        assert_eq!(jump(Test::Zero(Condition::Equal), 0, 9), bits(0));
+        assert_eq!(jump(Test::Zero(Condition::Less), 0, 9), bits(-1));
+        assert_eq!(jump(Test::Zero(Condition::Less), 0, 5), bits(0));
+        assert_eq!(jump(Test::Ints(Condition::Different), 7, 5), bits(7));
+        assert_eq!(jump(Test::Ints(Condition::Different), 7, 9), bits(8));
+        // No number is less than the least one.
+        assert_eq!(jump(Test::Ints(Condition::Greater), i32::MIN, 9), None);
+        assert_eq!(jump(Test::Null(true), 0, 9), Some(Instead::Null));
+        assert_eq!(jump(Test::Null(true), 0, 5), Some(Instead::Object));
+        let switch = Operation::Switch(Box::new(Switch { default: 8, cases: vec![(0, 6), (1, 7)], is_table: true }));
+        assert_eq!(for_way(&switch, below(0), 4, 7), bits(1));
+        assert_eq!(for_way(&switch, below(0), 4, 8), bits(2));
     }
 }

@@ -7,11 +7,12 @@ use crate::explain::facts::read;
 use crate::explain::facts::way;
 use crate::explain::java::recorded::Recorded;
 use crate::explain::statements::Statements;
+use crate::instrument::java::descriptor::is_reference;
+use crate::instrument::java::descriptor::result_type;
 use crate::trace::TraceError;
 use crate::trace::detail::Access;
 use crate::trace::detail::Detail;
 use crate::trace::java::detail::Focus;
-use crate::trace::java::detail::result_type;
 use crate::trace::java::frame::Frame;
 use crate::trace::java::machine::Machine;
 use crate::trace::java::machine::Watch;
@@ -138,7 +139,7 @@ impl Watch for Beside<'_> {
     fn reads(&mut self, machine: &Machine, frame: &Frame, location: Location, value: Value) {
         let Some(object) = value.object().filter(|_| self.members.contains(&frame.step)) else { return };
         let name = text::name(machine, frame, location);
-        let structure = name.descriptor.starts_with(['L', '[']).then(|| structure(machine, object)).flatten();
+        let structure = is_reference(&name.descriptor).then(|| structure(machine, object)).flatten();
         if let (Some(structure), Some(own)) = (structure, self.of(frame.step)) {
             own.targets.entry(name.text).or_insert(structure);
         }
@@ -156,7 +157,7 @@ impl Watch for Beside<'_> {
         let (target, value) = match result {
             Some(result) if is_return => {
                 let descriptor = result_type(&frame.method.descriptor);
-                let object = result.object().filter(|_| descriptor.starts_with(['L', '[']));
+                let object = result.object().filter(|_| is_reference(descriptor));
                 (object.and_then(|object| structure(machine, object)), text::value(machine, descriptor, result))
             }
             // The exception that left the method takes the place of what it returns.

@@ -1,8 +1,8 @@
 //! Searches a run of a Java program for a step that writes a place, or that shows a text.
 
+use crate::instrument::java::descriptor::result_type;
 use crate::trace::TraceError;
 use crate::trace::java::detail::call;
-use crate::trace::java::detail::result_type;
 use crate::trace::java::frame::Frame;
 use crate::trace::java::machine::Machine;
 use crate::trace::java::machine::Watch;

@@ -12,6 +12,8 @@ use crate::explain::align::statements::Version;
 use crate::explain::java::named::Named;
 use crate::explain::java::statements;
 use crate::instrument::java::descriptor::Signature;
+use crate::instrument::java::descriptor::is_reference;
+use crate::instrument::java::descriptor::result_type;
 use crate::instrument::java::operation::Operation;
 use crate::trace::TraceError;
 use crate::trace::flow::BlockId;
@@ -222,10 +224,6 @@ fn short(number: u64) -> u32 {
 
 fn of_text(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
-}
-
-fn is_reference(descriptor: &str) -> bool {
-    descriptor.starts_with(['L', '['])
 }
 
 impl Taking {
@@ -448,7 +446,7 @@ impl Watch for Taking {
             what = mix(what, u64::from(self.value(machine, *value, is_object)));
         }
         if let Some(result) = result {
-            let descriptor = callee.member.descriptor.rsplit(')').next().unwrap_or("V");
+            let descriptor = result_type(&callee.member.descriptor);
             what = mix(what, u64::from(self.value(machine, result, is_reference(descriptor))));
         }
         self.did(frame.step, what);
@@ -493,7 +491,7 @@ impl Watch for Taking {
         self.outline.leaves(machine, frame, is_return, result);
         self.last.remove(&frame.number);
         if let Some(result) = result {
-            let descriptor = frame.method.descriptor.rsplit(')').next().unwrap_or("V");
+            let descriptor = result_type(&frame.method.descriptor);
             let named = self.value(machine, result, is_reference(descriptor));
             self.did(frame.step, mix(3, u64::from(named)));
         }

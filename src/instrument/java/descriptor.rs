@@ -38,6 +38,16 @@ impl Kind {
     }
 }
 
+/// Whether values of a type are objects or arrays.
+pub fn is_reference(descriptor: &str) -> bool {
+    descriptor.starts_with(['L', '['])
+}
+
+/// The type of what a method returns, from its type; `V` if it returns nothing.
+pub fn result_type(descriptor: &str) -> &str {
+    descriptor.rsplit(')').next().unwrap_or("V")
+}
+
 /// The largest number of parameters, and of dimensions of an array.
 const MOST: usize = 255;
 

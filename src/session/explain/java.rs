@@ -17,6 +17,7 @@ use crate::explain::java::taken;
 use crate::explain::java::taken::MAX_STEPS;
 use crate::explain::java::taken::Taken;
 use crate::explain::link::Link;
+use crate::instrument::java::replace::Replacement;
 use crate::outcome;
 use crate::plural::count;
 use crate::report::Status;
@@ -53,6 +54,7 @@ use crate::trace::java::player::Player;
 use crate::trace::step::Step;
 use crate::world::record::listen::Taken as Process;
 use crate::world::record::store;
+use crate::world::run::sandbox::Job;
 use crate::world::run::sandbox::Sandbox;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -195,12 +197,26 @@ impl Explainer<'_> {
 
     /// Builds a version, and runs the test on it.
     fn java_side(&self, name: &str, tree: TreeId, sandbox: &mut Sandbox, talk: &mut dyn Talk) -> Result<Side, Failure> {
+        self.java_run(name, (tree, true), &[], (sandbox, talk))
+    }
+
+    /// Runs the test on a version.
+    ///
+    /// - `is_built`: whether it is built; otherwise it was built last.
+    fn java_run(
+        &self,
+        name: &str,
+        (tree, is_built): (TreeId, bool),
+        replacements: &[Replacement],
+        (sandbox, talk): (&mut Sandbox, &mut dyn Talk),
+    ) -> Result<Side, Failure> {
         let order = self.record_args();
         let instruments = self.java_instruments(&order, tree, sandbox, talk)?;
         let place = self.root.join(name);
         let mut interrupt = self.interrupt.clone();
+        let job = Job { is_clean: is_built, ..job(tree, self.limit()) };
         let Ran { seen, taken, losses } =
-            instruments.run(&job(tree, self.limit()), &place, true, &mut |job, commands, listener| {
+            instruments.run_with(replacements, &job, (&place, is_built), &mut |job, commands, listener| {
                 observe(sandbox, job, commands, (listener, &mut interrupt))?.ok_or_else(interrupted)
             })?;
         let processes = taken.into_iter().filter(|taken| taken.is_java).collect();
@@ -272,6 +288,9 @@ impl Explainer<'_> {
             Touched::Change => beginning(&found),
             Touched::Decision(_) => switching::beginning(&found),
         };
+        if ours.place(wrong.step).is_none() {
+            all.push("the classes do not tell their lines: compile them with `javac -g`".to_owned());
+        }
         if told.n_left > 0 {
             all.push(format!("{} left out that did the same as the one before", count(told.n_left, "link")));
         }
@@ -328,7 +347,7 @@ impl Explainer<'_> {
         let order = self.record_args();
         let instruments = self.java_instruments(&order, tree, sandbox, talk)?;
         let done = match Laboratory::new(self, (&instruments, sandbox), (bad, number, tree)).test(remedies) {
-            // What is known is told.
+            // The chain is told without them.
             Err(failure) if failure.status == Status::Interrupted => Experiments::interrupted(),
             done => done?,
         };

@@ -1,6 +1,7 @@
 //! All facts about some steps, and the chain of steps from which a value comes.
 
 use crate::instrument::java::code::Variable;
+use crate::instrument::java::descriptor::result_type;
 use crate::trace::TraceError;
 use crate::trace::dependence::Dependences;
 use crate::trace::detail::Access;
@@ -201,11 +202,6 @@ impl Watch for Focus<'_> {
     fn is_done(&self) -> bool {
         self.n_steps >= self.until.0 || (self.n_begun == self.steps.len() && self.open.is_empty())
     }
-}
-
-/// The type of what a method returns, from its type.
-pub fn result_type(descriptor: &str) -> &str {
-    descriptor.rsplit(')').next().unwrap_or("V")
 }
 
 /// A call for people: its arguments, and its name: `list.add`, `Math.max`, `new ArrayList`.

@@ -9,13 +9,13 @@
 mod extent;
 mod table;
 
+use crate::instrument::java::descriptor::result_type;
 use crate::trace::TraceError;
 use crate::trace::input::Contents;
 use crate::trace::input::Entry;
 use crate::trace::input::Landing;
 use crate::trace::input::Source;
 use crate::trace::java::detail::call_name;
-use crate::trace::java::detail::result_type;
 use crate::trace::java::frame::Frame;
 use crate::trace::java::input::extent::Cursor;
 use crate::trace::java::input::table::Effect;

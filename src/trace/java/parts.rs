@@ -1,5 +1,6 @@
 //! What is in an object, as far as the recorded code read or wrote it.
 
+use crate::instrument::java::descriptor::is_reference;
 use crate::trace::java::machine::Machine;
 use crate::trace::java::memory::Location;
 use crate::trace::java::objects::Kind;
@@ -75,7 +76,7 @@ fn shown(machine: &Machine, object: u32, depth: usize) -> Option<String> {
     }
     let part = |part: &Part| {
         let value = text::value(machine, &part.descriptor, part.value);
-        let inner = part.descriptor.starts_with(['L', '[']).then(|| part.value.object()).flatten();
+        let inner = is_reference(&part.descriptor).then(|| part.value.object()).flatten();
         let inner = inner.and_then(|inner| shown(machine, inner, depth - 1)).map(|inner| format!(" {inner}"));
         let name = if length.is_some() { String::new() } else { format!("{} = ", part.name) };
         format!("{name}{value}{}", inner.unwrap_or_default())

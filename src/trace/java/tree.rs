@@ -1,5 +1,6 @@
 //! The tree of calls and loops of a run.
 
+use crate::instrument::java::descriptor::result_type;
 use crate::trace::TraceError;
 use crate::trace::flow::BlockId;
 use crate::trace::java::frame::Frame;
@@ -183,7 +184,7 @@ impl Watch for Builder {
     }
 
     fn leaves(&mut self, machine: &Machine, frame: &Frame, is_return: bool, result: Option<Value>) {
-        let descriptor = frame.method.descriptor.rsplit(')').next().unwrap_or("V");
+        let descriptor = result_type(&frame.method.descriptor);
         let result = result.map(|result| text::value(machine, descriptor, result));
         loop {
             let last = self.open.get(&machine.thread).and_then(|open| open.last());

@@ -1,5 +1,6 @@
 //! What was before the steps of a Java program.
 
+use crate::instrument::java::descriptor::is_reference;
 use crate::session::dap::tape::Level;
 use crate::session::dap::tape::Meaning;
 use crate::session::dap::tape::Past;
@@ -64,7 +65,7 @@ pub fn read(mut player: Player, mut table: Table<'_>) -> Result<Option<Tape>, Tr
 
 /// How a value is divided.
 fn division(machine: &Machine, descriptor: &str, value: Held) -> Division {
-    let object = value.object().filter(|object| *object != 0 && descriptor.starts_with(['L', '[']));
+    let object = value.object().filter(|object| *object != 0 && is_reference(descriptor));
     match object.map(|object| parts::count(machine, object)) {
         None | Some((0, _)) => Division::Whole,
         Some((_, Some(length))) => Division::Elements(u64::from(length)),

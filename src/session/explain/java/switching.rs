@@ -32,17 +32,13 @@ use crate::session::explain::java::wrong;
 use crate::session::explain::model::Explainer;
 use crate::session::explain::model::Pair;
 use crate::session::explain::model::interrupted;
-use crate::session::explain::sides::job;
 use crate::session::failure::Failure;
-use crate::session::record::instruments::Ran;
 use crate::session::record::instruments::Tools;
-use crate::session::record::observe;
 use crate::session::talk::Talk;
 use crate::trace::java::uses;
 use crate::trace::step::Step;
 use crate::world::process::Watch as _;
 use crate::world::record::listen;
-use crate::world::run::sandbox::Job;
 use crate::world::run::sandbox::Sandbox;
 
 /// Decisions with which the test passes and whose chains are compared.
@@ -217,18 +213,8 @@ impl Explainer<'_> {
         (pair, changed): (&Pair, &change::Lines),
         (sandbox, talk): (&mut Sandbox, &mut dyn Talk),
     ) -> Result<Option<Found>, Failure> {
-        let order = self.record_args();
-        let instruments = self.java_instruments(&order, pair.failing.0, sandbox, talk)?;
-        let place = self.root.join("switched");
-        let mut interrupt = self.interrupt.clone();
-        let job = Job { is_clean: false, ..job(pair.failing.0, self.limit()) };
         let replacements = std::slice::from_ref(&next.replacement);
-        let Ran { seen, taken, .. } =
-            instruments.run_with(replacements, &job, (&place, false), &mut |job, commands, listener| {
-                observe(sandbox, job, commands, (listener, &mut interrupt))?.ok_or_else(interrupted)
-            })?;
-        let processes = taken.into_iter().filter(|taken| taken.is_java).collect();
-        let good = Side { place, processes, ending: seen.ending, output: seen.output };
+        let good = self.java_run("switched", (pair.failing.0, false), replacements, (sandbox, talk))?;
         if good.ending != outcome::Ending::Exit(0) {
             return Ok(None);
         }

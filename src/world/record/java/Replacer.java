@@ -120,7 +120,8 @@ public final class Replacer {
                 case 'o':
                     return Replacer.class;
                 case 't':
-                    return decoded(text);
+                    // As the constants of the program are.
+                    return decoded(text).intern();
                 case 'e':
                     return constant(decoded(text), value);
                 case 'x':
