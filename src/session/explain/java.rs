@@ -352,11 +352,13 @@ impl Explainer<'_> {
             done => done?,
         };
         chain.figures.n_tests = done.n_runs;
-        chain.remarks.splice(..0, done.remark.map(Untrusted::from));
         for (link, found) in chain.links.iter_mut().zip(done.found) {
             link.tested = found;
         }
-        chain.remarks.splice(..0, how(chain).map(Untrusted::from));
+        // Why none was tested says that none was.
+        let is_said = done.remark.is_some() && chain.links.iter().all(|link| link.tested.is_none());
+        let how = how(chain).filter(|_| !is_said);
+        chain.remarks.splice(..0, how.into_iter().chain(done.remark).map(Untrusted::from));
         Ok(())
     }
 }
