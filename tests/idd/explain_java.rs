@@ -269,6 +269,44 @@ fn explain_replaces_in_java_only_what_a_link_names_and_follows_the_length_of_an_
 }
 
 #[test]
+fn explain_finds_in_java_who_exits_with_a_code() {
+    if version().is_none() {
+        return;
+    }
+    let class = "public class Main {
+    static int price(int amount) {
+        return amount * 3;
+    }
+    public static void main(String[] args) {
+        int sum = 0;
+        for (int amount = 1; amount < 4; amount++) {
+            sum += price(amount);
+        }
+        int code = sum == 18 ? 0 : 3;
+        System.exit(code);
+    }
+}
+";
+    let place = tempfile::tempdir().unwrap();
+    git(place.path(), &["init", "--quiet", "."]);
+    fs::write(place.path().join(".gitignore"), "out/\n").unwrap();
+    for class in [class.to_owned(), class.replace("* 3", "* 2")] {
+        fs::write(place.path().join("Main.java"), class).unwrap();
+        commit(place.path(), "next");
+    }
+    let (said, progress, code) = explain(place.path(), &["--bad", "HEAD", "--good", "HEAD~1"]);
+    assert_eq!(code, Some(0), "{said}{progress}");
+    for line in [
+        "Main.java:11  thus the program exits with 3 (reference: exits with 0)",
+        "Main.java:10  code is given 3 (reference 0); with 0, the test passes",
+        "* Main.java:3",
+        "It begins with the change.",
+    ] {
+        assert!(said.contains(line), "{line} is not in\n{said}");
+    }
+}
+
+#[test]
 fn explain_does_not_believe_a_java_test_that_counts_its_runs() {
     if version().is_none() {
         return;

@@ -15,6 +15,7 @@ use crate::instrument::java::descriptor::Signature;
 use crate::instrument::java::descriptor::is_reference;
 use crate::instrument::java::descriptor::result_type;
 use crate::instrument::java::operation::Operation;
+use crate::instrument::java::pool::Member;
 use crate::trace::TraceError;
 use crate::trace::flow::BlockId;
 use crate::trace::index::Index;
@@ -94,6 +95,8 @@ pub struct Taken {
     pub places: Vec<Place>,
     /// The exceptions that nobody caught.
     pub escapes: Vec<Escape>,
+    /// The code with which it exited by a call; `None` if it made none, or the code is not known.
+    pub exit: Option<i32>,
     /// By step: the position of its first use.
     first: Vec<u32>,
     uses: Vec<Use>,
@@ -138,8 +141,8 @@ impl Taken {
             first[step] += first[step - 1];
         }
         let uses = uses.into_iter().map(|(_, of)| of).collect();
-        let Run { indices, said, .. } = taking.taken.run;
-        let run = Run { indices, said, n_records: player.machine.n_records, ..taking.outline.end() };
+        let Run { indices, said, main_end, .. } = taking.taken.run;
+        let run = Run { indices, said, main_end, n_records: player.machine.n_records, ..taking.outline.end() };
         Ok(Self { run, first, uses, objects: taking.objects, contents: taking.contents, ..taking.taken })
     }
 
@@ -235,6 +238,7 @@ impl Taking {
             statements: Vec::new(),
             places: vec![Place { file: "".into(), line: 0, column: 0 }],
             escapes: Vec::new(),
+            exit: None,
             first: Vec::new(),
             uses: Vec::new(),
             objects: HashMap::new(),
@@ -451,6 +455,10 @@ impl Watch for Taking {
         }
         self.did(frame.step, what);
         self.keeps(frame.step, given, what);
+        if exits(&callee.member) {
+            self.taken.exit = given.last().and_then(|code| code.int());
+            self.taken.run.main_end = Some(frame.step);
+        }
         if let Some(written) = self.outline.written().get(n_before) {
             let words = words(machine, &types, given.get(n_object..).unwrap_or_default());
             self.taken.run.said.push(Said {
@@ -502,6 +510,11 @@ impl Watch for Taking {
             self.taken.escapes.push(Escape { step, function, exception, thread: machine.thread });
         }
     }
+}
+
+/// Whether a method ends the process with a code.
+fn exits(member: &Member) -> bool {
+    matches!((&*member.class, &*member.name), ("java/lang/System", "exit") | ("java/lang/Runtime", "exit" | "halt"))
 }
 
 /// What a call prints, as far as it is the same in another run.

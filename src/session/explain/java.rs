@@ -248,8 +248,8 @@ impl Explainer<'_> {
         if is_any {
             let message = "the recorded runs of both versions do the same and print the same";
             return Err(Failure::new(Status::Error, message).with_hint(
-                "what a Java program does last is not recorded if nothing follows it, such as the code that \
-                 `System.exit` gets; `--process` and `--argument` select another process",
+                "what the library of the program does is not recorded; `--process` and `--argument` select another \
+                 process",
             ));
         }
         Err(Failure::new(Status::Error, "no Java program that is wanted ran in the test on both versions"))
@@ -443,7 +443,9 @@ fn wrong(runs: &Runs) -> Option<Wrong> {
         let what = format!("{exception} leaves {} (reference: none)", escape.function);
         return Some(Wrong { step: escape.step, what });
     }
-    let ended = (Ending::Exit(0), Ending::Exit(0));
+    // The system sees the lower byte.
+    let ending = |taken: &Taken| Ending::Exit(taken.exit.unwrap_or(0).cast_unsigned() & 0xff);
+    let ended = (ending(ours), ending(theirs));
     if let Some(found) = failure::Failure::find(&ours.run, &theirs.run, alignment, ended) {
         return Some(Wrong { step: found.step, what: words::wrong(&found, None, None) });
     }

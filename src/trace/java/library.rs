@@ -72,12 +72,14 @@ const READS: [&str; 36] = [
 /// Methods whose names begin like that, but which change their object.
 const WRITES: [&str; 5] = ["getAndIncrement", "getAndDecrement", "getAndAdd", "getAndSet", "getAndUpdate"];
 
-/// Whether what an object holds can change.
-pub fn is_mutable(object: &Object) -> bool {
-    match object.kind {
+/// Whether what an object of a class holds can change.
+///
+/// - `class`: with dots.
+pub fn is_mutable(kind: Kind, class: &str) -> bool {
+    match kind {
         Kind::String | Kind::Boxed | Kind::Class | Kind::Constant => false,
         Kind::Array | Kind::Exception => true,
-        Kind::Other => is_changing(&object.class),
+        Kind::Other => is_changing(class),
     }
 }
 
@@ -120,8 +122,8 @@ pub fn is_outlet(object: &Object, is_of_program: bool) -> bool {
 pub fn is_known(machine: &Machine, callee: &Callee, given: &[Value]) -> bool {
     let others = given.iter().skip(usize::from(callee.has_object));
     callee.member.class.is_empty()
-        || only_reads(&callee.member.name)
+        || callee.only_reads
         || !others
             .filter_map(|value| machine.objects.get(value.object()?))
-            .any(|object| object.kind == Kind::Other && is_mutable(object))
+            .any(|object| object.kind == Kind::Other && object.is_mutable)
 }

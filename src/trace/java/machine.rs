@@ -72,7 +72,7 @@ pub trait Watch {
     fn enters(&mut self, machine: &Machine, frame: &Frame) {}
     /// The frame is left, by `return` if so, and with this result.
     fn leaves(&mut self, machine: &Machine, frame: &Frame, is_return: bool, result: Option<Value>) {}
-    /// A method that is not recorded came back.
+    /// A method that is not recorded came back, or the process ended in it.
     fn called(&mut self, machine: &Machine, frame: &Frame, callee: &Callee, given: &[Value], result: Option<Value>) {}
     /// The current step threw an exception, or a call in it did.
     ///
@@ -98,7 +98,7 @@ impl Watch for Nobody {}
 #[derive(Debug, Clone, Default)]
 pub struct Thread {
     /// The activations.
-    pub frames: Vec<Frame>,
+    pub frames: Vec<Box<Frame>>,
     /// The step that threw the last exception.
     threw: Option<Step>,
     /// By the key of a method: how often code that is not recorded called it first in the thread.
@@ -122,10 +122,11 @@ impl Thread {
 pub struct Machine {
     /// The classes.
     pub program: Program,
-    /// The threads, by their numbers.
-    pub threads: BTreeMap<u32, Thread>,
     /// The thread of the last record.
     pub thread: u32,
+    current: Thread,
+    /// The other threads, by their numbers.
+    others: BTreeMap<u32, Thread>,
     /// What objects hold.
     pub memory: Memory,
     /// The objects.
@@ -155,8 +156,9 @@ pub struct Machine {
 /// A process at some point of its run, without what is the same in all of it.
 #[derive(Debug, Clone)]
 pub struct Moment {
-    threads: BTreeMap<u32, Thread>,
     thread: u32,
+    current: Thread,
+    others: BTreeMap<u32, Thread>,
     memory: Memory,
     /// The steps that had begun.
     pub n_steps: u32,
@@ -176,8 +178,9 @@ impl Machine {
     pub fn new(program: Program, objects: Arc<Objects>) -> Self {
         Self {
             program,
-            threads: BTreeMap::new(),
             thread: 0,
+            current: Thread::default(),
+            others: BTreeMap::new(),
             memory: Memory::default(),
             objects,
             n_steps: 0,
@@ -195,7 +198,8 @@ impl Machine {
 
     /// Goes back to before the first record.
     pub fn rewind(&mut self) {
-        self.threads.clear();
+        self.current = Thread::default();
+        self.others.clear();
         self.memory = Memory::default();
         (self.thread, self.n_steps, self.n_frames, self.n_records, self.n_unwound, self.n_new) = (0, 0, 0, 0, 0, 0);
         (self.n_reads, self.n_other, self.n_reached, self.n_derived, self.n_wrong) = (0, 0, 0, 0, 0);
@@ -204,14 +208,15 @@ impl Machine {
     /// The process between two records.
     pub fn moment(&self) -> Moment {
         let Self { n_steps, n_frames, n_records, n_new, .. } = *self;
-        let (threads, memory) = (self.threads.clone(), self.memory.clone());
-        Moment { threads, thread: self.thread, memory, n_steps, n_frames, n_records, n_new }
+        let (current, others, memory) = (self.current.clone(), self.others.clone(), self.memory.clone());
+        Moment { thread: self.thread, current, others, memory, n_steps, n_frames, n_records, n_new }
     }
 
     /// Goes to a moment of the same process. What is counted for [`Stat`](crate::trace::stat::Stat) begins there.
     pub fn go_to(&mut self, moment: Moment) {
         self.rewind();
-        (self.threads, self.memory, self.thread) = (moment.threads, moment.memory, moment.thread);
+        (self.thread, self.current, self.others) = (moment.thread, moment.current, moment.others);
+        self.memory = moment.memory;
         (self.n_steps, self.n_frames) = (moment.n_steps, moment.n_frames);
         (self.n_records, self.n_new) = (moment.n_records, moment.n_new);
     }
@@ -222,8 +227,8 @@ impl Machine {
     pub fn take<W: Watch>(&mut self, record: Record, watch: &mut W) -> Result<(), TraceError> {
         if record.thread != self.thread {
             self.settle(watch);
+            self.switch(record.thread);
         }
-        self.thread = record.thread;
         self.n_records += 1;
         let (method, index) = self.program.site(record.site)?;
         let site = method.sites[index];
@@ -239,6 +244,14 @@ impl Machine {
                 self.reach(&method, index, record.payload, watch)
             }
         }
+    }
+
+    /// Goes on with another thread.
+    fn switch(&mut self, thread: u32) {
+        let next = self.others.remove(&thread).unwrap_or_default();
+        let before = std::mem::replace(&mut self.current, next);
+        self.others.insert(self.thread, before);
+        self.thread = thread;
     }
 
     /// Runs the code of the current thread that follows without a record, before another thread goes on: up to the last
@@ -257,11 +270,15 @@ impl Machine {
         self.push(frame);
     }
 
-    /// Ends the methods that return without another record, when no more records follow.
+    /// Ends the methods that return without another record, when no more records follow, and begins the calls from which
+    /// the threads did not come back, such as `System.exit`.
     pub fn finish<W: Watch>(&mut self, watch: &mut W) {
-        let threads: Vec<u32> = self.threads.keys().copied().collect();
-        for thread in threads {
-            self.thread = thread;
+        let mut threads: Vec<u32> = self.others.keys().copied().chain([self.thread]).collect();
+        threads.sort_unstable();
+        for thread in threads.into_iter().chain([self.thread]) {
+            if thread != self.thread {
+                self.switch(thread);
+            }
             while self.frame().is_some_and(Frame::returns)
                 && let Some(mut frame) = self.pop()
             {
@@ -269,30 +286,54 @@ impl Machine {
                 self.go(&mut frame, stop, watch);
                 self.returns(frame, watch);
             }
+            if let Some(mut frame) = self.pop() {
+                self.begin_last_call(&mut frame, watch);
+                self.push(frame);
+            }
+        }
+    }
+
+    /// Begins the call that a method made last, if no record says that it came back.
+    fn begin_last_call<W: Watch>(&mut self, frame: &mut Frame, watch: &mut W) {
+        let (stop, method) = (frame.stop(), Arc::clone(&frame.method));
+        if frame.pending.is_some() || frame.is_waiting || stop == NONE {
+            return;
+        }
+        let Operand::Call(callee) = &method.operands[stop as usize] else { return };
+        while frame.at != stop && !self.throws(frame) {
+            self.begin(frame, watch);
+            self.run(&method, frame, watch);
+            frame.at = method.next[frame.at as usize];
+        }
+        if frame.at == stop {
+            self.begin(frame, watch);
+            let given = Self::given(frame, callee, watch);
+            watch.called(self, frame, callee, &given, None);
+            frame.pending = Some(given);
         }
     }
 
     /// The step that threw the exception that is on its way in the current thread.
     pub fn threw(&self) -> Option<Step> {
-        self.threads.get(&self.thread)?.threw
+        self.current.threw
     }
 
-    fn pop(&mut self) -> Option<Frame> {
-        self.threads.get_mut(&self.thread)?.frames.pop()
+    fn pop(&mut self) -> Option<Box<Frame>> {
+        self.current.frames.pop()
     }
 
-    fn push(&mut self, frame: Frame) {
-        self.threads.entry(self.thread).or_default().frames.push(frame);
+    fn push(&mut self, frame: Box<Frame>) {
+        self.current.frames.push(frame);
     }
 
     /// The last activation of the current thread, between two records.
     pub fn frame(&self) -> Option<&Frame> {
-        self.threads.get(&self.thread)?.frames.last()
+        self.current.frames.last().map(Box::as_ref)
     }
 
     /// The frames of the current thread; while a record is taken, those below the current one.
-    pub fn frames(&self) -> &[Frame] {
-        self.threads.get(&self.thread).map_or(&[], |thread| &thread.frames)
+    pub fn frames(&self) -> &[Box<Frame>] {
+        &self.current.frames
     }
 
     /// A method was entered.
@@ -333,12 +374,11 @@ impl Machine {
             self.push(frame);
             break;
         }
-        let thread = self.threads.entry(self.thread).or_default();
         // What was thrown before was caught in code that is not recorded.
-        thread.threw = None;
-        let base = base.unwrap_or_else(|| thread.root(self.thread, method.keys.function));
+        self.current.threw = None;
+        let base = base.unwrap_or_else(|| self.current.root(self.thread, method.keys.function));
         self.n_frames += 1;
-        let mut frame = Frame::new(self.n_frames, method, base);
+        let mut frame = Box::new(Frame::new(self.n_frames, method, base));
         (frame.caller, frame.is_direct) = (caller, is_direct);
         self.n_steps += 1;
         (frame.step, frame.entry) = (Step(self.n_steps), Step(self.n_steps));
@@ -443,7 +483,7 @@ impl Machine {
     /// Ends the activations above the last one of a method, because of an exception.
     ///
     /// Errors: there is none of it.
-    fn unwind<W: Watch>(&mut self, method: &Method, watch: &mut W) -> Result<Frame, TraceError> {
+    fn unwind<W: Watch>(&mut self, method: &Method, watch: &mut W) -> Result<Box<Frame>, TraceError> {
         if !self.frames().iter().any(|frame| frame.method.number == method.number) {
             return Err(TraceError::Damaged("an exception in no activation"));
         }
@@ -483,7 +523,7 @@ impl Machine {
         watch: &mut W,
     ) -> Result<(), TraceError> {
         let mut frame = self.unwind(method, watch)?;
-        let threw = self.threads.get_mut(&self.thread).and_then(|thread| thread.threw.take()).unwrap_or(frame.step);
+        let threw = self.current.threw.take().unwrap_or(frame.step);
         frame.stack.clear();
         let value = Value::of(exception, threw);
         frame.stack.push(value);
@@ -559,7 +599,7 @@ impl Machine {
     }
 
     /// The activation returns: its present instruction says so.
-    fn returns<W: Watch>(&mut self, mut frame: Frame, watch: &mut W) {
+    fn returns<W: Watch>(&mut self, mut frame: Box<Frame>, watch: &mut W) {
         let result = match frame.method.operations[frame.at as usize] {
             Operation::Return(Some(kind)) => Some(Self::take_value(&mut frame, kind, watch)),
             _ => None,
@@ -570,7 +610,7 @@ impl Machine {
 
     /// Notes in the activation below that one has ended, by a return or an exception.
     fn came_back<W: Watch>(&mut self, frame: &Frame, watch: &mut W) {
-        if let Some(below) = self.threads.get_mut(&self.thread).and_then(|thread| thread.frames.last_mut())
+        if let Some(below) = self.current.frames.last_mut()
             && below.pending.is_some()
         {
             below.returned = Some((frame.step, frame.is_direct));
@@ -621,15 +661,15 @@ impl Machine {
         frame.pending = None;
         frame.returned = None;
         watch.throws(self, frame, exception);
-        self.threads.entry(self.thread).or_default().threw.get_or_insert(frame.step);
+        self.current.threw.get_or_insert(frame.step);
     }
 
     fn leave_by_exception<W: Watch>(&mut self, frame: &Frame, watch: &mut W) {
         self.n_unwound += 1;
         watch.leaves(self, frame, false, None);
         self.came_back(frame, watch);
-        if let Some(thread) = self.threads.get_mut(&self.thread).filter(|thread| thread.frames.is_empty()) {
-            thread.threw = None;
+        if self.current.frames.is_empty() {
+            self.current.threw = None;
         }
     }
 }

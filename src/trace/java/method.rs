@@ -18,6 +18,7 @@ use crate::instrument::java::pool::Pool;
 use crate::instrument::java::sites::Site;
 use crate::trace::flow::BlockId;
 use crate::trace::index::Keys;
+use crate::trace::java::library;
 use crate::trace::place::Place;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -40,6 +41,8 @@ pub struct Callee {
     pub has_object: bool,
     /// The kind of its result.
     pub result: Option<Kind>,
+    /// Whether it leaves the object as it is on which it is called, if it is of the library.
+    pub only_reads: bool,
 }
 
 impl Callee {
@@ -318,7 +321,8 @@ fn operand(operation: &Operation, pool: &Pool, fields: &mut Fields<'_>) -> Resul
             let signature = Signature::of(&member.descriptor)?;
             let (parameters, result) = (signature.kinds()?, signature.result_kind()?);
             let has_object = !matches!(invoke, Invoke::Static | Invoke::Dynamic);
-            Ok(Operand::Call(Arc::new(Callee { member, parameters, has_object, result })))
+            let only_reads = library::only_reads(&member.name);
+            Ok(Operand::Call(Arc::new(Callee { member, parameters, has_object, result, only_reads })))
         }
         _ => Ok(Operand::None),
     }

@@ -3,6 +3,7 @@
 use crate::trace::TraceError;
 use crate::trace::container::Kind as Chunk;
 use crate::trace::container::Trace;
+use crate::trace::java::library;
 use std::collections::HashMap;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -37,6 +38,8 @@ pub struct Object {
     pub text: Arc<str>,
     /// See [`Kind`].
     pub length: u32,
+    /// Whether what it holds can change.
+    pub is_mutable: bool,
 }
 
 /// All objects, by their numbers.
@@ -93,7 +96,8 @@ fn object<'b>(bytes: &'b [u8], names: &mut HashSet<Arc<str>>) -> Option<(u32, Ob
         class
     });
     let kind = KINDS.get(usize::from(kind[0])).copied()?;
-    let object = Object { kind, class, text: text.as_ref().into(), length: u32::from_le_bytes(*length) };
+    let is_mutable = library::is_mutable(kind, &class);
+    let object = Object { kind, class, text: text.as_ref().into(), length: u32::from_le_bytes(*length), is_mutable };
     Some((u32::from_le_bytes(*id), object, rest))
 }
 

@@ -131,7 +131,7 @@ fn by_library(callee: &Callee, into: &mut BTreeSet<Variable>) {
         into.insert(Variable::Output);
         return;
     }
-    if library::only_reads(&member.name) || callee.is_constructor() || member.class.is_empty() {
+    if callee.only_reads || callee.is_constructor() || member.class.is_empty() {
         return;
     }
     if callee.has_object {

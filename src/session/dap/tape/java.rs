@@ -89,7 +89,7 @@ fn look_at<T>(
 ) -> Result<Option<T>, TraceError> {
     let found = before(player, step, |state| {
         let below = level.checked_sub(1).map(|level| state.machine.frames().iter().rev().nth(level));
-        let frame = below.map_or(Some(state.frame), |below| below)?;
+        let frame = below.map_or(Some(state.frame), |below| below.map(Box::as_ref))?;
         Some(look(State { machine: state.machine, frame }))
     })?;
     Ok(found.flatten())
@@ -102,7 +102,7 @@ impl Past for Played {
                 function: Arc::clone(&frame.method.function),
                 place: Some(frame.place().clone()).filter(|place| place.line != 0),
             };
-            let all = std::iter::once(state.frame).chain(state.machine.frames().iter().rev());
+            let all = std::iter::once(state.frame).chain(state.machine.frames().iter().rev().map(Box::as_ref));
             let wanted = all.skip(range.start).take(range.len());
             (wanted.map(level).collect(), state.machine.frames().len() + 1)
         })?;

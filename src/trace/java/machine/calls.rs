@@ -42,10 +42,8 @@ impl Machine {
             Some(given) => given,
             None => Self::given(frame, callee, watch),
         };
-        if let Some(thread) = self.threads.get_mut(&self.thread) {
-            // What was thrown in code that is not recorded was caught there.
-            thread.threw = None;
-        }
+        // What was thrown in code that is not recorded was caught there.
+        self.current.threw = None;
         let is_recorded = match frame.returned.take() {
             Some((step, is_direct)) => {
                 watch.uses(frame.step, step, What::Returned);
@@ -84,11 +82,9 @@ impl Machine {
             }
         };
         frame.stack.iter_mut().chain(&mut frame.locals).for_each(name);
-        if let Some(thread) = self.threads.get_mut(&self.thread) {
-            for below in thread.frames.iter_mut().rev().take_while(|below| below.pending.is_some()) {
-                let given = below.pending.iter_mut().flatten();
-                below.stack.iter_mut().chain(&mut below.locals).chain(given).for_each(name);
-            }
+        for below in self.current.frames.iter_mut().rev().take_while(|below| below.pending.is_some()) {
+            let Frame { stack, locals, pending, .. } = &mut **below;
+            stack.iter_mut().chain(locals).chain(pending.iter_mut().flatten()).for_each(name);
         }
     }
 
@@ -113,7 +109,7 @@ impl Machine {
         watch: &mut W,
     ) {
         let objects = Arc::clone(&self.objects);
-        let is_read = library::only_reads(&callee.member.name);
+        let is_read = callee.only_reads;
         let mut base = None;
         for (position, value) in given.iter().enumerate() {
             // What a constructor does to its object is the making of it.
@@ -121,7 +117,7 @@ impl Machine {
             let Some(id) = value.object().filter(|id| *id != 0 && !is_new) else { continue };
             let Some(object) = objects.get(id) else { continue };
             let is_of_program = self.memory.state(id).is_some() || self.memory.birth(id).is_some();
-            if !library::is_mutable(object) || library::is_outlet(object, is_of_program) {
+            if !object.is_mutable || library::is_outlet(object, is_of_program) {
                 continue;
             }
             self.memory.give(id, frame.step);
