@@ -14,7 +14,6 @@ use crate::trace::detail::What as Neutral;
 use crate::trace::detail::Why;
 use crate::trace::java::frame::Frame;
 use crate::trace::java::input::Reader;
-use crate::trace::java::library;
 use crate::trace::java::machine::Machine;
 use crate::trace::java::machine::Watch;
 use crate::trace::java::machine::What;
@@ -187,7 +186,7 @@ impl Watch for Focus<'_> {
             result: result.filter(|_| callee.result.is_some()).map(shown),
             is_input,
             input: None,
-            is_modelled: library::is_known(machine, callee, given),
+            is_modelled: machine.is_modelled(callee, given),
         });
     }
 

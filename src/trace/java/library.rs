@@ -1,11 +1,5 @@
 //! What calls of the library do to the objects that they get.
 
-use crate::trace::java::machine::Machine;
-use crate::trace::java::method::Callee;
-use crate::trace::java::objects::Kind;
-use crate::trace::java::objects::Object;
-use crate::trace::java::value::Value;
-
 /// Beginnings of the names of classes whose objects never change.
 const CONSTANT: [&str; 16] = [
     "java.lang.String",
@@ -72,21 +66,10 @@ const READS: [&str; 36] = [
 /// Methods whose names begin like that, but which change their object.
 const WRITES: [&str; 5] = ["getAndIncrement", "getAndDecrement", "getAndAdd", "getAndSet", "getAndUpdate"];
 
-/// Whether what an object of a class holds can change.
-///
-/// - `class`: with dots.
-pub fn is_mutable(kind: Kind, class: &str) -> bool {
-    match kind {
-        Kind::String | Kind::Boxed | Kind::Class | Kind::Constant => false,
-        Kind::Array | Kind::Exception => true,
-        Kind::Other => is_changing(class),
-    }
-}
-
 /// Whether what the objects of a class hold can change.
 ///
 /// - `class`: with dots.
-fn is_changing(class: &str) -> bool {
+pub fn is_changing(class: &str) -> bool {
     let begins = |names: &[&str]| names.iter().any(|name| class.starts_with(name));
     begins(&CHANGING) || !begins(&CONSTANT)
 }
@@ -112,18 +95,8 @@ pub fn leaves_base(method: &str) -> bool {
 /// Whether what a program wrote to an object before does not matter for what it writes: the stream goes out of the
 /// program.
 ///
+/// - `class`: of the object, with dots.
 /// - `is_of_program`: whether the program made the object.
-pub fn is_outlet(object: &Object, is_of_program: bool) -> bool {
-    !is_of_program && &*object.class == "java.io.PrintStream"
-}
-
-/// Whether the effect of a call is known: it is one of a method that only reads, or only the object on which it is called
-/// can change.
-pub fn is_known(machine: &Machine, callee: &Callee, given: &[Value]) -> bool {
-    let others = given.iter().skip(usize::from(callee.has_object));
-    callee.member.class.is_empty()
-        || callee.only_reads
-        || !others
-            .filter_map(|value| machine.objects.get(value.object()?))
-            .any(|object| object.kind == Kind::Other && object.is_mutable)
+pub fn is_outlet(class: &str, is_of_program: bool) -> bool {
+    !is_of_program && class == "java.io.PrintStream"
 }

@@ -96,7 +96,11 @@ fn object<'b>(bytes: &'b [u8], names: &mut HashSet<Arc<str>>) -> Option<(u32, Ob
         class
     });
     let kind = KINDS.get(usize::from(kind[0])).copied()?;
-    let is_mutable = library::is_mutable(kind, &class);
+    let is_mutable = match kind {
+        Kind::String | Kind::Boxed | Kind::Class | Kind::Constant => false,
+        Kind::Array | Kind::Exception => true,
+        Kind::Other => library::is_changing(&class),
+    };
     let object = Object { kind, class, text: text.as_ref().into(), length: u32::from_le_bytes(*length), is_mutable };
     Some((u32::from_le_bytes(*id), object, rest))
 }

@@ -2,7 +2,6 @@
 
 use crate::trace::TraceError;
 use crate::trace::java::frame::Frame;
-use crate::trace::java::library;
 use crate::trace::java::machine::Machine;
 use crate::trace::java::machine::Watch;
 use crate::trace::java::machine::What;
@@ -48,7 +47,7 @@ impl Watch for Counter {
     }
 
     fn called(&mut self, machine: &Machine, _frame: &Frame, callee: &Callee, given: &[Value], _result: Option<Value>) {
-        if library::is_known(machine, callee, given) {
+        if machine.is_modelled(callee, given) {
             self.n_modelled += 1;
         } else {
             let name = (Arc::clone(&callee.member.class), Arc::clone(&callee.member.name));

@@ -2,7 +2,6 @@
 
 use crate::trace::TraceError;
 use crate::trace::java::frame::Frame;
-use crate::trace::java::library;
 use crate::trace::java::machine::Machine;
 use crate::trace::java::machine::Watch;
 use crate::trace::java::method::Callee;
@@ -83,7 +82,7 @@ impl Watch for Counter<'_> {
     }
 
     fn called(&mut self, machine: &Machine, frame: &Frame, callee: &Callee, given: &[Value], _result: Option<Value>) {
-        if self.sets.iter().any(|set| set.contains(frame.step)) && !library::is_known(machine, callee, given) {
+        if self.sets.iter().any(|set| set.contains(frame.step)) && !machine.is_modelled(callee, given) {
             self.unknown.insert(format!("{}.{}", simple(&callee.member.class), callee.member.name).into());
         }
     }

@@ -99,6 +99,17 @@ impl Machine {
         }
     }
 
+    /// Whether the effect of a call is known: it is one of a method that only reads, or only the object on which it is called
+    /// can change.
+    pub fn is_modelled(&self, callee: &Callee, given: &[Value]) -> bool {
+        let others = given.iter().skip(usize::from(callee.has_object));
+        callee.member.class.is_empty()
+            || callee.only_reads
+            || !others
+                .filter_map(|value| self.objects.get(value.object()?))
+                .any(|object| object.kind == ObjectKind::Other && object.is_mutable)
+    }
+
     /// A call of the library: what it does to the objects that it got.
     pub(super) fn library<W: Watch>(
         &mut self,
@@ -117,7 +128,7 @@ impl Machine {
             let Some(id) = value.object().filter(|id| *id != 0 && !is_new) else { continue };
             let Some(object) = objects.get(id) else { continue };
             let is_of_program = self.memory.state(id).is_some() || self.memory.birth(id).is_some();
-            if !object.is_mutable || library::is_outlet(object, is_of_program) {
+            if !object.is_mutable || library::is_outlet(&object.class, is_of_program) {
                 continue;
             }
             self.memory.give(id, frame.step);
