@@ -5,7 +5,6 @@ use crate::cli::notify::Notice;
 use crate::cli::progress::Progress;
 use crate::cli::stdout;
 use crate::hunt::event::Event;
-use crate::hunt::event::Phase;
 use crate::hunt::history::History;
 use crate::hunt::probe::Probe;
 use crate::outcome::Outcome;
@@ -14,11 +13,13 @@ use crate::report::Status;
 use crate::report::text;
 use crate::revision::CommitId;
 use crate::session::context::Context;
+use crate::session::estimate::Rest;
 use crate::session::talk::Talk;
 use crate::session::tally::Tally;
 use std::io;
 use std::io::Write as _;
 use std::rc::Rc;
+use std::time::Duration;
 
 /// The text before a second answer.
 const TAKEN_BACK: &str = "\nThe commit printed above is withdrawn.\n\n";
@@ -46,16 +47,16 @@ impl Talk for Announcer<'_> {
         self.progress.use_history(history);
     }
 
-    fn tell(&mut self, event: &Event, tally: &Tally, n_jobs: usize) {
-        self.progress.tell(event, tally, n_jobs);
+    fn tell(&mut self, event: &Event, tally: &Tally, rest: Rest) {
+        self.progress.tell(event, tally, rest);
     }
 
     fn probed(&mut self, probe: &Probe, answer: (Outcome, bool), number: Option<u64>) {
         self.progress.probed(probe, answer, number);
     }
 
-    fn running(&mut self, phase: Option<Phase>, number: u64) {
-        self.progress.running(phase, number);
+    fn running(&mut self, probe: &Probe, limit: Duration) {
+        self.progress.running(probe, limit);
     }
 
     fn finish(&mut self) {
@@ -94,5 +95,5 @@ pub fn write_rest(report: &Report, announced: CommitId, look: text::Look, out: &
         return text::write_rest(report, look, out);
     }
     out.write_all(TAKEN_BACK.as_bytes())?;
-    text::write(report, look, out)
+    text::write(report, &[], look, out)
 }

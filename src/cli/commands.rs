@@ -128,7 +128,7 @@ pub fn run(request: Request, context: &Context, console: Console) -> Result<Answ
                 None => log::verdicts(format, &kept, &location),
             }
         }
-        Request::Show { hunt } => shown(&finding(hunt.as_deref(), &location, console)?, &location, console),
+        Request::Show { hunt, .. } => shown(&finding(hunt.as_deref(), &location, console)?, &location, console),
         Request::Report { recording: Some(recording), format, .. } => walks::run(recording, format, &location, console),
         Request::Report { hunt, format, page: None, .. } => {
             report_as(format, &finding(hunt.as_deref(), &location, console)?, &location, context, console)

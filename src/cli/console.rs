@@ -9,6 +9,7 @@ use crate::report::Report;
 use crate::report::Status;
 use crate::report::explanation::Explained;
 use crate::report::style::Style;
+use crate::report::text::Detail;
 use crate::report::text::Look;
 use crate::revision::CommitId;
 use crate::session::context::Context;
@@ -29,6 +30,9 @@ pub enum Answer {
     Page(Vec<u8>),
 }
 
+/// The columns of a terminal that does not say how many it has.
+const DEFAULT_COLUMNS: usize = 80;
+
 /// The output of the program.
 #[derive(Debug, Clone, Copy)]
 #[expect(clippy::struct_excessive_bools, reason = "independent of each other")]
@@ -47,6 +51,8 @@ pub struct Console {
     pub is_terminal: bool,
     /// Whether stderr is a terminal.
     pub is_err_terminal: bool,
+    /// Whether a finding is printed in full.
+    pub is_full: bool,
 }
 
 impl Console {
@@ -60,6 +66,7 @@ impl Console {
             err_style: Style::PLAIN,
             is_terminal: false,
             is_err_terminal: false,
+            is_full: false,
         }
     }
 
@@ -89,6 +96,7 @@ impl Console {
             err_style,
             is_terminal,
             is_err_terminal,
+            is_full: false,
         }
     }
 
@@ -99,8 +107,13 @@ impl Console {
 
     /// The look of text on stdout.
     pub fn look(self) -> Look {
-        let is_verbose = self.volume == Volume::Verbose;
-        Look { style: self.out_style, is_raw: !self.is_terminal, is_verbose }
+        let detail = match self.volume {
+            Volume::Verbose => Detail::Verbose,
+            _ if self.is_full => Detail::Full,
+            _ => Detail::Screen,
+        };
+        let columns = self.is_terminal.then(columns);
+        Look { style: self.out_style, is_raw: !self.is_terminal, detail, columns }
     }
 
     /// The exit code for a hunt with this status.
@@ -108,4 +121,10 @@ impl Console {
         let is_broken = matches!(status, Status::Error | Status::Usage | Status::Interrupted);
         if self.is_exit_zero && !is_broken { 0 } else { status.code() }
     }
+}
+
+/// The columns of the terminal of stdout.
+fn columns() -> usize {
+    let size = rustix::termios::tcgetwinsize(io::stdout()).ok();
+    size.map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0).unwrap_or(DEFAULT_COLUMNS)
 }

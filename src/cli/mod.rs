@@ -28,6 +28,7 @@ pub mod progress;
 mod record;
 mod shrink;
 mod slice;
+mod status_line;
 mod stdout;
 mod trace;
 mod unknown;
@@ -35,6 +36,7 @@ mod walks;
 
 use crate::cli::args::Invocation;
 use crate::cli::args::ParseError;
+use crate::cli::args::Request;
 use crate::cli::console::Answer;
 use crate::cli::console::Console;
 use crate::cli::failure::warn;
@@ -100,7 +102,10 @@ fn run(args: Vec<OsString>, environment: Vec<(OsString, OsString)>, is_json: &At
     };
     let Invocation { request, output, warnings } = invocation;
     let is_terminal = io::stdout().is_terminal() || pager::is_in_use(&context);
-    let console = Console::new(output, &context, is_terminal, io::stderr().is_terminal());
+    let console = Console {
+        is_full: matches!(request, Request::Show { is_full: true, .. }),
+        ..Console::new(output, &context, is_terminal, io::stderr().is_terminal())
+    };
     is_json.store(console.is_json, Ordering::Relaxed);
     memory::prepare(console);
     for warning in warnings {
@@ -151,7 +156,7 @@ fn rendered(report: &Report, explanations: &[Explained], console: Console) -> io
         report::json::write_explained(report, explanations, &mut out)?;
         return Ok(out);
     }
-    report::text::write(report, console.look(), &mut out)?;
+    report::text::write(report, explanations, console.look(), &mut out)?;
     for explained in explanations {
         if let Explanation::Walk(walk) = &explained.explanation {
             write!(out, "\n{}", walk.text(console.out_style))?;

@@ -21,6 +21,7 @@ use crate::report::escape::Terminal;
 use crate::report::style::Style;
 use crate::report::summary;
 use crate::report::text;
+use crate::report::text::Detail;
 use crate::report::text::Look;
 use crate::session::context::Context;
 use crate::world::process;
@@ -122,6 +123,7 @@ fn told(report: &Report) -> io::Result<Vec<u8>> {
     if let Some(error) = &report.error {
         told.extend(format!("error: {}\n", Terminal.line(&error.message)).bytes());
     }
-    text::write(report, Look { style: Style::PLAIN, is_raw: false, is_verbose: false }, &mut told)?;
+    let look = Look { style: Style::PLAIN, is_raw: false, detail: Detail::Full, columns: None };
+    text::write(report, &[], look, &mut told)?;
     Ok(told)
 }

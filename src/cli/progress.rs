@@ -1,6 +1,10 @@
-//! Progress on stderr, in git's words where git has them.
+//! Progress on stderr.
 
 use crate::change::trees::Rung;
+use crate::cli::status_line;
+use crate::cli::status_line::Now;
+use crate::cli::status_line::StatusLine;
+use crate::cli::status_line::Test;
 use crate::hunt::event::Event;
 use crate::hunt::event::Phase;
 use crate::hunt::history::History;
@@ -11,14 +15,19 @@ use crate::report::Untrusted;
 use crate::report::escape::Terminal;
 use crate::report::style::Role;
 use crate::report::style::Style;
+use crate::report::text::rows;
 use crate::revision::CommitId;
 use crate::session::estimate::Ahead;
+use crate::session::estimate::Rest;
 use crate::session::finding;
 use crate::session::talk::Talk;
 use crate::session::tally::Tally;
+use std::collections::HashMap;
 use std::io;
 use std::io::Write;
 use std::rc::Rc;
+use std::time::Duration;
+use std::time::Instant;
 
 /// The amount of progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,20 +40,26 @@ pub enum Volume {
     Verbose,
 }
 
-/// Prints events for a person. Failures to write are ignored: progress is not the result.
+/// Prints events for a person: a line for each tested revision, and what is done now in a status line if stderr is a
+/// terminal. Failures to write are ignored: progress is not the result.
 pub struct Progress {
     out: Box<dyn Write>,
     style: Style,
     volume: Volume,
     is_terminal: bool,
     history: Rc<History>,
-    has_transient: bool,
+    /// The last outcome of each revision that could not be tested as it is.
+    unresolved: HashMap<CommitId, Outcome>,
+    now: Now,
+    status: Option<StatusLine>,
 }
 
 impl Progress {
     /// Progress to `out`, which is stderr.
     pub fn new(out: Box<dyn Write>, style: Style, volume: Volume, is_terminal: bool) -> Self {
-        Self { out, style, volume, is_terminal, history: Rc::new(History::default()), has_transient: false }
+        let now = Now { begin: Instant::now(), what: String::new(), test: None, left: None };
+        let (history, unresolved) = (Rc::new(History::default()), HashMap::new());
+        Self { out, style, volume, is_terminal, history, unresolved, now, status: None }
     }
 }
 
@@ -58,61 +73,48 @@ impl Talk for Progress {
         self.line(&line);
     }
 
-    fn tell(&mut self, event: &Event, tally: &Tally, n_jobs: usize) {
-        let ahead = Ahead::of(event, self.history.len()).map(|ahead| ahead.words(n_jobs, &tally.pace));
-        let time = ahead.filter(|words| !words.is_empty());
+    fn tell(&mut self, event: &Event, tally: &Tally, rest: Rest) {
+        let ahead = Ahead::of(event, self.history.len());
+        if ahead.is_some() {
+            self.now.left = ahead.and_then(|ahead| ahead.range(rest, &tally.pace));
+        }
         match event {
-            Event::Galloping { distance, next } => {
-                let time = time.map(|time| format!(" ({time} left in the search)")).unwrap_or_default();
-                self.line(&format!("Galloping: {} back{time}", count(*distance, "revision")));
-                self.revision(*next);
+            Event::Galloping { distance, .. } => {
+                self.begin(format!("Searching for a pass, {distance} back"));
             }
-            Event::Weighing { next, likeliest, probability } => {
-                let (next, likeliest, percent) = (next.short(), likeliest.short(), (100.0 * probability).floor());
-                let text = format!("Testing {next}; most likely the first bad commit is {likeliest} ({percent} %)");
-                if self.is_terminal { self.transient(&text) } else { self.line(&text) }
+            Event::Weighing { likeliest, probability, .. } => {
+                let (likeliest, percent) = (likeliest.short(), (100.0 * probability).floor());
+                self.begin(format!("Weighing, most likely {likeliest} ({percent} %)"));
             }
-            Event::Bisecting { n_left, n_candidates, next } => {
-                let steps = git_steps(*n_candidates);
-                let time = time.map(|time| format!(", {time}")).unwrap_or_default();
-                self.line(&format!(
-                    "Bisecting: {} left to test after this (roughly {}{time})",
-                    count(*n_left, "revision"),
-                    count(steps, "step")
-                ));
-                self.revision(*next);
-            }
+            Event::Bisecting { n_left, .. } => self.begin(format!("Bisecting, {n_left} left")),
             Event::Tested { revision, outcome, is_repaired } => {
                 let repaired = if *is_repaired { ", repaired" } else { "" };
                 let verdict = self.style.paint(role(*outcome), outcome).to_string();
-                self.line(&format!("  {} {verdict}{repaired}", revision.short()));
+                let subject = self.subject(*revision);
+                let row = format!("  {} {verdict}{repaired}  {subject}", revision.short());
+                let columns = self.is_terminal.then(status_line::columns);
+                self.line(&rows::cut(&row, columns));
             }
             Event::Repaired { revision, source, n_lines } => {
+                let why = self.unresolved.get(revision).map(|outcome| format!(" ({outcome})")).unwrap_or_default();
                 let (revision, lines) = (revision.short(), count(*n_lines, "line"));
-                self.line(&format!("Repaired {revision} with {lines} of {}.", source.short()));
+                self.line(&format!("Repaired {revision}{why} with {lines} of {}.", source.short()));
             }
             Event::Reducing { what, n_units, n_total } => {
                 let counts = format!("{} run, {} cached", tally.n_runs(), tally.n_cached);
-                let time = time.map(|time| format!("; {time}")).unwrap_or_default();
-                let text = format!("Reducing {what}: {n_units} of {} left ({counts}{time})", count(n_total, "unit"));
-                if self.is_terminal { self.transient(&text) } else { self.line(&text) }
+                self.step(format!("Reducing {what}, {n_units} of {} left", count(n_total, "unit")), &counts);
             }
-            Event::Culprit { revision } => {
+            Event::Culprit { .. } => {
                 self.line("Found the first bad revision; testing it and the one before it in fresh checkouts.");
-                self.revision(*revision);
             }
             Event::Proved { revision } => {
-                self.line("Proved the first bad commit:");
-                self.revision(*revision);
+                self.line(&format!("Proved the first bad commit, {}.", revision.short()));
+                self.begin("Reducing".to_owned());
             }
             Event::Trying { scope, revision } => {
-                self.line(&format!("Testing the reversal `{}` at", finding::scope(*scope).word()));
-                self.revision(*revision);
+                self.step(format!("Testing the reversal `{}`", finding::scope(*scope).word()), &revision.short());
             }
-            Event::Porting { revision } => {
-                self.line("Porting the fix to");
-                self.revision(*revision);
-            }
+            Event::Porting { revision } => self.step("Porting the fix".to_owned(), &revision.short()),
             Event::Border { .. }
             | Event::Noise { .. }
             | Event::Refused { .. }
@@ -125,14 +127,16 @@ impl Talk for Progress {
                     Rung::Renamed => "by syntax, with new names",
                     Rung::Reduced => "by a new reduction",
                 };
-                self.line(&format!("Carried the fix {means}, since a merge conflicts, to"));
-                self.revision(*revision);
+                self.line(&format!("Carried the fix {means} to {}, since a merge conflicts.", revision.short()));
             }
             Event::Remark(text) => self.line(&format!("Note: {text}.")),
         }
     }
 
     fn probed(&mut self, probe: &Probe, (outcome, is_same_product): (Outcome, bool), number: Option<u64>) {
+        if matches!(outcome, Outcome::Unresolved(_)) && probe.phase == Phase::Search {
+            self.unresolved.insert(probe.revision, outcome);
+        }
         if self.volume == Volume::Verbose {
             let tree = &probe.tree.to_string()[..12];
             let verdict = self.style.paint(role(outcome), outcome).to_string();
@@ -142,63 +146,81 @@ impl Talk for Progress {
         }
     }
 
-    fn running(&mut self, phase: Option<Phase>, number: u64) {
-        if self.is_terminal
-            && let Some(phase) = phase
-        {
-            self.transient(&format!("  probe {} ({}) ...", number, phase.word()));
+    fn running(&mut self, probe: &Probe, limit: Duration) {
+        match probe.phase {
+            Phase::Reproduce => "Reproducing the failure".clone_into(&mut self.now.what),
+            Phase::Verify => "Proving the finding".clone_into(&mut self.now.what),
+            Phase::Port => self.now.left = None,
+            Phase::Search | Phase::Repair | Phase::Reduce => {}
         }
+        self.now.test = Some(Test { revision: probe.revision, begin: Instant::now(), limit });
+        self.show();
     }
 
     fn shrinking(&mut self, units: &str, n_bytes: usize, n_bytes_before: usize) {
-        self.step(&format!("Removing {units}: {n_bytes} of {} left", count(n_bytes_before, "byte")));
+        self.pass(format!("Removing {units}: {n_bytes} of {} left", count(n_bytes_before, "byte")));
     }
 
     fn isolating(&mut self, units: &str) {
-        self.step(&format!("Isolating the difference in {units}"));
+        self.pass(format!("Isolating the difference in {units}"));
     }
 
     fn finish(&mut self) {
-        if self.has_transient {
-            self.has_transient = false;
-            let _: io::Result<()> = write!(self.out, "\r\x1b[K").and_then(|()| self.out.flush());
-        }
+        self.status = None;
     }
 }
 
 impl Progress {
-    fn revision(&mut self, id: CommitId) {
-        let subject = match self.history.find(id) {
-            Some(revision) => Terminal.line(&Untrusted::from(revision.subject.as_str())),
-            None => String::new(),
-        };
-        self.line(&format!("[{id}] {subject}"));
+    fn subject(&self, id: CommitId) -> String {
+        let subject = self.history.find(id).map(|revision| Untrusted::from(revision.subject.as_str()));
+        subject.map(|subject| Terminal.line(&subject)).unwrap_or_default()
     }
 
     fn line(&mut self, line: &str) {
         if self.volume == Volume::Quiet {
             return;
         }
-        let clear = if self.has_transient { "\r\x1b[K" } else { "" };
-        self.has_transient = false;
-        let _: io::Result<()> = writeln!(self.out, "{clear}{line}");
+        let out = &mut self.out;
+        let _: io::Result<()> = match &self.status {
+            Some(status) => status.hidden(|| writeln!(out, "{line}")),
+            None => writeln!(out, "{line}"),
+        };
     }
 
-    /// What is done now, for a terminal; else it is printed only with every probe.
-    fn step(&mut self, text: &str) {
-        if self.is_terminal {
-            self.transient(text);
-        } else if self.volume == Volume::Verbose {
-            self.line(text);
+    /// What is done from now on, for the status line.
+    fn begin(&mut self, what: String) {
+        self.now.what = what;
+        if self.status.is_some() {
+            self.show();
         }
     }
 
-    fn transient(&mut self, text: &str) {
-        if self.volume == Volume::Quiet {
+    /// The same for what is not told by the tested revisions: without a status line, it is a line, with `more`.
+    fn step(&mut self, what: String, more: &str) {
+        if !self.is_terminal {
+            self.line(&format!("{what} ({more})"));
+        }
+        self.begin(what);
+    }
+
+    /// The same for a part of a reduction of an input: without a status line, it is printed only with every probe.
+    fn pass(&mut self, what: String) {
+        if !self.is_terminal && self.volume == Volume::Verbose {
+            self.line(&what);
+        }
+        (self.now.what, self.now.test) = (what, None);
+        self.show();
+    }
+
+    /// Shows the status line.
+    fn show(&mut self) {
+        if !self.is_terminal || self.volume == Volume::Quiet {
             return;
         }
-        self.has_transient = true;
-        let _: io::Result<()> = write!(self.out, "\r\x1b[K{text}").and_then(|()| self.out.flush());
+        match &self.status {
+            Some(status) => status.set(self.now.clone()),
+            None => self.status = Some(StatusLine::new(self.now.clone())),
+        }
     }
 }
 
@@ -207,29 +229,5 @@ fn role(outcome: Outcome) -> Role {
         Outcome::Pass => Role::Added,
         Outcome::Fail => Role::Removed,
         Outcome::Unresolved(_) => Role::Warning,
-    }
-}
-
-/// The number of further steps that git prints for this number of candidates.
-fn git_steps(n_candidates: usize) -> u32 {
-    if n_candidates < 3 {
-        return 0;
-    }
-    let log = n_candidates.ilog2();
-    let power = 1 << log;
-    if power < 3 * (n_candidates - power) { log } else { log - 1 }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn steps_are_counted_as_git_does() {
-        // The output of `git bisect` for these numbers of candidates on a line.
-        let expected = [(2, 0), (3, 1), (4, 1), (5, 1), (6, 2), (8, 2), (12, 3), (100, 6)];
-        for (n_candidates, steps) in expected {
-            assert_eq!(git_steps(n_candidates), steps, "{n_candidates} candidates");
-        }
     }
 }

@@ -29,6 +29,8 @@ pub struct Lines {
     pub begin: u64,
     /// Number of lines; 0 for an insertion.
     pub count: u64,
+    /// The lines.
+    pub text: Untrusted,
     /// The replacement that makes the test pass.
     pub instead: Untrusted,
 }
@@ -57,6 +59,11 @@ pub fn places(report: &Report) -> Option<Places> {
     let commit = report.first_bad.as_ref()?.commit.commit;
     let change = report.change.necessary.as_ref().or(report.change.sufficient.as_ref())?;
     Some(Places { commit, places: of_patch(&change.patch, Side::Newer) })
+}
+
+/// The places of a change in its newer version; what replaces them is the older one.
+pub fn of_change(patch: &Untrusted) -> Vec<Place> {
+    of_patch(patch, Side::Newer)
 }
 
 fn of_patch(patch: &Untrusted, side: Side) -> Vec<Place> {
@@ -116,14 +123,15 @@ impl Reader {
     }
 
     fn edit(&mut self, is_here: bool, line: &[u8]) {
-        let run = self.run.get_or_insert_with(|| Lines { begin: self.at, count: 0, instead: Untrusted::default() });
+        let (text, instead) = (Untrusted::default(), Untrusted::default());
+        let run = self.run.get_or_insert(Lines { begin: self.at, count: 0, text, instead });
         self.was_instead = !is_here;
         if is_here {
             run.count += 1;
             self.at = self.at.saturating_add(1);
-        } else {
-            run.instead = [run.instead.as_bytes(), line].concat().into();
         }
+        let side = if is_here { &mut run.text } else { &mut run.instead };
+        *side = [side.as_bytes(), line].concat().into();
     }
 
     fn end_run(&mut self) {

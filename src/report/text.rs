@@ -1,9 +1,11 @@
 //! The report for a person at the end of a run, in git's words.
 //!
 //! The most interesting part comes first: the answer, its details, the changes, the evidence, the next steps, the cost.
-//! Unknown parts are not printed.
+//! Unknown parts are not printed. A [`screen`] has the answer in a few rows; the full text has all of it.
 
 mod patch;
+pub mod rows;
+mod screen;
 
 use std::io;
 use std::io::Write;
@@ -30,6 +32,7 @@ use crate::report::Unit;
 use crate::report::Untrusted;
 use crate::report::Verified;
 use crate::report::escape::Terminal;
+use crate::report::explanation::Explained;
 use crate::report::style::Role;
 use crate::report::style::Style;
 
@@ -40,18 +43,37 @@ pub struct Look {
     pub style: Style,
     /// Whether patches are written byte for byte, so that `git apply` accepts them: only if stdout is no terminal.
     pub is_raw: bool,
-    /// Whether the units of a change are listed, each with the outcome of the test without it.
-    pub is_verbose: bool,
+    /// The amount.
+    pub detail: Detail,
+    /// The columns of the terminal: longer lines are cut, and longer sentences broken. `None` if stdout is no terminal.
+    pub columns: Option<usize>,
 }
 
-/// Writes `report` for people.
-pub fn write(report: &Report, look: Look, out: &mut dyn Write) -> io::Result<()> {
+/// How much of a report is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Detail {
+    /// What fits on a screen.
+    Screen,
+    /// Patches, fixes, evidence and costs in full.
+    Full,
+    /// The units of a change, too, each with the outcome of the test without it, and where the outputs are kept.
+    Verbose,
+}
+
+/// Writes `report` for people, on a [`screen`] with the reason for the failure by one of `explanations`.
+pub fn write(report: &Report, explanations: &[Explained], look: Look, out: &mut dyn Write) -> io::Result<()> {
+    if look.detail == Detail::Screen {
+        return screen::write(report, explanations, look, out);
+    }
     Page { report, look, out }.write()
 }
 
 /// Writes the beginning of [`write`](fn@write), which is known as soon as the first bad commit is proved: the commit,
 /// its neighbours, and the failure.
 pub fn write_culprit(report: &Report, look: Look, out: &mut dyn Write) -> io::Result<()> {
+    if look.detail == Detail::Screen {
+        return screen::write_culprit(report, look, out);
+    }
     let mut page = Page { report, look, out };
     report.first_bad.as_ref().map_or(Ok(()), |first_bad| page.culprit(&first_bad.commit))?;
     page.facts()
@@ -59,6 +81,9 @@ pub fn write_culprit(report: &Report, look: Look, out: &mut dyn Write) -> io::Re
 
 /// Writes the rest of [`write`](fn@write), after the part of [`write_culprit`].
 pub fn write_rest(report: &Report, look: Look, out: &mut dyn Write) -> io::Result<()> {
+    if look.detail == Detail::Screen {
+        return screen::write_rest(report, look, out);
+    }
     let mut page = Page { report, look, out };
     if is_found(report.status) {
         page.others()?;
@@ -131,32 +156,14 @@ impl Page<'_> {
         Ok(())
     }
 
-    /// An error has already been printed to stderr.
     fn has_sentence(&self) -> bool {
-        let sentence = &self.report.sentence;
-        let status = self.report.status;
-        let is_told = matches!(status, Status::Error | Status::Usage) && *sentence == status.meaning().into();
-        !sentence.is_empty() && !is_told
+        has_sentence(self.report)
     }
 
     fn facts(&mut self) -> io::Result<()> {
-        let report = self.report;
-        let mut facts = Vec::new();
-        if !is_found(report.status) {
-            facts.extend(report.first_bad.as_ref().map(|first| ("first bad:", self.name(&first.commit))));
-        }
-        let good = if report.status == Status::GoodFails { "given as good:" } else { "last good:" };
-        facts.extend(report.last_good.as_ref().map(|commit| (good, self.name(commit))));
-        facts.extend(report.bad.as_ref().map(|commit| ("bad:", self.name(commit))));
-        if let Some(signature) = &report.signature {
-            let line = signature.line.as_ref().map(|line| format!(", `{}`", Terminal.line(line)));
-            facts.push(("failure:", signature.ending.clone() + &line.unwrap_or_default()));
-        }
-        if let Some(confidence) = report.confidence {
-            facts.push(("confidence:", certainty(confidence, report.noise)));
-        }
+        let facts = facts(self.report, self.look);
         let width = facts.iter().map(|(label, _)| label.len()).max().unwrap_or(0).max(10);
-        if !facts.is_empty() && (self.has_sentence() || is_found(report.status)) {
+        if !facts.is_empty() && (self.has_sentence() || is_found(self.report.status)) {
             writeln!(self.out)?;
         }
         for (label, fact) in facts {
@@ -179,21 +186,15 @@ impl Page<'_> {
     fn changes(&mut self) -> io::Result<()> {
         let report = self.report;
         let Changes { sufficient, necessary, common } = &report.change;
-        let share = |change: &Change| match &report.first_bad {
-            Some(first_bad) if report.culprits.len() < 2 && first_bad.lines >= change.lines => {
-                format!("{} of {}", change.lines, count(first_bad.lines, "line"))
-            }
-            _ => count(change.lines, "line"),
-        };
         let is_new = |change: &Change, known: [Option<&Change>; 2]| {
             known.into_iter().flatten().all(|known| changed_lines(&known.patch) != changed_lines(&change.patch))
         };
         if let Some(change) = common {
-            self.change("The change that breaks the test", &share(change), change)?;
+            self.change("The change that breaks the test", &share(report, change), change)?;
         }
         if let Some(change) = sufficient {
             if is_new(change, [common.as_ref(), None]) {
-                self.change("A minimal change that makes the test fail", &share(change), change)?;
+                self.change("A minimal change that makes the test fail", &share(report, change), change)?;
             }
             self.units("Without one of its units, the test shows", change)?;
         }
@@ -225,7 +226,7 @@ impl Page<'_> {
 
     /// The outcome without each unit of a change, with `--verbose`.
     fn units(&mut self, title: &str, change: &Change) -> io::Result<()> {
-        if !self.look.is_verbose || change.units.iter().all(|unit| unit.without.is_none()) {
+        if self.look.detail != Detail::Verbose || change.units.iter().all(|unit| unit.without.is_none()) {
             return Ok(());
         }
         self.heading(title, None)?;
@@ -305,7 +306,9 @@ impl Page<'_> {
     /// All reversals that were tried, if none is recommended or with `--verbose`.
     fn fixes(&mut self) -> io::Result<()> {
         let report = self.report;
-        if report.fixes.is_empty() || !(self.look.is_verbose || (report.fix.is_none() && is_found(report.status))) {
+        if report.fixes.is_empty()
+            || !(self.look.detail == Detail::Verbose || (report.fix.is_none() && is_found(report.status)))
+        {
             return Ok(());
         }
         self.heading("Reversals that were tried", None)?;
@@ -415,7 +418,7 @@ impl Page<'_> {
                 )?;
             }
         }
-        match &report.log {
+        match report.log.as_ref().filter(|_| self.look.detail == Detail::Verbose) {
             Some(log) => writeln!(self.out, "outputs: {}", Terminal.line(log)),
             None => Ok(()),
         }
@@ -433,12 +436,42 @@ impl Page<'_> {
         })
     }
 
-    /// Short id, subject and day, in one line.
     fn name(&self, commit: &Commit) -> String {
-        let id = self.look.style.paint(Role::Commit, commit.commit.short());
-        let day = self.look.style.paint(Role::Faint, format!("({})", commit.date.day()));
-        format!("{id} {} {day}", Terminal.line(&commit.subject))
+        name(commit, self.look)
     }
+}
+
+/// An error has already been printed to stderr.
+fn has_sentence(report: &Report) -> bool {
+    let (sentence, status) = (&report.sentence, report.status);
+    let is_told = matches!(status, Status::Error | Status::Usage) && *sentence == status.meaning().into();
+    !sentence.is_empty() && !is_told
+}
+
+/// What is known beside the answer, each with its label.
+fn facts(report: &Report, look: Look) -> Vec<(&'static str, String)> {
+    let mut facts = Vec::new();
+    if !is_found(report.status) {
+        facts.extend(report.first_bad.as_ref().map(|first| ("first bad:", name(&first.commit, look))));
+    }
+    let good = if report.status == Status::GoodFails { "given as good:" } else { "last good:" };
+    facts.extend(report.last_good.as_ref().map(|commit| (good, name(commit, look))));
+    facts.extend(report.bad.as_ref().map(|commit| ("bad:", name(commit, look))));
+    if let Some(signature) = &report.signature {
+        let line = signature.line.as_ref().map(|line| format!(", `{}`", Terminal.line(line)));
+        facts.push(("failure:", signature.ending.clone() + &line.unwrap_or_default()));
+    }
+    if let Some(confidence) = report.confidence {
+        facts.push(("confidence:", certainty(confidence, report.noise)));
+    }
+    facts
+}
+
+/// Short id, subject and day, in one line.
+fn name(commit: &Commit, look: Look) -> String {
+    let id = look.style.paint(Role::Commit, commit.commit.short());
+    let day = look.style.paint(Role::Faint, format!("({})", commit.date.day()));
+    format!("{id} {} {day}", Terminal.line(&commit.subject))
 }
 
 /// "97 % (of the runs without the cause 11 % fail, of those with it 0 % pass)".
@@ -449,6 +482,16 @@ fn certainty(confidence: f64, noise: Option<Noise>) -> String {
         format!(" (of the runs without the cause {fails} fail, of those with it {passes} pass)")
     });
     percent(confidence) + &rates.unwrap_or_default()
+}
+
+/// The lines of a reduced change, out of those of the first bad commit if it has it alone.
+fn share(report: &Report, change: &Change) -> String {
+    match &report.first_bad {
+        Some(first_bad) if report.culprits.len() < 2 && first_bad.lines >= change.lines => {
+            format!("{} of {}", change.lines, count(first_bad.lines, "line"))
+        }
+        _ => count(change.lines, "line"),
+    }
 }
 
 fn is_found(status: Status) -> bool {

@@ -58,6 +58,15 @@ pub enum Ahead {
     },
 }
 
+/// What a hunt may still do beside its present phase.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rest {
+    /// The number of tests that run at once.
+    pub n_jobs: usize,
+    /// The time that reductions may still take; [`Duration::MAX`] without a limit.
+    pub reduction: Duration,
+}
+
 impl Ahead {
     /// The remaining work that an event reports; `None` if it reports none.
     pub fn of(event: &Event, n_revisions: usize) -> Option<Self> {
@@ -99,6 +108,19 @@ impl Ahead {
         };
         let n_tests = self.n_tests() as f64;
         Duration::try_from_secs_f64(typical.as_secs_f64() * (n_tests / n_at_once).ceil()).unwrap_or(Duration::MAX)
+    }
+
+    /// The shortest and the longest time to the end of the reduction; `None` if too little is known. Repairs are not
+    /// included.
+    ///
+    /// - In a search, the shortest one is that of the search: the culprit may be a line.
+    /// - In a reduction, it is 0: the last unit may be the next.
+    pub fn range(self, rest: Rest, pace: &Pace) -> Option<(Duration, Duration)> {
+        let time = self.time(rest.n_jobs, pace.typical()?);
+        Some(match self {
+            Self::Reducing { .. } => (Duration::ZERO, rest.reduction),
+            Self::Bisecting { .. } | Self::Galloping { .. } => (time, time.saturating_add(rest.reduction)),
+        })
     }
 
     /// "about 40 s", "at most 3 min 20 s" or "one pass over them at most 40 s"; empty if the time is short or unknown.

@@ -29,8 +29,10 @@ use crate::revision::TreeId;
 use crate::session::audit::Audit;
 use crate::session::beside::Beside;
 use crate::session::chronicle;
+use crate::session::estimate::Rest;
 use crate::session::failure::Failure;
 use crate::session::order::SignatureMode;
+use crate::session::order::Until;
 use crate::session::plan::Plan;
 use crate::session::precheck::Checking;
 use crate::session::precheck::java::Check;
@@ -286,6 +288,19 @@ impl<'p> Runner<'p> {
     /// The time limit of all reductions together.
     pub fn bound(&self) -> Duration {
         self.spent.bound(self.plan.order.effort.reduction)
+    }
+
+    /// What the hunt may still do, if the search ended now.
+    fn rest(&self) -> Rest {
+        let effort = &self.plan.order.effort;
+        let search = self.spent.search.unwrap_or_else(|| self.begin.1 + self.begin.0.elapsed());
+        let bound = Spent { search: Some(search), ..self.spent }.bound(effort.reduction);
+        let reduction = match effort.until {
+            Until::Commit => Duration::ZERO,
+            _ if bound == Duration::MAX => bound,
+            _ => bound.saturating_sub(self.spent.reduction),
+        };
+        Rest { n_jobs: self.n_jobs, reduction }
     }
 
     /// Whether incremental observations were found wrong before the hunt was resumed.
@@ -730,7 +745,8 @@ impl ProbeRunner for Runner<'_> {
             if let Event::Refused { tree } = event {
                 self.audit.iter().for_each(|audit| audit.add(*tree, "syntax"));
             }
-            self.talk.tell(event, &self.tally, self.n_jobs);
+            let rest = self.rest();
+            self.talk.tell(event, &self.tally, rest);
         }
     }
 }

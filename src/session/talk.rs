@@ -1,14 +1,15 @@
 //! The interface through which a driver talks to the user.
 
 use crate::hunt::event::Event;
-use crate::hunt::event::Phase;
 use crate::hunt::history::History;
 use crate::hunt::probe::Probe;
 use crate::outcome::Outcome;
 use crate::report::Report;
 use crate::revision::CommitId;
+use crate::session::estimate::Rest;
 use crate::session::tally::Tally;
 use std::rc::Rc;
+use std::time::Duration;
 
 /// Receives messages. Every method but [`say`](Talk::say) does nothing by default; no message is a result.
 pub trait Talk {
@@ -18,8 +19,8 @@ pub trait Talk {
     /// From now on, subjects of revisions come from this history.
     fn use_history(&mut self, _history: Rc<History>) {}
 
-    /// An event of a hunt that runs `n_jobs` tests at once.
-    fn tell(&mut self, _event: &Event, _tally: &Tally, _n_jobs: usize) {}
+    /// An event of a hunt that may still do so much.
+    fn tell(&mut self, _event: &Event, _tally: &Tally, _rest: Rest) {}
 
     /// A probe was answered and used.
     ///
@@ -27,8 +28,10 @@ pub trait Talk {
     /// - `number`: the number of the probe; `None` if the answer was known.
     fn probed(&mut self, _probe: &Probe, _answer: (Outcome, bool), _number: Option<u64>) {}
 
-    /// The commands of the probe with this number are running now.
-    fn running(&mut self, _phase: Option<Phase>, _number: u64) {}
+    /// The commands of a probe are running now.
+    ///
+    /// - `limit`: the time limit of each command.
+    fn running(&mut self, _probe: &Probe, _limit: Duration) {}
 
     /// The first bad commit is proved; the hunt goes on. It may be called again with the same commit, or another one.
     fn proved(&mut self, _report: &Report, _commit: CommitId) {}

@@ -108,7 +108,7 @@ fn status_and_show_tell_the_finding_and_exit_0() {
         assert_eq!(json::read(run(&fixture, &args, 0).0.as_bytes()).unwrap(), report);
     }
     let (text, _) = run(&fixture, &["show"], 0);
-    assert!(text.contains("is the first bad commit\n") && text.contains("+three\n"), "{text}");
+    assert!(text.contains("is the first bad commit\n") && text.contains("\n  + three\n"), "{text}");
 }
 
 #[test]
@@ -399,6 +399,8 @@ fn suite_tells_whether_the_fix_breaks_something_else() {
     assert!(notes.iter().any(|note| note.contains("FAIL: three")), "{notes:?}");
     assert_eq!(fixture.report(&[TEST]).fix.unwrap().suite, Suite::NotRun);
     let (text, _) = run(&fixture, &["--suite", suite, TEST], 8);
+    assert!(text.contains("\nfix:       none is recommended: ") && !text.contains("git idd apply"), "{text}");
+    let (text, _) = run(&fixture, &["show", "--full"], 0);
     assert!(text.contains("Reversals that were tried:") && text.contains("suite worse"), "{text}");
     assert!(!text.contains("`git idd apply` puts"), "{text}");
     check_error(&fixture, &["apply"], 1, "recommends no fix");
@@ -497,7 +499,7 @@ fn a_command_is_told_how_the_hunt_ended() {
     let mut child = hanging.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let mut stdout = BufReader::new(child.stdout.take().unwrap());
     let mut line = String::new();
-    while !line.starts_with("outputs:") {
+    while !line.contains("git idd show --full") {
         line.clear();
         assert_ne!(stdout.read_line(&mut line).unwrap(), 0);
     }
@@ -533,9 +535,9 @@ fn on_terminal(fixture: &Fixture, line: &str) -> String {
 fn long_answers_on_a_terminal_go_through_the_pager_of_git() {
     let fixture = Fixture::of(HISTORY);
     fixture.report(&[TEST]);
-    let plain = run(&fixture, &["show"], 0).0;
+    let plain = run(&fixture, &["show", "--full"], 0).0;
     fixture.git(&["config", "core.pager", "sed \"s/^/| /; s/\\x1b/ESC/g\""]);
-    let shown = on_terminal(&fixture, "git idd --color never show");
+    let shown = on_terminal(&fixture, "git idd --color never show --full");
     let expected = format!("| {}\n", plain.trim_end().replace('\n', "\n| "));
     assert_eq!(shown, expected);
     assert!(on_terminal(&fixture, "git idd log").starts_with("| "));
@@ -545,7 +547,7 @@ fn long_answers_on_a_terminal_go_through_the_pager_of_git() {
     for direct in
         ["git --no-pager idd", "git -c pager.idd=false idd", "GIT_PAGER=cat git idd", "git -c core.pager=/none idd"]
     {
-        let shown = on_terminal(&fixture, &format!("{direct} --color never show"));
+        let shown = on_terminal(&fixture, &format!("{direct} --color never show --full"));
         assert!(shown.contains(&plain), "{direct}: {shown}");
     }
     let json = on_terminal(&fixture, "git idd --json show");

@@ -1,6 +1,5 @@
 //! The panes of `git idd debug` on a terminal.
 
-use std::fs;
 use std::fs::File;
 use std::io::Read as _;
 use std::io::Write as _;
@@ -11,36 +10,25 @@ use std::thread;
 use std::time::Duration;
 use std::time::Instant;
 
-use rustix::pty;
-use rustix::pty::OpenptFlags;
-use rustix::termios::Winsize;
-
 use crate::debug::recorded;
 use crate::plain::isolate;
 use crate::plain::program;
-
-fn resize(host: &File, columns: u16, lines: u16) {
-    let size = Winsize { ws_row: lines, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
-    rustix::termios::tcsetwinsize(host, size).unwrap();
-}
+use crate::terminal::Terminal;
+use crate::terminal::read_all;
+use crate::terminal::resize;
 
 /// The panes on a terminal of 80 by 24, and the other end of it, once the first question is on the screen.
 ///
 /// - `options`: those of `setsid`, by which the terminal is theirs or not.
 fn opened(place: &Path, options: &[&str]) -> (Child, File) {
-    let host = pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
-    pty::grantpt(&host).unwrap();
-    pty::unlockpt(&host).unwrap();
-    let name = pty::ptsname(&host, Vec::new()).unwrap().into_string().unwrap();
-    let mut host = File::from(host);
-    resize(&host, 80, 24);
-    let terminal = || fs::OpenOptions::new().read(true).write(true).open(&name).unwrap();
+    let terminal = Terminal::new(80, 24);
     let debug = program(place);
     let mut session = Command::new("setsid");
     session.args(options).arg(debug.get_program()).args(["debug", "--restart"]).current_dir(place);
     isolate(&mut session).env("TERM", "xterm").env("XDG_CACHE_HOME", place.join(".git/cache"));
-    let child = session.stdin(terminal()).stdout(terminal()).stderr(terminal()).spawn().unwrap();
+    let child = session.stdin(terminal.open()).stdout(terminal.open()).stderr(terminal.open()).spawn().unwrap();
     drop(session);
+    let mut host = terminal.host;
     let mut shown = Vec::new();
     while !String::from_utf8_lossy(&shown).contains("undo") {
         let mut part = [0; 4096];
@@ -63,18 +51,6 @@ fn code(child: &mut Child, about: &str) -> Option<i32> {
             None => thread::sleep(Duration::from_millis(20)),
         }
     }
-}
-
-/// Reads what is shown until the terminal is closed on the other side.
-fn read_all(host: &File) -> thread::JoinHandle<Vec<u8>> {
-    let mut host = host.try_clone().unwrap();
-    thread::spawn(move || {
-        let (mut shown, mut part) = (Vec::new(), [0; 4096]);
-        while let Ok(n @ 1..) = host.read(&mut part) {
-            shown.extend(&part[..n]);
-        }
-        shown
-    })
 }
 
 #[test]

@@ -507,6 +507,9 @@ pub enum Subcommand {
     Show {
         #[command(flatten)]
         which: Hunt,
+        /// Print all of it: patches, the fix, the reversals that were tried, the evidence, and the cost.
+        #[arg(long = "full")]
+        is_full: bool,
         #[command(flatten)]
         output: Output,
     },

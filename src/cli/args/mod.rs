@@ -117,6 +117,8 @@ pub enum Request {
     Show {
         /// Of which hunt, if not the newest finding.
         hunt: Option<String>,
+        /// Whether all of it is printed.
+        is_full: bool,
     },
     /// Print the finding for other people and programs.
     Report {
@@ -308,7 +310,7 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
             }
             (Request::Log { hunt, probe, format }, output)
         }
-        Some(Subcommand::Show { which: Hunt { hunt }, output }) => (Request::Show { hunt }, output),
+        Some(Subcommand::Show { which, is_full, output }) => (Request::Show { hunt: which.hunt, is_full }, output),
         Some(Subcommand::Report { which: Hunt { hunt }, recording, format, html, open, output }) => {
             let page = (html.is_some() || open).then_some(PageArgs { file: html, is_opened: open });
             if let Some(PageArgs { file: Some(file), is_opened }) = &page

@@ -88,7 +88,7 @@ fn the_first_word_decides_whether_it_is_a_subcommand() {
         request("git-idd log --format=bisect"),
         Request::Log { hunt: None, probe: None, format: LogFormat::Bisect }
     );
-    assert_eq!(request("git-idd --json show"), Request::Show { hunt: None });
+    assert_eq!(request("git-idd --json show"), Request::Show { hunt: None, is_full: false });
     assert_eq!(
         request("git-idd report --format sarif"),
         Request::Report { hunt: None, format: ReportFormat::Sarif, page: None, recording: None }

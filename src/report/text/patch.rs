@@ -43,13 +43,14 @@ pub fn write(patch: &Untrusted, look: Look, out: &mut dyn Write) -> io::Result<(
 mod tests {
     use super::*;
     use crate::report::style::Style;
+    use crate::report::text::Detail;
 
     const PATCH: &[u8] =
         b"diff --git a/\xe9.c b/\xe9.c\n--- a/\xe9.c\n+++ b/\xe9.c\n@@ -1,2 +1,2 @@\n a\n-b\r\n+\x1b[2Jb\n";
 
     fn written(is_raw: bool, style: Style) -> Vec<u8> {
         let mut out = Vec::new();
-        write(&PATCH.into(), Look { style, is_raw, is_verbose: false }, &mut out).unwrap();
+        write(&PATCH.into(), Look { style, is_raw, detail: Detail::Full, columns: None }, &mut out).unwrap();
         out
     }
 

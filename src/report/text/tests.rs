@@ -1,10 +1,13 @@
 use super::*;
 use crate::outcome::Outcome;
+use crate::report::explanation::Explanation;
 use crate::report::samples;
+
+const FULL: Look = Look { style: Style::PLAIN, is_raw: false, detail: Detail::Full, columns: None };
 
 fn text(report: &Report) -> String {
     let mut out = Vec::new();
-    write(report, Look { style: Style::PLAIN, is_raw: false, is_verbose: false }, &mut out).unwrap();
+    write(report, &[], FULL, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -60,7 +63,6 @@ fn found_names_the_commit_the_lines_the_fix_and_the_evidence() {
     note: The signature is the exit code only.
 
     probes: 23 run (2 to reproduce, 8 to search, 2 to repair, 7 to reduce, 4 to verify), 4 cached, 3 refused unrun, in 12 s
-    outputs: .git/idd/outputs
     ");
 }
 
@@ -125,8 +127,9 @@ fn verbose_tells_what_happens_without_each_unit() {
         change.as_mut().unwrap().units.extend([unit("+\tn++;\n", Some(Outcome::Pass)), unit("", None)]);
     }
     let mut out = Vec::new();
-    write(&report, Look { style: Style::PLAIN, is_raw: false, is_verbose: true }, &mut out).unwrap();
+    write(&report, &[], Look { detail: Detail::Verbose, ..FULL }, &mut out).unwrap();
     let verbose = String::from_utf8(out).unwrap();
+    let verbose = verbose.strip_suffix("outputs: .git/idd/outputs\n").unwrap();
     let plain = text(&report);
     let start = plain.find("\nRepairs").unwrap();
     let added = &verbose[start..start + verbose.len() - plain.len()];
@@ -144,7 +147,7 @@ fn verbose_tells_what_happens_without_each_unit() {
 fn colour_adds_nothing_but_colour() {
     for report in [samples::found(), samples::range(), samples::never_passed()] {
         let mut out = Vec::new();
-        write(&report, Look { style: Style::COLOURED, is_raw: false, is_verbose: false }, &mut out).unwrap();
+        write(&report, &[], Look { style: Style::COLOURED, ..FULL }, &mut out).unwrap();
         let coloured = String::from_utf8(out).unwrap();
         assert!(coloured.contains("\x1b["));
         let mut plain = String::new();
@@ -160,14 +163,14 @@ fn a_repair_says_how_it_was_controlled_and_one_of_no_lines_is_none() {
     let mut report = samples::found();
     report.repairs[0].control = Control::Provisional;
     let mut out = Vec::new();
-    let look = Look { style: Style::PLAIN, is_raw: false, is_verbose: true };
-    write(&report, look, &mut out).unwrap();
+    let look = Look { detail: Detail::Verbose, ..FULL };
+    write(&report, &[], look, &mut out).unwrap();
     let line = "  222222222222: 1 line of the newer 333333333333, not checked: there was no known verdict to check it \
                 against\n";
     assert!(String::from_utf8(out).unwrap().contains(line));
     report.repairs[0].lines = 0;
     let mut out = Vec::new();
-    write(&report, look, &mut out).unwrap();
+    write(&report, &[], look, &mut out).unwrap();
     assert!(!String::from_utf8(out).unwrap().contains("Repairs that"));
 }
 
@@ -183,4 +186,155 @@ fn every_status_but_success_and_error_says_what_to_do_next() {
 fn durations_are_rounded_for_people() {
     let texts = [0.04, 3.21, 12.34, 59.6, 185.0, 7260.0].map(duration);
     assert_eq!(texts, ["0.0 s", "3.2 s", "12 s", "1 min 0 s", "3 min 5 s", "2 h 1 min"]);
+}
+
+/// The screen of a report on a terminal of 80 columns.
+fn screen(report: &Report, explanations: &[Explained]) -> String {
+    let mut out = Vec::new();
+    let look = Look { detail: Detail::Screen, columns: Some(80), ..FULL };
+    write(report, explanations, look, &mut out).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    assert!(text.lines().count() <= 30, "{text}");
+    assert!(text.lines().all(|row| row.chars().count() <= 80 && row.trim_end() == row), "{text}");
+    text
+}
+
+#[test]
+fn a_finding_fits_on_a_screen() {
+    insta::assert_snapshot!(screen(&samples::found(), &[]), @r"
+    3333333333333333333333333333333333333333 is the first bad commit
+    Author: A U Thor <author@example.com>
+    Date:   Tue Apr 21 09:30:00 2026 +0100
+
+        parse: accept empty fields
+
+    last good: 222222222222 parse: split lines (2026-04-04)
+    bad:       444444444444 release: 1.4 (2026-05-08)
+    failure:   exit code 1, `assertion `n < max` failed`
+
+    The change that breaks the test (2 of 40 lines):
+      src/parse.c:8
+      - while (n < max)
+      + while (n <= max)
+
+    repairs:   1 revision made testable
+    held:      test.sh, as now, in every revision
+    fix:       2 lines (the whole declarations): the test passes at HEAD, no other
+               test was run (`--suite`)
+    evidence:  1 of 2 claims held, not: good + sufficient fails; 23 probes in 12 s
+
+    note: The signature is the exit code only.
+
+    next: git idd apply        put the fix into the working tree
+          git idd explain      tell how these lines lead to the failure
+          git idd show --full  the fix, the evidence and the cost in full
+    ");
+}
+
+#[test]
+fn a_screen_says_why_if_that_was_explained() {
+    let chain = samples::of_hunt(Explanation::Chain(samples::chain()));
+    let text = screen(&samples::found(), &[chain]);
+    let why: Vec<&str> = text.lines().skip_while(|row| !row.starts_with("why:")).take(2).collect();
+    insta::assert_snapshot!(why.join("\n"), @r#"
+    why:       src/parse.c:8 the condition is true (reference false); 2 links later
+               the program says "5" (reference "4")
+    "#);
+    assert!(!text.contains("git idd explain"), "{text}");
+}
+
+#[test]
+fn a_long_finding_fits_on_a_screen_and_says_what_is_left_out() {
+    let mut report = samples::found();
+    let lines = format!("+    call({});\n", "long ".repeat(30)).repeat(60);
+    let header = "diff --git a/a.c b/a.c\n--- a/a.c\n+++ b/a.c\n@@ -1,0 +2,60 @@\n";
+    report.change.common.as_mut().unwrap().patch = format!("{header}{lines}").into();
+    report.notes = vec!["A long note of many words. ".repeat(12).into(); 4];
+    report.culprits = vec![report.bad.clone().unwrap(); 20];
+    insta::assert_snapshot!(screen(&report, &[]), @r"
+    3333333333333333333333333333333333333333 is the first bad commit
+    Author: A U Thor <author@example.com>
+    Date:   Tue Apr 21 09:30:00 2026 +0100
+
+        parse: accept empty fields
+
+    last good: 222222222222 parse: split lines (2026-04-04)
+    bad:       444444444444 release: 1.4 (2026-05-08)
+    failure:   exit code 1, `assertion `n < max` failed`
+
+    Culprits, too:
+      444444444444 release: 1.4 (2026-05-08)
+      ... 19 more rows (`git idd show --full`)
+
+    The change that breaks the test (2 lines):
+      a.c:2
+      + call(0); long long long long long long long long long long long long long l…
+      ... 59 more rows (`git idd show --full`)
+
+    repairs:   1 revision made testable
+    held:      test.sh, as now, in every revision
+    fix:       2 lines (the whole declarations): the test passes at HEAD, no other
+               test was run (`--suite`)
+    evidence:  1 of 2 claims held, not: good + sufficient fails; 23 probes in 12 s
+
+      ... 20 more rows (`git idd show --full`)
+
+    next: git idd apply        put the fix into the working tree
+          git idd explain      tell how these lines lead to the failure
+          git idd show --full  the fix, the evidence and the cost in full
+    ");
+}
+
+#[test]
+fn other_ends_of_a_hunt_fit_on_a_screen() {
+    let all = [samples::range(), samples::never_passed(), samples::not_reproducible(), samples::error()];
+    insta::assert_snapshot!(all.iter().map(|report| screen(report, &[])).collect::<Vec<_>>().join("---\n"), @r"
+    The first bad commit is one of 2 that cannot be told apart.
+
+    last good: 111111111111 parse: split lines (2026-03-18)
+    bad:       444444444444 release: 1.4 (2026-05-08)
+    failure:   signal 11
+
+    The first bad commit is one of 2 candidates:
+      333333333333 evil \x1b[2J\u{202e}subject (2026-04-21)
+      222222222222 wip (2026-04-04)
+
+    cost:      9 probes in 3 min 5 s
+
+    next: a change that makes the candidates testable can be put over them with
+          `--overlay <patch>`
+    ---
+    The test fails at all 5 revisions tried, down to the root commit 111111111111
+
+    bad:       444444444444 release: 1.4 (2026-05-08)
+    failure:   exit code 2
+
+    cost:      7 probes in 3.2 s
+
+    note: The oldest revision was probed without holding `test.sh` too.
+
+    next: give a revision that passes with `--good <rev>`; if the test needs
+          something that is built, name the build with `--build <cmd>`
+    ---
+    The test failed in one of 2 runs at the bad revision and passed in the other.
+
+    bad:       444444444444 release: 1.4 (2026-05-08)
+
+    cost:      2 probes in 0.4 s
+
+    next: make the test repeatable, or try `-j1`, `--isolate-home` or `--match
+          <regex>`
+    ---
+    bad:       444444444444 release: 1.4 (2026-05-08)
+    ");
+}
+
+#[test]
+fn what_follows_the_culprit_is_the_rest_of_the_screen() {
+    let report = samples::found();
+    let look = Look { detail: Detail::Screen, columns: Some(80), ..FULL };
+    let mut out = Vec::new();
+    write_culprit(&report, look, &mut out).unwrap();
+    write_rest(&report, look, &mut out).unwrap();
+    assert_eq!(String::from_utf8(out).unwrap(), screen(&report, &[]));
 }

@@ -121,13 +121,14 @@ impl Runner<'_> {
         self.lock().append(&Record::Intent { sequence, key, worktree, clean: is_clean })?;
         let refusal_key = self.refusal_key(&ticket.probe);
         let vetting = self.vetting.clone().map(Precheck::Java);
+        let limit = self.limit_of(&ticket.probe);
         let job = Job {
             tree: ticket.probe.tree,
             exposed_commit: self.exposed(&ticket.probe),
             precheck: vetting.or_else(|| self.check(&ticket.probe).map(|check| check.run)),
             is_clean: is_clean || self.was_rejected(&ticket.probe),
             rebuild: if is_of_reduction(&ticket.probe) { Rebuild::MissingFile } else { Rebuild::Failure },
-            limit: self.limit_of(&ticket.probe),
+            limit,
         };
         let is_called_back = Arc::new(AtomicBool::new(false));
         let executions = self.all_observations().executions().filter(|executions| !executions.is_harmful());
@@ -140,8 +141,8 @@ impl Runner<'_> {
         };
         let known = self.known_products(&ticket.probe);
         self.crew.send(worker, Errand { job, commands: Arc::clone(&self.commands), watch: Box::new(watch), known });
+        self.talk.running(&ticket.probe, limit);
         self.flights.push(Flight { ticket, is_clean, sequence, refusal_key, worker, is_called_back });
-        self.talk.running(Some(ticket.probe.phase), sequence);
         Ok(())
     }
 

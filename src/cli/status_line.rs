@@ -1,0 +1,148 @@
+//! The status line: what a hunt does now, in the last row of the terminal. A thread draws it anew, so that its times go on
+//! while a test runs.
+
+use crate::report::text::rows;
+use crate::revision::CommitId;
+use indicatif::ProgressBar;
+use indicatif::ProgressState;
+use indicatif::ProgressStyle;
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::MutexGuard;
+use std::sync::PoisonError;
+use std::thread;
+use std::time::Duration;
+use std::time::Instant;
+
+/// The time between two drawings.
+const TICK: Duration = Duration::from_millis(500);
+
+/// The columns of a terminal that does not say how many it has.
+const DEFAULT_COLUMNS: usize = 80;
+
+/// What is done now.
+#[derive(Debug, Clone)]
+pub struct Now {
+    /// The beginning of this run of the program.
+    pub begin: Instant,
+    /// The phase, with what is left in it.
+    pub what: String,
+    /// The test that was started last.
+    pub test: Option<Test>,
+    /// The shortest and the longest time that may be left.
+    pub left: Option<(Duration, Duration)>,
+}
+
+/// A test that runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Test {
+    /// The revision.
+    pub revision: CommitId,
+    /// When it was started.
+    pub begin: Instant,
+    /// Its time limit, of build and test each.
+    pub limit: Duration,
+}
+
+/// The line.
+pub struct StatusLine {
+    bar: ProgressBar,
+    now: Arc<Mutex<Now>>,
+}
+
+impl StatusLine {
+    /// A line in the last row of stderr, which is a terminal.
+    pub fn new(now: Now) -> Self {
+        let now = Arc::new(Mutex::new(now));
+        let shown = Arc::clone(&now);
+        let row = move |_: &ProgressState, out: &mut dyn fmt::Write| {
+            let row = locked(&shown).row(Instant::now());
+            // In the last column, some terminals go to the next row. If it cannot be written, the line is empty.
+            let _ = out.write_str(&rows::cut(&row, Some(columns().saturating_sub(1))));
+        };
+        let style = ProgressStyle::with_template("{row}").unwrap_or_else(|_| ProgressStyle::default_spinner());
+        let bar = ProgressBar::new_spinner().with_style(style.with_key("row", row));
+        let weak = bar.downgrade();
+        // Without a thread, the line changes only with what is done.
+        let _ = thread::Builder::new().name("status".to_owned()).spawn(move || {
+            while let Some(bar) = weak.upgrade() {
+                bar.tick();
+                drop(bar);
+                thread::sleep(TICK);
+            }
+        });
+        Self { bar, now }
+    }
+
+    /// Changes the line.
+    pub fn set(&self, now: Now) {
+        *locked(&self.now) = now;
+        self.bar.tick();
+    }
+
+    /// Does something while the line is not on the terminal.
+    pub fn hidden<R>(&self, work: impl FnOnce() -> R) -> R {
+        self.bar.suspend(work)
+    }
+}
+
+impl Drop for StatusLine {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// The columns of stderr.
+pub fn columns() -> usize {
+    let columns = rustix::termios::tcgetwinsize(io::stderr()).map_or(0, |size| usize::from(size.ws_col));
+    if columns == 0 { DEFAULT_COLUMNS } else { columns }
+}
+
+fn locked(now: &Mutex<Now>) -> MutexGuard<'_, Now> {
+    now.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Now {
+    /// `Bisecting, 15 left: d677ddf08f7f 0:04/0:20, 1:03 in all, 0:40 to 6:00 left`.
+    fn row(&self, at: Instant) -> String {
+        let test = self.test.map(|test| {
+            let time = at.saturating_duration_since(test.begin);
+            format!(": {} {}/{}", test.revision.short(), clock(time), clock(test.limit))
+        });
+        let left = match self.left {
+            Some((_, Duration::MAX)) | None => String::new(),
+            Some((least, most)) if clock(least) == clock(most) => format!(", {} left", clock(most)),
+            Some((least, most)) => format!(", {} to {} left", clock(least), clock(most)),
+        };
+        let all = clock(at.saturating_duration_since(self.begin));
+        format!("{}{}, {all} in all{left}", self.what, test.unwrap_or_default())
+    }
+}
+
+/// `0:04`, `1:03`, `2:00:00`.
+fn clock(time: Duration) -> String {
+    let seconds = time.as_secs();
+    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_says_what_is_done_for_how_long_and_what_is_left() {
+        let begin = Instant::now();
+        let seconds = Duration::from_secs;
+        let at = begin + seconds(63);
+        let test = Test { revision: CommitId::sha1([0xd6; 20]), begin: begin + seconds(59), limit: seconds(20) };
+        let what = "Bisecting, 15 left".to_owned();
+        let now = Now { begin, what, test: Some(test), left: Some((seconds(40), seconds(7_200))) };
+        let row = "Bisecting, 15 left: d6d6d6d6d6d6 0:04/0:20, 1:03 in all, 0:40 to 2:00:00 left";
+        assert_eq!(now.row(at), row);
+        let now = Now { test: None, left: Some((seconds(40), Duration::MAX)), ..now };
+        assert_eq!(now.row(at), "Bisecting, 15 left, 1:03 in all");
+    }
+}

@@ -1,0 +1,369 @@
+//! A report on one screen: the answer, the lines to look at, one row for the reason, the fix and the evidence each, and
+//! the next commands at the end. What is left out is in the full text, and the last row says how to get it.
+
+use crate::outcome::Outcome;
+use crate::plural::count;
+use crate::report::Change;
+use crate::report::Changes;
+use crate::report::Commit;
+use crate::report::Report;
+use crate::report::Status;
+use crate::report::Suite;
+use crate::report::Untrusted;
+use crate::report::chain::Chain;
+use crate::report::chain::Link;
+use crate::report::escape::Terminal;
+use crate::report::explanation::Explained;
+use crate::report::explanation::Explanation;
+use crate::report::places;
+use crate::report::places::Lines;
+use crate::report::places::Place;
+use crate::report::style::Role;
+use crate::report::text;
+use crate::report::text::Look;
+use crate::report::text::rows;
+use std::io;
+use std::io::Write;
+
+/// The rows of a screen, with the ones of the culprit.
+const ROWS: usize = 30;
+
+/// The rows of the change, at least, if it has so many.
+const MIN_CHANGE: usize = 4;
+
+/// The rows of the notes if the change needs all others, with the blank one before them.
+const MAX_NOTES: usize = 5;
+
+/// The rows of the notes, at least.
+const MIN_NOTES: usize = 1;
+
+/// The candidates that are listed.
+const MAX_CANDIDATES: usize = 10;
+
+/// The other culprits that are listed.
+const MAX_OTHERS: usize = 2;
+
+/// The columns of a label.
+const LABEL: usize = 10;
+
+/// The command that prints what a screen leaves out.
+const FULL: &str = "git idd show --full";
+
+/// The endings of the names of files that `git idd explain` understands.
+const EXPLAINED: [&[u8]; 9] = [b".c", b".h", b".cc", b".cpp", b".cxx", b".hh", b".hpp", b".hxx", b".java"];
+
+/// Writes all of it.
+pub fn write(report: &Report, explanations: &[Explained], look: Look, out: &mut dyn Write) -> io::Result<()> {
+    let screen = Screen { report, look };
+    let head = screen.head();
+    let rest = screen.rest(explanations, head.len());
+    put(head.into_iter().chain(rest), look, out)
+}
+
+/// Writes the culprit, and what is known beside it.
+pub fn write_culprit(report: &Report, look: Look, out: &mut dyn Write) -> io::Result<()> {
+    put(Screen { report, look }.culprit(), look, out)
+}
+
+/// Writes what follows the culprit.
+pub fn write_rest(report: &Report, look: Look, out: &mut dyn Write) -> io::Result<()> {
+    let screen = Screen { report, look };
+    let mut told = Vec::new();
+    if !text::is_found(report.status) {
+        told.push(String::new());
+        told.extend(screen.sentence());
+    }
+    let rest = screen.rest(&[], screen.culprit().len() + told.len());
+    put(told.into_iter().chain(rest), look, out)
+}
+
+fn put(rows: impl IntoIterator<Item = String>, look: Look, out: &mut dyn Write) -> io::Result<()> {
+    rows.into_iter().try_for_each(|row| writeln!(out, "{}", rows::cut(&row, look.columns)))
+}
+
+struct Screen<'r> {
+    report: &'r Report,
+    look: Look,
+}
+
+impl Screen<'_> {
+    fn head(&self) -> Vec<String> {
+        if text::is_found(self.report.status) && self.report.first_bad.is_some() {
+            return self.culprit();
+        }
+        let mut rows = if text::has_sentence(self.report) { self.sentence() } else { Vec::new() };
+        let facts = self.facts();
+        if !rows.is_empty() && !facts.is_empty() {
+            rows.push(String::new());
+        }
+        rows.extend(facts);
+        rows
+    }
+
+    fn culprit(&self) -> Vec<String> {
+        let style = self.look.style;
+        let mut rows = Vec::new();
+        if let Some(commit) = self.report.first_bad.as_ref().map(|first_bad| &first_bad.commit) {
+            rows.extend([
+                format!("{} is the first bad commit", style.paint(Role::Commit, commit.commit)),
+                format!("Author: {}", Terminal.line(&commit.author)),
+                format!("Date:   {}", commit.date),
+                String::new(),
+                format!("    {}", style.paint(Role::Heading, Terminal.line(&commit.subject))),
+                String::new(),
+            ]);
+        }
+        rows.extend(self.facts());
+        rows
+    }
+
+    fn facts(&self) -> Vec<String> {
+        let facts = text::facts(self.report, self.look);
+        facts.iter().map(|(label, fact)| format!("{label:<LABEL$} {fact}")).collect()
+    }
+
+    fn sentence(&self) -> Vec<String> {
+        rows::broken("", &Terminal.line(&self.report.sentence), self.look.columns)
+    }
+
+    fn labelled(&self, label: &str, sentence: &str) -> Vec<String> {
+        rows::broken(&format!("{label:<LABEL$} "), sentence, self.look.columns)
+    }
+
+    fn heading(&self, title: &str) -> String {
+        self.look.style.paint(Role::Heading, format!("{title}:")).to_string()
+    }
+
+    /// The rows after the first `n_head`.
+    fn rest(&self, explanations: &[Explained], n_head: usize) -> Vec<String> {
+        let mut parts = [
+            self.others(),
+            self.candidates(),
+            Vec::new(),
+            self.table(explanations),
+            Vec::new(),
+            self.next(explanations),
+        ];
+        let n_rows = |part: &Vec<String>| if part.is_empty() { 0 } else { part.len() + 1 };
+        let n_left = ROWS.saturating_sub(n_head + parts.iter().map(n_rows).sum::<usize>());
+        let (change, notes) = (self.change(), self.notes());
+        let n_notes = n_rows(&notes).min(MAX_NOTES);
+        parts[2] = shortened(change, n_left.saturating_sub(n_notes + 1).max(MIN_CHANGE));
+        parts[4] = shortened(notes, n_left.saturating_sub(n_rows(&parts[2]) + 1).max(MIN_NOTES));
+        parts
+            .into_iter()
+            .filter(|part| !part.is_empty())
+            .flat_map(|part| std::iter::once(String::new()).chain(part))
+            .collect()
+    }
+
+    fn others(&self) -> Vec<String> {
+        let first = self.report.first_bad.as_ref().map(|first_bad| first_bad.commit.commit);
+        let others: Vec<&Commit> = self.report.culprits.iter().filter(|other| Some(other.commit) != first).collect();
+        let with = if self.report.interaction { "It breaks the test only together with" } else { "Culprits, too" };
+        self.list(with, &others, MAX_OTHERS)
+    }
+
+    fn candidates(&self) -> Vec<String> {
+        let candidates: Vec<&Commit> = self.report.range.iter().flat_map(|range| &range.candidates).collect();
+        self.list(
+            &format!("The first bad commit is one of {}", count(candidates.len(), "candidate")),
+            &candidates,
+            MAX_CANDIDATES,
+        )
+    }
+
+    fn list(&self, title: &str, commits: &[&Commit], max: usize) -> Vec<String> {
+        if commits.is_empty() {
+            return Vec::new();
+        }
+        let rows = commits.iter().map(|commit| format!("  {}", text::name(commit, self.look))).collect();
+        let mut list = shortened(rows, max);
+        list.insert(0, self.heading(title));
+        list
+    }
+
+    /// The lines of the change to look at first.
+    fn change(&self) -> Vec<String> {
+        let Some((title, change)) = headline(&self.report.change) else { return Vec::new() };
+        let doubt = if change.is_minimal { "" } else { ", perhaps not minimal" };
+        let mut rows = vec![self.heading(&format!("{title} ({}{doubt})", text::share(self.report, change)))];
+        rows.extend(places::of_change(&change.patch).iter().flat_map(|place| self.place(place)));
+        rows
+    }
+
+    fn place(&self, place: &Place) -> Vec<String> {
+        let file = Terminal.line(&place.file);
+        let Some(lines) = &place.lines else { return vec![format!("  {file}: no change of lines")] };
+        let at = format!("{file}:{}", lines.begin);
+        let mut rows = vec![format!("  {}", self.look.style.paint(Role::Hunk, at))];
+        let margin = margin(lines);
+        for (side, sign, role) in [(&lines.instead, '-', Role::Removed), (&lines.text, '+', Role::Added)] {
+            for line in lines_of(side) {
+                let line = String::from_utf8_lossy(line.get(margin..).unwrap_or_default()).replace('\t', "    ");
+                let line = Terminal.block(&line.as_str().into());
+                rows.push(format!("  {}", self.look.style.paint(role, format!("{sign} {line}"))));
+            }
+        }
+        rows
+    }
+
+    /// One row, or a few, for each other part of the finding.
+    fn table(&self, explanations: &[Explained]) -> Vec<String> {
+        let report = self.report;
+        let mut rows = Vec::new();
+        let chains = explanations.iter().filter_map(|explained| match &explained.explanation {
+            Explanation::Chain(chain) => Some(chain),
+            _ => None,
+        });
+        rows.extend(chains.take(1).flat_map(|chain| self.labelled("why:", &why(chain))));
+        let n_repaired = report.repairs.iter().filter(|repair| repair.lines > 0).count();
+        if n_repaired > 0 {
+            rows.extend(self.labelled("repairs:", &format!("{} made testable", count(n_repaired, "revision"))));
+        }
+        if !report.held.is_empty() && text::is_found(report.status) {
+            let held: Vec<String> = report.held.iter().map(|held| Terminal.line(&held.path)).collect();
+            rows.push(format!("{:<LABEL$} {}, as now, in every revision", "held:", held.join(", ")));
+        }
+        rows.extend(self.fix().into_iter().flat_map(|fix| self.labelled("fix:", &fix)));
+        rows.extend(self.evidence().into_iter().flat_map(|(label, said)| self.labelled(label, &said)));
+        rows
+    }
+
+    /// The fix by its size and outcome, or why there is none.
+    fn fix(&self) -> Option<String> {
+        let report = self.report;
+        if report.status == Status::Unported && !report.sentence.is_empty() {
+            let sentence = Terminal.line(&report.sentence);
+            let why = sentence.split_once(": ").map_or(sentence.as_str(), |(_, why)| why);
+            return Some(format!("none is recommended: {}", why.trim_end_matches('.')));
+        }
+        let fix = report.fix.as_ref()?;
+        let size = format!("{} ({})", count(fix.lines, "line"), fix.scope.words());
+        if !fix.complete {
+            return Some(format!("{size}, carried as far as {} only: {}", fix.commit.short(), fix.tested));
+        }
+        let suite = match fix.suite {
+            Suite::Same => "no other test of the suite fails with it",
+            Suite::Worse => "tests of the suite fail with it that passed before",
+            Suite::NotRun => "no other test was run (`--suite`)",
+        };
+        let test = if fix.tested == Outcome::Pass { "the test passes".to_owned() } else { fix.tested.to_string() };
+        let warnings = match fix.complaints.len() {
+            0 => String::new(),
+            n_warnings => format!("; {}", count(n_warnings, "new warning")),
+        };
+        Some(format!("{size}: {test} at HEAD, {suite}{warnings}"))
+    }
+
+    /// How many claims held, and what that cost.
+    fn evidence(&self) -> Option<(&'static str, String)> {
+        let (evidence, probes) = (&self.report.evidence, &self.report.probes);
+        let cost = format!("{} in {}", count(probes.run, "probe"), text::duration(self.report.seconds));
+        let wrong: Vec<String> = evidence
+            .iter()
+            .filter(|claim| claim.expected != claim.outcome)
+            .map(|claim| Terminal.line(&claim.claim))
+            .collect();
+        match (evidence.len(), wrong.as_slice()) {
+            (0, _) if probes.run + probes.cached == 0 => None,
+            (0, _) => Some(("cost:", cost)),
+            (n_claims, []) => Some(("evidence:", format!("all {} held; {cost}", count(n_claims, "claim")))),
+            (n_claims, wrong) => {
+                let (n_held, claims) = (n_claims - wrong.len(), count(n_claims, "claim"));
+                Some(("evidence:", format!("{n_held} of {claims} held, not: {}; {cost}", wrong.join("; "))))
+            }
+        }
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let label = self.look.style.paint(Role::Warning, "note:").to_string() + " ";
+        let broken = |note: &Untrusted| rows::broken(&label, &Terminal.line(note), self.look.columns);
+        self.report.notes.iter().flat_map(broken).collect()
+    }
+
+    /// The next commands.
+    fn next(&self, explanations: &[Explained]) -> Vec<String> {
+        let report = self.report;
+        let label = self.look.style.paint(Role::Heading, "next:").to_string() + " ";
+        if !text::is_found(report.status) || report.status == Status::Culprit {
+            return text::advice(report.status)
+                .map_or_else(Vec::new, |said| rows::broken(&label, said, self.look.columns));
+        }
+        let mut commands = Vec::new();
+        if report.fix.as_ref().is_some_and(|fix| fix.complete) && report.status == Status::Found {
+            commands.push(("git idd apply", "put the fix into the working tree"));
+        }
+        let is_explained = |file: &Untrusted| EXPLAINED.iter().any(|ending| file.as_bytes().ends_with(ending));
+        let change = headline(&report.change).map(|(_, change)| change);
+        if explanations.is_empty() && change.is_some_and(|change| change.files.iter().any(is_explained)) {
+            commands.push(("git idd explain", "tell how these lines lead to the failure"));
+        }
+        if report.hunt.is_some() {
+            let what = if report.status == Status::Unported {
+                "the reversals that were tried, and the evidence"
+            } else {
+                "the fix, the evidence and the cost in full"
+            };
+            commands.push((FULL, what));
+        }
+        let labels = std::iter::once(label).chain(std::iter::repeat(" ".repeat(rows::width("next: "))));
+        let width = commands.iter().map(|(command, _)| command.len()).max().unwrap_or(0);
+        labels.zip(commands).map(|(label, (command, what))| format!("{label}{command:<width$}  {what}")).collect()
+    }
+}
+
+/// The change to look at first, with its title.
+fn headline(changes: &Changes) -> Option<(&'static str, &Change)> {
+    let Changes { sufficient, necessary, common } = changes;
+    let common = common.as_ref().map(|change| ("The change that breaks the test", change));
+    let sufficient = sufficient.as_ref().map(|change| ("A minimal change that makes the test fail", change));
+    let necessary = necessary.as_ref().map(|change| ("A minimal change whose reversal makes it pass", change));
+    common.or(sufficient).or(necessary)
+}
+
+/// The first faulty value, and what it leads to.
+fn why(chain: &Chain) -> String {
+    let failure = Terminal.line(&chain.failure.what);
+    let Some(first) = chain.links.first() else { return failure };
+    let place = |link: &Link| {
+        let file = link.file.as_ref().map(|file| Terminal.line(file))?;
+        Some(link.line.map_or_else(|| file.clone(), |line| format!("{file}:{line}")) + " ")
+    };
+    let clause = first.clause(|text| Terminal.line(text));
+    let later = match chain.links.len() {
+        1 => "thus".to_owned(),
+        n_links => format!("{} later", count(n_links - 1, "link")),
+    };
+    format!("{}{clause}; {later} {failure}", place(first).unwrap_or_default())
+}
+
+/// The first rows, with a row that counts the others.
+fn shortened(mut rows: Vec<String>, max: usize) -> Vec<String> {
+    if rows.len() > max {
+        let n_left = rows.len() - (max - 1);
+        rows.truncate(max - 1);
+        rows.push(format!("  ... {} (`{FULL}`)", count(n_left, "more row")));
+    }
+    rows
+}
+
+fn lines_of(text: &Untrusted) -> impl Iterator<Item = &[u8]> {
+    let bytes = text.as_bytes();
+    let bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+    let n_lines = if text.is_empty() { 0 } else { usize::MAX };
+    bytes.split(|byte| *byte == b'\n').take(n_lines)
+}
+
+/// How many bytes of blank space all lines begin with.
+fn margin(lines: &Lines) -> usize {
+    let all = lines_of(&lines.text).chain(lines_of(&lines.instead)).filter(|line| !line.trim_ascii().is_empty());
+    let mut common: Option<&[u8]> = None;
+    for line in all {
+        let blank = &line[..line.len() - line.trim_ascii_start().len()];
+        let known = common.unwrap_or(blank);
+        let n_same = known.iter().zip(blank).take_while(|(known, blank)| known == blank).count();
+        common = Some(&known[..n_same]);
+    }
+    common.map_or(0, <[u8]>::len)
+}
