@@ -15,6 +15,7 @@ use crate::cli::console::Console;
 use crate::cli::dap;
 use crate::cli::debug;
 use crate::cli::explain;
+use crate::cli::help;
 use crate::cli::invariants;
 use crate::cli::list;
 use crate::cli::log;
@@ -22,6 +23,7 @@ use crate::cli::man;
 use crate::cli::notify::Notice;
 use crate::cli::progress::Volume;
 use crate::cli::record;
+use crate::cli::setup;
 use crate::cli::shrink;
 use crate::cli::slice;
 use crate::cli::trace;
@@ -99,6 +101,11 @@ pub fn run(request: Request, context: &Context, console: Console) -> Result<Answ
         written?;
         return Ok(Answer::Text(page, 0));
     }
+    match &request {
+        Request::Help(words) => return help::run(words, console),
+        Request::Setup { is_removal, is_dry_run } => return setup::run(*is_removal, *is_dry_run, context),
+        _ => {}
+    }
     let location = locate::locate(&context.directory, &context.environment).map_err(|error| located(&error))?;
     let uses_store = matches!(
         request,
@@ -154,7 +161,9 @@ pub fn run(request: Request, context: &Context, console: Console) -> Result<Answ
             dap::run(&location, context)?;
             Ok(Answer::Text(Vec::new(), 0))
         }
-        Request::Man | Request::Completions { .. } => unreachable!("answered above"),
+        Request::Man | Request::Completions { .. } | Request::Help(_) | Request::Setup { .. } => {
+            unreachable!("answered above")
+        }
     }
 }
 

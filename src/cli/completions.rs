@@ -6,7 +6,7 @@
 
 use crate::cli::args;
 use crate::cli::args::options::Shell;
-use crate::cli::args::split;
+use crate::cli::args::words::split;
 use crate::session::context::Context;
 use crate::session::kept;
 use crate::world::record::store;
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn the_first_word_is_a_subcommand_or_an_option() {
-        assert_eq!(offered("s"), ["shrink", "status", "show", "slice"]);
+        assert_eq!(offered("s"), ["shrink", "status", "show", "slice", "setup"]);
         assert!(offered("").iter().all(|name| args::command().find_subcommand(name).is_some()));
         assert_eq!(offered("--expo"), ["--expose-commit"]);
         assert_eq!(offered("--json --level file st"), ["status"]);

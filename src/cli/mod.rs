@@ -16,6 +16,7 @@ mod dap;
 mod debug;
 mod explain;
 pub mod failure;
+mod help;
 mod invariants;
 mod java;
 mod list;
@@ -26,6 +27,7 @@ mod notify;
 mod pager;
 pub mod progress;
 mod record;
+mod setup;
 mod shrink;
 mod slice;
 mod status_line;
@@ -37,6 +39,7 @@ mod walks;
 use crate::cli::args::Invocation;
 use crate::cli::args::ParseError;
 use crate::cli::args::Request;
+use crate::cli::args::options::Output;
 use crate::cli::console::Answer;
 use crate::cli::console::Console;
 use crate::cli::failure::warn;
@@ -95,24 +98,36 @@ fn run(args: Vec<OsString>, environment: Vec<(OsString, OsString)>, is_json: &At
             let result = write!(io::stdout(), "{text}").and_then(|()| io::stdout().flush());
             return written(result, None, Console::plain()).unwrap_or(0);
         }
+        Err(ParseError::Help(help)) => {
+            let console = console(Output::default(), &context);
+            return give(help::answer(help, console).map_err(Failure::from), &context, console);
+        }
         Err(ParseError::Usage(error)) => {
             let console = Console { is_json: error.is_json, ..Console::plain() };
             return fail(&Failure::from(error), console);
         }
     };
     let Invocation { request, output, warnings } = invocation;
-    let is_terminal = io::stdout().is_terminal() || pager::is_in_use(&context);
-    let console = Console {
-        is_full: matches!(request, Request::Show { is_full: true, .. }),
-        ..Console::new(output, &context, is_terminal, io::stderr().is_terminal())
-    };
+    let is_full = matches!(request, Request::Show { is_full: true, .. });
+    let console = Console { is_full, ..console(output, &context) };
     is_json.store(console.is_json, Ordering::Relaxed);
     memory::prepare(console);
     for warning in warnings {
         // If stderr is closed, this cannot be reported.
         let _ = warn(&Untrusted::from(warning), console.err_style, &mut io::stderr());
     }
-    match commands::run(request, &context, console) {
+    give(commands::run(request, &context, console), &context, console)
+}
+
+/// The output of the program as the options ask for it.
+fn console(output: Output, context: &Context) -> Console {
+    let is_terminal = io::stdout().is_terminal() || pager::is_in_use(context);
+    Console::new(output, context, is_terminal, io::stderr().is_terminal())
+}
+
+/// Prints an answer or an error; returns the exit code.
+fn give(answered: Result<Answer, Failure>, context: &Context, console: Console) -> u8 {
+    match answered {
         Ok(Answer::Report(report, notice, announced)) => {
             tell_error(&report, console);
             let text = match announced {
@@ -121,20 +136,20 @@ fn run(args: Vec<OsString>, environment: Vec<(OsString, OsString)>, is_json: &At
             };
             let code = put_kept(text, console).unwrap_or(console.code(report.status));
             if let Some(notice) = notice {
-                notice.give(&report, &context, console);
+                notice.give(&report, context, console);
             }
             code
         }
         Ok(Answer::Shown(report, explanations)) => {
             tell_error(&report, console);
-            show(rendered(&report, &explanations, console), &context, console)
+            show(rendered(&report, &explanations, console), context, console)
         }
         Ok(Answer::Done(message, code)) if console.is_json => {
             put(Ok(json_line(&json!({ "message": message.trim_end() }))), console).unwrap_or(code)
         }
         Ok(Answer::Done(message, code)) => put(Ok(message.into_bytes()), console).unwrap_or(code),
         Ok(Answer::Text(text, code)) => put(Ok(text), console).unwrap_or(code),
-        Ok(Answer::Page(text)) => show(Ok(text), &context, console),
+        Ok(Answer::Page(text)) => show(Ok(text), context, console),
         Err(failure) => fail(&failure, console),
     }
 }

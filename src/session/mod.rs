@@ -37,6 +37,7 @@ mod reproduce;
 pub mod runner;
 pub mod sandboxes;
 pub mod saved;
+pub mod setup;
 pub mod share;
 pub mod shrink;
 pub mod slice;

@@ -116,6 +116,18 @@ pub fn bytes_up_to(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it has more than {} MiB", limit >> 20)))
 }
 
+/// The bytes of a file that is no link; `None` if nothing has this name.
+///
+/// Errors: it cannot be read, or something else has this name.
+pub fn plain(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_file() => fs::read(path).map(Some),
+        Ok(_) => Err(io::Error::new(io::ErrorKind::AlreadyExists, "it is no file")),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
 /// What stands between the name of a file and the number of the process that writes it, until it is whole.
 const UNFINISHED: &str = ".new-";
 
@@ -197,6 +209,11 @@ pub fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
+/// Removes a directory if it is empty; returns whether it did.
+pub fn remove_empty(directory: &Path) -> bool {
+    fs::remove_dir(directory).is_ok()
+}
+
 /// Creates an empty directory that only this user can enter; an existing entry of that name is removed.
 ///
 /// Fails if another process creates it at the same time.
@@ -236,6 +253,13 @@ pub fn is_own(path: &Path) -> bool {
 pub fn can_create_in(path: &Path) -> bool {
     let probe = path.join(format!(".git-idd-{}", std::process::id()));
     fs::create_dir_all(path).is_ok() && fs::create_dir(&probe).and_then(|()| fs::remove_dir(&probe)).is_ok()
+}
+
+/// Whether this user can make files in a directory, or can create it; nothing is changed.
+pub fn can_write_in(directory: &Path) -> bool {
+    let rights = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
+    let nearest = directory.ancestors().find(|directory| directory.exists());
+    nearest.is_some_and(|nearest| nearest.is_dir() && rustix::fs::access(nearest, rights).is_ok())
 }
 
 /// The file of the running program.

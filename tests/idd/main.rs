@@ -50,6 +50,7 @@ mod resume;
 mod scan;
 mod screen;
 mod seeds;
+mod setup;
 mod shrink;
 mod slices;
 mod slicing;

@@ -1,8 +1,6 @@
 //! How the options make up commands.
 //!
-//! The grammar is git's: the first word that is no option decides. If it names a subcommand it is that, else the test
-//! command begins there; after `--` it always does. Options may stand before a subcommand's name; [`split`] moves them
-//! behind it, so that each command is parsed in one piece.
+//! [`split`](crate::cli::args::words::split) finds the name of the command, so that each is parsed in one piece.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -12,7 +10,6 @@ use crate::session::debug::expect::Expectation;
 use crate::session::slice::criterion::Criterion;
 use clap::Arg;
 use clap::ArgAction;
-use clap::ArgMatches;
 use clap::Command;
 use clap::CommandFactory;
 use clap::Parser;
@@ -20,6 +17,7 @@ use clap::builder::RangedU64ValueParser;
 use clap::error::ErrorKind;
 use clap::value_parser;
 
+use crate::cli::args::Help;
 use crate::cli::args::ParseError;
 use crate::cli::args::UsageError;
 use crate::cli::args::config::FLAGS;
@@ -39,6 +37,7 @@ use crate::cli::args::options::Shrink;
 use crate::cli::args::options::Test;
 use crate::cli::args::options::parse_duration;
 use crate::cli::args::options::parse_step;
+use crate::cli::args::words::Words;
 
 /// Find the change that broke a test.
 ///
@@ -614,6 +613,25 @@ pub enum Subcommand {
         #[command(flatten)]
         output: Output,
     },
+    /// Install the man page and the completions, beside the program or in your home directory.
+    Setup {
+        /// Print what would be written or removed, and change nothing.
+        #[arg(long)]
+        dry_run: bool,
+        /// Remove the files again.
+        #[arg(long)]
+        remove: bool,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Show the manual, or all options of a command.
+    Help {
+        /// The command; without it, the manual is shown.
+        #[arg(value_name = "COMMAND")]
+        command: Vec<String>,
+        #[command(flatten)]
+        output: Output,
+    },
 }
 
 /// The whole command line, for parsing, help and the man page.
@@ -634,93 +652,12 @@ fn with_opposites(mut command: Command) -> Command {
     command
 }
 
-/// The command line, cut at the name of its subcommand.
-#[derive(Debug, PartialEq)]
-pub struct Words {
-    program: OsString,
-    /// The subcommand's name.
-    pub subcommand: Option<String>,
-    /// Before it; everything if there is none.
-    pub before: Vec<OsString>,
-    /// After it.
-    pub after: Vec<OsString>,
-    /// Whether the test command of a hunt begins before the end of `before`.
-    pub has_test: bool,
-}
-
-impl Words {
-    /// The words as the parser wants them, with `options` in front of what the user gave.
-    pub fn argv(&self, options: &[OsString]) -> Vec<OsString> {
-        let mut argv = vec![self.program.clone()];
-        argv.extend(self.subcommand.as_ref().map(OsString::from));
-        argv.extend(options.iter().chain(&self.before).chain(&self.after).cloned());
-        argv
-    }
-
-    /// The part of `root` that these words are for.
-    pub fn command_in<'a>(&self, root: &'a Command) -> &'a Command {
-        self.subcommand.as_ref().and_then(|name| root.find_subcommand(name)).unwrap_or(root)
-    }
-
-    /// The part of `root` that these words are for.
-    pub fn matches_in<'a>(&self, root: &'a ArgMatches) -> &'a ArgMatches {
-        self.subcommand.as_ref().and_then(|name| root.subcommand_matches(name)).unwrap_or(root)
-    }
-}
-
-/// Finds the name of the subcommand: the first word that is neither an option nor an option's value.
-pub fn split(args: Vec<OsString>) -> Words {
-    let root = command();
-    let mut args = args.into_iter();
-    let mut words = Words {
-        program: args.next().unwrap_or_else(|| "git-idd".into()),
-        subcommand: None,
-        before: Vec::new(),
-        after: Vec::new(),
-        has_test: false,
-    };
-    while let Some(word) = args.next() {
-        let text = word.to_string_lossy();
-        if text == "--" {
-            words.before.push(word);
-            words.has_test = true;
-            break;
-        }
-        if !text.starts_with('-') || text == "-" {
-            if root.find_subcommand(&*text).is_some() {
-                words.subcommand = Some(text.into_owned());
-                words.after.extend(args);
-                return words;
-            }
-            words.before.push(word);
-            words.has_test = true;
-            break;
-        }
-        let is_waiting = waits_for_value(&root, &text);
-        words.before.push(word);
-        if is_waiting {
-            words.before.extend(args.next());
-        }
-    }
-    words.before.extend(args);
-    words
-}
-
-/// Whether the value of the option `text` is the next word.
-fn waits_for_value(root: &Command, text: &str) -> bool {
-    let args = root.get_arguments().chain(root.get_subcommands().flat_map(Command::get_arguments));
-    let mut options = args.filter(|arg| arg.get_action().takes_values());
-    match text.strip_prefix("--") {
-        Some(long) => options.any(|option| option.get_long() == Some(long)),
-        // In `-qj2` the value stands in the word, in `-qj` it does not.
-        None => options.any(|option| option.get_short().is_some_and(|short| text.find(short) == Some(text.len() - 1))),
-    }
-}
-
 /// Turns the parser's error into ours.
 pub fn explain(error: &clap::Error, words: &Words, is_json: bool) -> ParseError {
-    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
-        return ParseError::Display(error.render().to_string());
+    match error.kind() {
+        ErrorKind::DisplayVersion => return ParseError::Display(error.render().to_string()),
+        ErrorKind::DisplayHelp => return ParseError::Help(help(error, words)),
+        _ => {}
     }
     if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         return ParseError::Usage(missing_subcommand(words, is_json));
@@ -730,12 +667,25 @@ pub fn explain(error: &clap::Error, words: &Words, is_json: bool) -> ParseError 
     let message = paragraphs.next().unwrap_or_default();
     let message = message.strip_prefix("error: ").unwrap_or(message);
     let tip = paragraphs.find_map(|text| text.strip_prefix("tip: ")?.lines().next()).map(str::to_owned);
-    let name = words.subcommand.as_ref().map(|name| format!("{name} ")).unwrap_or_default();
+    let list = match &words.subcommand {
+        Some(name) => format!("`git idd {name} -h` lists the options"),
+        None => "`git idd -h` lists the most used options, `git idd help` all".to_owned(),
+    };
     ParseError::Usage(UsageError {
         message: message.lines().map(str::trim).collect::<Vec<_>>().join(" "),
-        hint: tip.unwrap_or_else(|| format!("`git idd {name}-h` lists the options")),
+        hint: tip.unwrap_or(list),
         is_json,
     })
+}
+
+/// The help that was asked for: `-h` of the program, `--help` of the program, or either of a command.
+fn help(error: &clap::Error, words: &Words) -> Help {
+    let is_long = words.before.iter().chain(&words.after).any(|word| word == "--help");
+    match (&words.subcommand, is_long) {
+        (None, false) => Help::Summary,
+        (None, true) => Help::Manual,
+        (Some(_), _) => Help::Command(error.render().to_string()),
+    }
 }
 
 /// What is said of a command that has commands of its own, and was given none.

@@ -13,6 +13,7 @@ use clap::error::ContextValue;
 use clap::parser::ValueSource;
 use thiserror::Error;
 
+use crate::cli::args::near::nearest;
 use crate::world::repo::promisor;
 
 /// A flag and its opposite.
@@ -150,7 +151,7 @@ pub struct ConfigError {
 pub struct Configured {
     /// Options, each in one word.
     pub options: Vec<OsString>,
-    /// Sentences about keys that nobody reads.
+    /// Sentences about unknown keys.
     pub warnings: Vec<String>,
 }
 
@@ -264,10 +265,23 @@ fn warnings(config: &[(String, String)]) -> Vec<String> {
         .iter()
         .map(|(key, _)| key)
         .filter(|key| !is_known(key))
-        .map(|key| format!("The configuration key `{key}` means nothing to git idd."))
+        .map(|key| match near_key(key) {
+            Some(near) => format!("The configuration key `{key}` is unknown; did you mean `{near}`?"),
+            None => format!("The configuration key `{key}` is unknown; `git idd help` lists the keys."),
+        })
         .collect();
     warnings.dedup();
     warnings
+}
+
+/// The key that a mistyped one probably stands for. Of a key with a pattern, only the part before that is compared.
+fn near_key(key: &str) -> Option<String> {
+    let families = OTHER_KEYS.iter().map(|other| other.key).filter(|key| key.ends_with('.'));
+    if let Some(end) = key.match_indices('.').nth(1).map(|(end, _)| end + 1) {
+        return nearest(&key[..end], families).map(|near| format!("{near}{}", &key[end..]));
+    }
+    let keys = FLAGS.iter().map(|flag| flag.key).chain(SETTINGS.iter().map(|setting| setting.key));
+    nearest(key, keys.chain(OTHER_KEYS.iter().map(|other| other.key))).map(str::to_owned)
 }
 
 fn is_known(key: &str) -> bool {

@@ -1,15 +1,17 @@
 //! The command line as plain data.
 //!
 //! [`parse`] turns words and configured values into a [`Request`]; it reads nothing else, so the same words always mean
-//! the same. [`options`] says which options there are, [`config`] which of them `git config` may set, `command` how
-//! they are put together. What a request does is not known here.
+//! the same. [`words`] finds the name of the command and writes out abbreviated options, [`options`] says which options
+//! there are, [`config`] which of them `git config` may set, `command` how they are put together. What a request does is not known here.
 
 mod command;
 pub mod config;
 pub mod criterion;
+mod near;
 pub mod options;
 mod orders;
 mod values;
+pub mod words;
 
 use std::ffi::OsString;
 
@@ -60,8 +62,10 @@ use crate::explain::chain::Method;
 use crate::explain::invariant::Limits;
 use crate::explain::native::invariant::Mode;
 
+use crate::cli::args::words::split;
+
 pub use crate::cli::args::command::command;
-pub use crate::cli::args::command::split;
+pub use crate::cli::args::near::nearest;
 
 /// One run of the program, as asked for.
 #[derive(Debug, Clone, PartialEq)]
@@ -174,6 +178,15 @@ pub enum Request {
     },
     /// Print the man page.
     Man,
+    /// Install the man page and the completions, or remove them.
+    Setup {
+        /// Whether they are removed.
+        is_removal: bool,
+        /// Whether nothing is changed.
+        is_dry_run: bool,
+    },
+    /// Show the manual, or the help of this command; the words are its name.
+    Help(Vec<String>),
 }
 
 /// A reduction of an input, as asked for.
@@ -235,10 +248,23 @@ pub enum Shown {
 /// Why there is no request.
 #[derive(Debug)]
 pub enum ParseError {
-    /// `--help` or `--version`: this text goes to stdout and the exit code is 0.
+    /// `--version`: this text goes to stdout and the exit code is 0.
     Display(String),
+    /// `-h` or `--help`; the exit code is 0.
+    Help(Help),
     /// The command line or the configuration cannot be understood; the exit code is 129.
     Usage(UsageError),
+}
+
+/// The help that `-h` or `--help` asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Help {
+    /// The most used options, and the names of the commands.
+    Summary,
+    /// The manual.
+    Manual,
+    /// This text about a command.
+    Command(String),
 }
 
 /// What cannot be understood.
@@ -261,10 +287,13 @@ pub struct UsageError {
 ///
 /// An option on the command line takes the place of everything configured for it.
 pub fn parse(args: Vec<OsString>, config: &[(String, String)]) -> Result<Invocation, ParseError> {
-    let words = split(args);
+    let mut words = split(args);
     let is_json = words.before.iter().chain(&words.after).take_while(|word| *word != "--").any(|word| word == "--json");
     let usage = |message: String, hint: &str| ParseError::Usage(UsageError { message, hint: hint.to_owned(), is_json });
 
+    words.write_out().map_err(|ambiguous| {
+        usage(ambiguous.to_string(), "write more of its name; `git idd help` lists the options")
+    })?;
     let given =
         command().try_get_matches_from(words.argv(&[])).map_err(|error| command::explain(&error, &words, is_json))?;
     let configured =
@@ -348,18 +377,7 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
             let output = args.output;
             (Request::Invariants(Box::new(invariants_args(*args)?)), output)
         }
-        Some(Subcommand::Slice(args)) => {
-            let SliceCommand { backward, forward, data, address, potential, which } = *args;
-            let (direction, criterion) = match (backward, forward) {
-                (Some(criterion), _) => (Direction::Backward, criterion),
-                (None, Some(criterion)) => (Direction::Forward, criterion),
-                (None, None) => unreachable!("clap requires one of them"),
-            };
-            let output = which.output;
-            let which = Which { recording: which.recording, process: which.process };
-            let kinds = Kinds { address, control: !data, potential };
-            (Request::Slice(SliceOrder { which, direction, criterion, kinds }), output)
-        }
+        Some(Subcommand::Slice(args)) => slice_args(*args),
         Some(Subcommand::Trace { command }) => {
             let (which, shown) = match command {
                 TraceCommand::List { output } => {
@@ -383,7 +401,24 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
         Some(Subcommand::Dap { output }) => (Request::Dap, output),
         Some(Subcommand::Completions { shell, words, output }) => (Request::Completions { shell, words }, output),
         Some(Subcommand::Man { output }) => (Request::Man, output),
+        Some(Subcommand::Setup { dry_run, remove, output }) => {
+            (Request::Setup { is_removal: remove, is_dry_run: dry_run }, output)
+        }
+        Some(Subcommand::Help { command, output }) => (Request::Help(command), output),
     })
+}
+
+fn slice_args(args: SliceCommand) -> (Request, Output) {
+    let SliceCommand { backward, forward, data, address, potential, which } = args;
+    let (direction, criterion) = match (backward, forward) {
+        (Some(criterion), _) => (Direction::Backward, criterion),
+        (None, Some(criterion)) => (Direction::Forward, criterion),
+        (None, None) => unreachable!("clap requires one of them"),
+    };
+    let output = which.output;
+    let which = Which { recording: which.recording, process: which.process };
+    let kinds = Kinds { address, control: !data, potential };
+    (Request::Slice(SliceOrder { which, direction, criterion, kinds }), output)
 }
 
 fn record_args(words: Vec<OsString>, record: Record) -> Result<RecordOrder, Complaint> {

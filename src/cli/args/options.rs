@@ -514,7 +514,7 @@ pub struct Allowance {
 }
 
 /// How to talk to the user.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Args)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Args)]
 #[command(next_help_heading = "Output")]
 #[expect(clippy::struct_excessive_bools, reason = "independent flags of the command line")]
 pub struct Output {

@@ -106,6 +106,8 @@ fn the_first_word_decides_whether_it_is_a_subcommand() {
     assert_eq!(request("git-idd reset"), Request::Reset);
     assert_eq!(request("git-idd gc"), Request::Gc);
     assert_eq!(request("git-idd man"), Request::Man);
+    assert_eq!(request("git-idd setup --dry-run"), Request::Setup { is_removal: false, is_dry_run: true });
+    assert_eq!(request("git-idd help trace step"), Request::Help(vec!["trace".to_owned(), "step".to_owned()]));
     assert_eq!(request("git-idd completions fish"), Request::Completions { shell: Shell::Fish, words: Vec::new() });
     assert_eq!(request("git-idd verify c --yes"), Request::Verify { file: "c".into(), is_agreed: true });
     assert_eq!(hunt("git-idd -- status").command, TestCommand::Shell("status".into()));
@@ -173,8 +175,15 @@ fn match_alone_selects_the_signature_by_regex() {
 
 #[test]
 fn help_and_version_are_texts_and_no_errors() {
-    for line in ["git-idd -h", "git-idd --help", "git-idd --version", "git-idd --help status", "git-idd minimize -h"] {
-        assert!(matches!(parse_with(line, &[]), Err(ParseError::Display(_))), "{line}");
+    assert!(matches!(parse_with("git-idd --version", &[]), Err(ParseError::Display(_))));
+    let help = |line: &str| match parse_with(line, &[]) {
+        Err(ParseError::Help(help)) => help,
+        other => panic!("`{line}` gave {other:?}"),
+    };
+    assert_eq!((help("git-idd -h"), help("git-idd -qh t")), (Help::Summary, Help::Summary));
+    assert_eq!((help("git-idd --help"), help("git-idd --hel")), (Help::Manual, Help::Manual));
+    for line in ["git-idd --help status", "git-idd status --help", "git-idd minimize -h", "git-idd trace step -h"] {
+        assert!(matches!(help(line), Help::Command(_)), "{line}");
     }
 }
 
@@ -266,9 +275,38 @@ fn a_bad_config_value_is_a_usage_error_that_names_the_key() {
 
 #[test]
 fn unknown_config_keys_are_warned_about_and_those_of_other_parts_are_not() {
-    let config = [("idd.jbos", "2"), ("idd.worktreedir", "/x"), ("idd.env", "CC"), ("idd.cache", "true")];
-    let warnings = parse_with("git-idd t", &config).unwrap().warnings;
-    assert_eq!(warnings, ["The configuration key `idd.jbos` means nothing to git idd."]);
+    #[track_caller]
+    fn check(key: &str, expected: &str) {
+        let config = [("idd.worktreedir", "/x"), ("idd.env", "CC"), ("idd.grammar.*.tpl", "c"), (key, "2")];
+        let warnings = parse_with("git-idd t", &config).unwrap().warnings;
+        assert_eq!(warnings, [format!("The configuration key `{key}` is unknown; {expected}")]);
+    }
+    check("idd.jbos", "did you mean `idd.jobs`?");
+    check("idd.timout", "did you mean `idd.timeout`?");
+    check("idd.worktredir", "did you mean `idd.worktreeDir`?");
+    check("idd.gramar.*.tpl", "did you mean `idd.grammar.*.tpl`?");
+    check("idd.speed", "`git idd help` lists the keys.");
+    check("idd.speed.*.tpl", "`git idd help` lists the keys.");
+}
+
+#[test]
+fn a_long_option_may_be_abbreviated_if_no_other_begins_so() {
+    let whole = hunt("git-idd --build make --timeout=5 --flaky=0.1 --no-port t --bui x");
+    assert_eq!(hunt("git-idd --bui make --time=5 --fla=0.1 --no-po t --bui x"), whole);
+    assert_eq!(hunt("git-idd --bui status t").test.build, Some("status".into()));
+    let resume = |line: &str| parse_with(line, &[]).unwrap().request;
+    assert_eq!(resume("git-idd resume --hu 0-1 --max 3"), resume("git-idd resume --hunt 0-1 --max-probes 3"));
+    assert_eq!(resume("git-idd --hu 0-1 resume"), resume("git-idd resume --hunt 0-1"));
+    assert_eq!(resume("git-idd trace step 3 --rec 0-1"), resume("git-idd trace step 3 --recording 0-1"));
+    assert_eq!(resume("git-idd minimize a b -- t --bui"), resume("git-idd minimize a b -- t --bui"));
+    assert_eq!(usage("git-idd --bu make t"), "the option `--bu` is ambiguous: it could be `--build` or `--budget`");
+    assert!(usage("git-idd show --h 0-1").contains("`--hunt` or `--help`"));
+    assert_eq!(usage("git-idd --bx t"), "unexpected argument '--bx' found");
+}
+
+#[test]
+fn an_option_with_its_value_in_the_word_takes_no_other() {
+    assert_eq!(hunt("git-idd --flaky ./t status").command, TestCommand::Argv(words("./t status")));
 }
 
 #[test]

@@ -1,0 +1,165 @@
+//! What `-h`, `--help` and `git idd help` show.
+//!
+//! `-h` is a [`summary`] that fits on a screen. The manual is the man page, made into text by [`roff`], so that it can be
+//! read without `man` and before the page is installed.
+
+mod roff;
+
+use crate::cli::args;
+use crate::cli::args::Help;
+use crate::cli::args::ParseError;
+use crate::cli::args::nearest;
+use crate::cli::console::Answer;
+use crate::cli::console::Console;
+use crate::cli::man;
+use crate::report::Status;
+use crate::report::style::Style;
+use crate::session::failure::Failure;
+use clap::Arg;
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::io;
+
+/// The most used options, by their ids, each with a short text.
+const OPTIONS: [(&str, &str); 10] = [
+    ("build", "Shell line that is run before the test"),
+    ("good", "Revision where the test passes (default: searched)"),
+    ("bad", "Revision where the test fails (default: HEAD)"),
+    ("hold", "Use today's version of this path in every revision"),
+    ("match_line", "The failure counts only if a line of it matches"),
+    ("timeout", "Time limit of the build and of the test: 90s, 5m"),
+    ("jobs", "Number of tests that run at once"),
+    ("budget", "Stop after this time; `git idd resume` goes on"),
+    ("until", "Stop at the `commit`, the `change`, or the `fix`"),
+    ("json", "Print one JSON object to stdout"),
+];
+
+/// All commands, by their use.
+const COMMANDS: [(&str, &[&str]); 6] = [
+    ("hunt", &["minimize", "shrink", "resume", "status", "list"]),
+    ("look", &["show", "report", "log"]),
+    ("explain", &["explain", "chop", "slice", "invariants"]),
+    ("debug", &["record", "trace", "debug", "dap"]),
+    ("keep", &["apply", "verify", "reset", "gc"]),
+    ("learn", &["help", "man", "completions", "setup"]),
+];
+
+/// The width of the manual if it is not printed on a terminal, and the largest on one, in columns.
+const WIDTHS: (usize, usize) = (80, 100);
+
+/// The answer to `-h` and to `--help`.
+pub fn answer(help: Help, console: Console) -> io::Result<Answer> {
+    Ok(match help {
+        Help::Summary => Answer::Text(summary().into_bytes(), 0),
+        Help::Manual => Answer::Page(manual(console)?),
+        Help::Command(text) => Answer::Page(text.into_bytes()),
+    })
+}
+
+/// The answer to `git idd help`: the manual, or the help of the command that `words` name.
+///
+/// The manual also has the name `idd`, as in `git help idd`.
+pub fn run(words: &[String], console: Console) -> Result<Answer, Failure> {
+    if matches!(words.iter().map(String::as_str).collect::<Vec<_>>()[..], [] | ["idd" | "git-idd"]) {
+        return Ok(Answer::Page(manual(console)?));
+    }
+    let mut command = &args::command();
+    for word in words {
+        command = command.find_subcommand(word).ok_or_else(|| {
+            let names = command.get_subcommands().map(clap::Command::get_name);
+            let failure = Failure::new(Status::Usage, format!("there is no help about `{}`", words.join(" ")));
+            failure.with_hint(match nearest(word, names) {
+                Some(near) => format!("did you mean `{near}`? `git idd -h` lists the commands"),
+                None => "`git idd -h` lists the commands, `git idd help` shows the manual".to_owned(),
+            })
+        })?;
+    }
+    let words = words.iter().map(OsString::from);
+    match args::parse(["git-idd".into()].into_iter().chain(words).chain(["--help".into()]).collect(), &[]) {
+        Err(ParseError::Help(help)) => Ok(answer(help, console)?),
+        _ => unreachable!("`--help` is answered before anything is missing"),
+    }
+}
+
+/// The most used options and the commands, in at most 25 lines of 80 columns.
+pub fn summary() -> String {
+    let command = args::command();
+    let mut text = "Find the change that broke a test, given as a command that fails now\n\n\
+                    Usage: git idd [<options>] [--] <test-cmd> [<args>...]\n       git idd <command> [<args>...]\n\n"
+        .to_owned();
+    for (id, meaning) in OPTIONS {
+        let arg = command.get_arguments().find(|arg| arg.get_id() == id).expect("the table has options of a hunt");
+        let _ = writeln!(text, "  {:<26}{meaning}", typed(arg));
+    }
+    text.push('\n');
+    for (use_of, names) in COMMANDS {
+        let _ = writeln!(text, "  {:<9}{}", format!("{use_of}:"), names.join(", "));
+    }
+    text + "\n`git idd help` shows the manual with all options, `git idd help <command>` those\nof a command.\n"
+}
+
+/// An option as it is typed.
+fn typed(arg: &Arg) -> String {
+    let short = arg.get_short().map_or_else(|| "    ".to_owned(), |short| format!("-{short}, "));
+    let value = arg.get_value_names().into_iter().flatten().map(|name| format!(" <{}>", name.to_lowercase()));
+    let value: String = if arg.get_action().takes_values() { value.collect() } else { String::new() };
+    format!("{short}--{}{value}", arg.get_long().unwrap_or_default())
+}
+
+/// The man page as text.
+fn manual(console: Console) -> io::Result<Vec<u8>> {
+    let mut page = Vec::new();
+    man::write(&mut page)?;
+    let width = match ratatui::crossterm::terminal::size() {
+        Ok((columns, _)) if console.is_terminal => usize::from(columns).clamp(40, WIDTHS.1),
+        _ => WIDTHS.0,
+    };
+    Ok(text_of(&page, width, console.out_style).into_bytes())
+}
+
+fn text_of(page: &[u8], width: usize, style: Style) -> String {
+    roff::text(&String::from_utf8_lossy(page), width, style)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn the_summary_is_as_reviewed_and_fits_on_a_screen() {
+        let text = summary();
+        assert!(text.lines().count() <= 25 && text.lines().all(|line| line.len() <= 80), "{text}");
+        insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn the_summary_names_every_command_once() {
+        let command = args::command();
+        let names: BTreeSet<&str> =
+            command.get_subcommands().filter(|it| !it.is_hide_set()).map(clap::Command::get_name).collect();
+        let listed: Vec<&str> = COMMANDS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        assert_eq!((listed.iter().copied().collect(), listed.len()), (names, command.get_subcommands().count()));
+    }
+
+    fn shown(words: &[&str]) -> Result<String, Failure> {
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        run(&words, Console::plain()).map(|answer| match answer {
+            Answer::Page(text) => String::from_utf8(text).unwrap(),
+            _ => panic!("no page"),
+        })
+    }
+
+    #[test]
+    fn help_shows_the_manual_or_the_options_of_a_command() {
+        let manual = shown(&[]).unwrap();
+        assert!(manual.contains("\nEXIT STATUS\n") && manual.contains("--max-probes <N>"), "{manual}");
+        assert_eq!((shown(&["idd"]).unwrap(), shown(&["git-idd"]).unwrap()), (manual.clone(), manual));
+        assert!(shown(&["shrink"]).unwrap().contains("Usage: git idd shrink"));
+        assert!(shown(&["trace", "step"]).unwrap().contains("Usage: git idd trace step"));
+        let failure = shown(&["shrnik"]).unwrap_err();
+        assert_eq!(failure.status, Status::Usage);
+        assert_eq!(failure.hint.unwrap(), "did you mean `shrink`? `git idd -h` lists the commands".into());
+        assert!(shown(&["trace", "all"]).is_err());
+    }
+}

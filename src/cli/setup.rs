@@ -1,0 +1,103 @@
+//! `git idd setup`: installs the man page and the completions.
+
+use crate::cli::args::options::Shell;
+use crate::cli::completions;
+use crate::cli::console::Answer;
+use crate::cli::man;
+use crate::report::Untrusted;
+use crate::report::escape::Terminal;
+use crate::session::context::Context;
+use crate::session::failure::Failure;
+use crate::session::setup;
+use crate::session::setup::Found;
+use crate::session::setup::PARTS;
+use crate::session::setup::Part;
+use crate::session::setup::Places;
+use std::fmt::Write as _;
+use std::io;
+use std::path::Path;
+
+/// Installs the files, or removes them; says what was done and what remains to do.
+///
+/// The exit code is 1 if a file was not written because another one has its place.
+pub fn run(is_removal: bool, is_dry_run: bool, context: &Context) -> Result<Answer, Failure> {
+    let places = Places::of(context);
+    if is_removal { remove(&places, is_dry_run) } else { install(&places, is_dry_run, context) }
+}
+
+fn install(places: &Places, is_dry_run: bool, context: &Context) -> Result<Answer, Failure> {
+    let (mut text, mut tail, mut code) = (String::new(), String::new(), 0);
+    for part in PARTS {
+        let (path, bytes) = (places.place(part)?, content(part)?);
+        let deed = match setup::found(part, &path) {
+            Found::Other => {
+                code = 1;
+                "Skipped"
+            }
+            Found::Ours(present) if present == bytes => "Unchanged:",
+            Found::Ours(_) | Found::Nothing if is_dry_run => "Would write",
+            Found::Ours(_) | Found::Nothing => {
+                setup::write(part, &path, &bytes)?;
+                "Wrote"
+            }
+        };
+        line(&mut text, deed, part, &path);
+        if !is_dry_run && let Some(remains) = setup::remains(part, &path, context) {
+            let _ = writeln!(tail, "To do: {}", shown(Path::new(&remains)));
+        }
+    }
+    if setup::directory(context).is_none() {
+        tail.push_str("To do: add the directory of this program to PATH, so that `git idd` finds it.\n");
+    }
+    if tail.is_empty() && !is_dry_run && code == 0 {
+        tail.push_str("Nothing else is to be done; `git idd --help` opens the manual.\n");
+    }
+    Ok(Answer::Done(text + &tail, code))
+}
+
+fn remove(places: &Places, is_dry_run: bool) -> Result<Answer, Failure> {
+    let mut text = String::new();
+    for part in PARTS {
+        for (path, end) in places.all(part) {
+            match setup::found(part, &path) {
+                Found::Nothing => {}
+                Found::Other => line(&mut text, "Skipped", part, &path),
+                Found::Ours(_) if is_dry_run => line(&mut text, "Would remove", part, &path),
+                Found::Ours(_) => {
+                    setup::remove(part, &path, &end)?;
+                    line(&mut text, "Removed", part, &path);
+                }
+            }
+        }
+    }
+    if text.is_empty() {
+        text.push_str("There is nothing to remove.\n");
+    }
+    Ok(Answer::Done(text, 0))
+}
+
+/// The bytes of a part, with its mark.
+fn content(part: Part) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    match part {
+        Part::Page => man::write(&mut bytes)?,
+        Part::Bash => bytes.extend_from_slice(completions::function(Shell::Bash).as_bytes()),
+        Part::Zsh => bytes.extend_from_slice(completions::function(Shell::Zsh).as_bytes()),
+        Part::Fish => bytes.extend_from_slice(completions::function(Shell::Fish).as_bytes()),
+    }
+    if !bytes.ends_with(b"\n") {
+        bytes.push(b'\n');
+    }
+    bytes.extend_from_slice(part.mark().as_bytes());
+    bytes.push(b'\n');
+    Ok(bytes)
+}
+
+fn line(text: &mut String, deed: &str, part: Part, path: &Path) {
+    let why = if deed == "Skipped" { ", because `git idd setup` did not write the file that is there" } else { "" };
+    let _ = writeln!(text, "{deed} {}{why}: {}", part.word(), shown(path));
+}
+
+fn shown(path: &Path) -> String {
+    Terminal.line(&Untrusted::from(path.to_string_lossy().as_ref()))
+}

@@ -1,0 +1,196 @@
+//! The files that `git idd setup` installs, and their places.
+//!
+//! `man` searches `<prefix>/share/man` for each `<prefix>/bin` in `PATH`, so the page is put beside the program. Shells
+//! search the data directory of the user, whatever the prefix, so completions for a program in the home directory are put
+//! there. A file is replaced or removed only if it has the line of [`Part::mark`].
+
+use std::ffi::OsStr;
+use std::io;
+use std::path::Path;
+use std::path::PathBuf;
+
+use crate::report::Status;
+use crate::session::context::Context;
+use crate::session::failure::Failure;
+use crate::world::files;
+use crate::world::process;
+use crate::world::run::toolchain;
+
+/// The name of the program as git searches it.
+const PROGRAM: &str = "git-idd";
+
+/// A file that is installed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// The man page.
+    Page,
+    /// Completions for bash, which git's own completion loads.
+    Bash,
+    /// Completions for zsh.
+    Zsh,
+    /// Completions for fish.
+    Fish,
+}
+
+/// Every part.
+pub const PARTS: [Part; 4] = [Part::Page, Part::Bash, Part::Zsh, Part::Fish];
+
+impl Part {
+    /// What it is.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Page => "the man page",
+            Self::Bash => "completions for bash",
+            Self::Zsh => "completions for zsh",
+            Self::Fish => "completions for fish",
+        }
+    }
+
+    /// Its path below a `share` directory.
+    fn path(self) -> &'static str {
+        match self {
+            Self::Page => "man/man1/git-idd.1",
+            Self::Bash => "bash-completion/completions/git-idd",
+            Self::Zsh => "zsh/site-functions/_git-idd",
+            // A file with completions is loaded only for a command of its name, and they are those of `git`.
+            Self::Fish => "fish/vendor_conf.d/git-idd.fish",
+        }
+    }
+
+    /// The line, a comment, that marks a file of `git idd setup`.
+    pub fn mark(self) -> &'static str {
+        match self {
+            Self::Page => ".\\\" Written by git idd setup, which may replace or remove this file.",
+            Self::Bash | Self::Zsh | Self::Fish => "# Written by git idd setup, which may replace or remove this file.",
+        }
+    }
+}
+
+/// What stands at the place of a part.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found {
+    /// Nothing.
+    Nothing,
+    /// A file of ours, with these bytes.
+    Ours(Vec<u8>),
+    /// Something else.
+    Other,
+}
+
+/// Looks at the place of a part.
+pub fn found(part: Part, path: &Path) -> Found {
+    let is_mark = |line: &[u8]| line == part.mark().as_bytes();
+    match files::plain(path) {
+        Ok(Some(bytes)) if bytes.split(|byte| *byte == b'\n').any(is_mark) => Found::Ours(bytes),
+        Ok(None) => Found::Nothing,
+        Ok(Some(_)) | Err(_) => Found::Other,
+    }
+}
+
+/// The directories for the files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Places {
+    /// The directory around the `bin` of `PATH` that has this program.
+    prefix: Option<PathBuf>,
+    /// The data directory of the user.
+    data: Option<PathBuf>,
+    home: Option<PathBuf>,
+}
+
+impl Places {
+    /// The places for this program and this user.
+    pub fn of(context: &Context) -> Self {
+        let absolute = |name| context.variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        let home = absolute("HOME");
+        let data = absolute("XDG_DATA_HOME").or_else(|| home.as_ref().map(|home| home.join(".local/share")));
+        let directory = directory(context);
+        let prefix = directory.filter(|it| it.ends_with("bin")).and_then(|it| Some(it.parent()?.to_owned()));
+        Self { prefix, data, home }
+    }
+
+    /// The place of a part that is to be installed.
+    ///
+    /// Errors: there is no directory in which this user can write.
+    pub fn place(&self, part: Part) -> Result<PathBuf, Failure> {
+        let is_at_home = |prefix: &Path| self.home.as_ref().is_some_and(|home| prefix.starts_with(home));
+        let beside = self.prefix.as_ref().filter(|prefix| part == Part::Page || !is_at_home(prefix));
+        let beside = beside.map(|prefix| prefix.join("share")).filter(|share| files::can_write_in(share));
+        let share = beside.or_else(|| self.data.clone()).ok_or_else(|| {
+            Failure::new(Status::Error, "there is no directory to install to: `HOME` is not set")
+                .with_hint("`git idd man` and `git idd completions` print the files")
+        })?;
+        Ok(share.join(part.path()))
+    }
+
+    /// Every place in which a part may have been installed, and the directory at which the removal of empty directories
+    /// ends.
+    pub fn all(&self, part: Part) -> Vec<(PathBuf, PathBuf)> {
+        let beside = self.prefix.iter().map(|prefix| (prefix.join("share").join(part.path()), prefix.clone()));
+        let own = self.data.iter().map(|data| (data.join(part.path()), data.clone()));
+        let mut all: Vec<(PathBuf, PathBuf)> = beside.chain(own).collect();
+        all.dedup_by(|later, earlier| later.0 == earlier.0);
+        all
+    }
+}
+
+/// The directory of `PATH` in which git finds this program; `None` if git finds none or another one.
+pub fn directory(context: &Context) -> Option<PathBuf> {
+    let program = files::real(&files::this_program().ok()?)?;
+    let path = context.variable("PATH")?;
+    let is_this = |place: &PathBuf| files::real(place).is_some_and(|found| found == program);
+    toolchain::places(&path, PROGRAM).find(is_this)?.parent().map(Path::to_owned)
+}
+
+/// Writes a part.
+pub fn write(part: Part, path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    files::replace(path, bytes).map_err(|error| failed("write", part, path, &error))
+}
+
+/// Removes a part, and then the empty directories around it up to `end`.
+pub fn remove(part: Part, path: &Path, end: &Path) -> Result<(), Failure> {
+    files::remove(path).map_err(|error| failed("remove", part, path, &error))?;
+    for directory in path.ancestors().skip(1).take_while(|directory| *directory != end) {
+        if !files::remove_empty(directory) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn failed(verb: &str, part: Part, path: &Path, error: &io::Error) -> Failure {
+    Failure::new(Status::Error, format!("failed to {verb} {} `{}`: {error}", part.word(), path.display()))
+        .with_hint("`git idd setup --dry-run` prints the places of all files")
+}
+
+/// What has to be done so that what was installed at `path` is found; `None` if nothing.
+pub fn remains(part: Part, path: &Path, context: &Context) -> Option<String> {
+    let directory = path.parent().unwrap_or(path);
+    match part {
+        Part::Page => {
+            let words = [OsStr::new("-w"), OsStr::new(PROGRAM)];
+            let Ok(answer) = process::capture(OsStr::new("man"), &words, &context.directory, &context.environment)
+            else {
+                return Some("`man` is not installed: read the manual with `git idd help`.".to_owned());
+            };
+            let top = directory.parent().unwrap_or(directory).display();
+            let is_found = answer.code == Some(0) && !answer.stdout.is_empty();
+            let line = || format!("so that man finds the page, add to ~/.profile: export MANPATH=\"{top}:$MANPATH\"");
+            (!is_found).then(line)
+        }
+        Part::Zsh => {
+            let is_searched = directory
+                .parent()
+                .and_then(Path::parent)
+                .is_some_and(|share| [Path::new("/usr/share"), Path::new("/usr/local/share")].contains(&share));
+            if is_searched || toolchain::is_missing(&context.environment, "zsh") {
+                return None;
+            }
+            let start = context.variable("ZDOTDIR").or_else(|| context.variable("HOME"))?;
+            let start = files::bytes(&Path::new(&start).join(".zshrc")).unwrap_or_default();
+            let is_named = String::from_utf8_lossy(&start).contains("/zsh/site-functions");
+            let line = || format!("for zsh, add to ~/.zshrc before `compinit`: fpath=({} $fpath)", directory.display());
+            (!is_named).then(line)
+        }
+        Part::Bash | Part::Fish => None,
+    }
+}
