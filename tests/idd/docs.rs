@@ -1,18 +1,22 @@
 //! The documents say what the program does.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
+use std::path::Component;
 use std::path::Path;
 use std::path::PathBuf;
+use std::process::Command;
 
 use regex::Regex;
 
 use clap::Arg;
-use clap::Command;
 use git_idd::cli::args;
 use git_idd::report::status::TABLE;
 
 use crate::fixture;
+use crate::scan;
+use crate::tidy;
 
 fn read(name: &str) -> String {
     fs::read_to_string(fixture::root().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
@@ -85,7 +89,7 @@ fn row(table: &mut String, arg: &Arg) {
 }
 
 /// The options of a command, in tables by their headings, and then its subcommands.
-fn page_of(page: &mut String, command: &Command, name: &str, level: usize) {
+fn page_of(page: &mut String, command: &clap::Command, name: &str, level: usize) {
     writeln!(page, "\n{} `{name}`\n\n{}.", "#".repeat(level), command.get_about().unwrap_or_default()).unwrap();
     let shown: Vec<&Arg> = command
         .get_arguments()
@@ -134,6 +138,70 @@ fn the_reference_has_the_table_of_exit_codes() {
     let rows: Vec<String> =
         TABLE.iter().map(|row| format!("| {} | `{}` | {} |", row.code, row.word, row.meaning)).collect();
     assert!(section(&reference, "Exit codes").contains(&rows.join("\n")), "expected\n{}", rows.join("\n"));
+}
+
+/// The files that the product has inside, by their paths from the root of the package.
+fn embedded(path: &str, source: &str) -> Vec<PathBuf> {
+    let name = Regex::new(r#"include_(?:str|bytes)!\("([^"]+)"\)"#).unwrap();
+    let family = Regex::new(r#"include_str!\(concat!\("([^"]+)", \$name, "/([^"]+)"\)\)"#).unwrap();
+    let at = |name: &str| {
+        let path = Path::new(path).parent().unwrap().join(name);
+        path.components().fold(PathBuf::new(), |path, part| match part {
+            Component::ParentDir => path.parent().unwrap().to_owned(),
+            part => path.join(part),
+        })
+    };
+    // Line breaks stay where they are.
+    let (product, _) = scan::without_tests(&scan::code_of(source));
+    let lines = product
+        .lines()
+        .zip(source.lines())
+        .filter(|(code, _)| code.contains("include_str!") || code.contains("include_bytes!"));
+    let mut files = Vec::new();
+    for (_, line) in lines {
+        if let Some(found) = name.captures(line) {
+            files.push(at(&found[1]));
+        } else if let Some(found) = family.captures(line) {
+            let directory = at(&found[1]);
+            for entry in fs::read_dir(fixture::root().join(&directory)).unwrap() {
+                let entry = entry.unwrap();
+                if entry.path().is_dir() {
+                    files.push(directory.join(entry.file_name()).join(&found[2]));
+                }
+            }
+        } else {
+            panic!("{path}: this test does not understand: {line}");
+        }
+    }
+    files
+}
+
+#[test]
+fn the_package_has_everything_that_its_build_needs_and_is_small() {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["package", "--list", "--allow-dirty", "--offline"]).current_dir(fixture::root());
+    let output = cargo.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let listed = String::from_utf8(output.stdout).unwrap();
+    let listed: BTreeSet<&str> = listed.lines().collect();
+    let mut needed: BTreeSet<PathBuf> = ["Cargo.toml", "Cargo.lock", "README.md", "LICENSE"].map(PathBuf::from).into();
+    let sources = tidy::sources();
+    let tests = tidy::test_modules(&sources);
+    let is_test = |path: &str| tests.iter().any(|module| Path::new(path).with_extension("").starts_with(module));
+    for (path, source) in sources.iter().filter(|(path, _)| path.starts_with("src/") && !is_test(path)) {
+        needed.insert(path.into());
+        needed.extend(embedded(path, source));
+    }
+    assert!(needed.contains(Path::new("grammars/c/units.scm")) && needed.len() > 700, "{}", needed.len());
+    let missing: Vec<_> = needed.iter().filter(|path| !listed.contains(path.to_str().unwrap())).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+    // Two of them are made by cargo.
+    let size = |path: &&str| fs::metadata(fixture::root().join(path)).map_or(0, |metadata| metadata.len());
+    let n_bytes: u64 = listed.iter().map(size).sum();
+    assert!(n_bytes < 9 << 20, "{n_bytes} bytes before they are compressed");
+    for directory in ["tests/", "fixtures-repos/", "scripts/", "fuzz/", ".ci/"] {
+        assert!(!listed.iter().any(|path| path.starts_with(directory)), "{directory} is in the package");
+    }
 }
 
 #[test]

@@ -199,7 +199,7 @@ fn layer_complaints(path: &str, product: &str) -> Vec<String> {
 }
 
 /// All Rust files of the package, by path from its root.
-fn sources() -> BTreeMap<String, String> {
+pub fn sources() -> BTreeMap<String, String> {
     let mut sources = BTreeMap::new();
     let mut directories = vec![PathBuf::from("src"), PathBuf::from("tests"), PathBuf::from("examples")];
     while let Some(directory) = directories.pop() {
@@ -217,7 +217,7 @@ fn sources() -> BTreeMap<String, String> {
 }
 
 /// The modules under `#[cfg(test)]` that are files of their own: their paths without `.rs`, or `/mod.rs` and its neighbours.
-fn test_modules(sources: &BTreeMap<String, String>) -> BTreeSet<PathBuf> {
+pub fn test_modules(sources: &BTreeMap<String, String>) -> BTreeSet<PathBuf> {
     let mut modules = BTreeSet::new();
     for (path, source) in sources {
         let path = Path::new(path);
