@@ -111,7 +111,7 @@ fn manual(console: Console) -> io::Result<Vec<u8>> {
     let mut page = Vec::new();
     man::write(&mut page)?;
     let width = match ratatui::crossterm::terminal::size() {
-        Ok((columns, _)) if console.is_terminal => usize::from(columns).clamp(40, WIDTHS.1),
+        Ok((columns, _)) if console.is_terminal && columns > 0 => usize::from(columns).clamp(40, WIDTHS.1),
         _ => WIDTHS.0,
     };
     Ok(text_of(&page, width, console.out_style).into_bytes())

@@ -23,6 +23,7 @@ pub fn text(page: &str, width: usize, style: Style) -> String {
         margin: INDENT,
         hang: 0,
         bullet: "",
+        is_after_heading: false,
         outer: Vec::new(),
         width,
         style,
@@ -85,6 +86,8 @@ struct Text {
     hang: usize,
     /// What stands before the first of these words.
     bullet: &'static str,
+    /// Whether the last line is a heading.
+    is_after_heading: bool,
     /// Margins around this one.
     outer: Vec<(usize, usize)>,
     width: usize,
@@ -125,23 +128,26 @@ impl Text {
         }
         if column > 0 {
             self.out.push('\n');
+            self.is_after_heading = false;
         }
     }
 
     /// Ends a paragraph.
     fn paragraph(&mut self) {
         self.flush();
-        if !self.out.is_empty() && !self.out.ends_with("\n\n") {
+        if !self.out.is_empty() && !self.out.ends_with("\n\n") && !self.is_after_heading {
             self.out.push('\n');
         }
     }
 
     fn heading(&mut self, title: &str) {
-        self.hang = 0;
+        self.is_after_heading = false;
         self.paragraph();
+        self.hang = 0;
         (self.margin, self.outer) = (INDENT, Vec::new());
         self.out.push_str(&self.style.paint(Role::Heading, title).to_string());
         self.out.push('\n');
+        self.is_after_heading = true;
     }
 
     /// Prints a term; its meaning follows below it.
@@ -230,7 +236,11 @@ two: Other
 .RE
 .TP
 \fB0\fR \fIfound\fR
-Good."#;
+Good.
+.SH END
+.TP
+c
+It ends."#;
 
     #[test]
     fn a_page_is_laid_out_as_man_does() {
@@ -262,6 +272,10 @@ Good."#;
 
                0 found
                       Good.
+
+        END
+               c
+                      It ends.
         ");
     }
 
