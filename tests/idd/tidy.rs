@@ -80,7 +80,7 @@ const ROOMS: [(&str, &[&str]); 6] = [
 ];
 
 /// A pattern, and the files or directories that alone may hold it.
-const OWNERS: [(&str, &[&str]); 13] = [
+const OWNERS: [(&str, &[&str]); 14] = [
     (r"(^|[^:\w])git2::", &["src/world/repo"]),
     (r"(^|[^:\w])diffy::", &["src/world/repo/binary_patch.rs", "src/world/repo/patch.rs"]),
     (r"(^|[^:\w])sled::", &["src/world/cache/sled.rs"]),
@@ -91,6 +91,11 @@ const OWNERS: [(&str, &[&str]); 13] = [
     (r"\bstd::(\{[^}]*\b)?fs\b", &["src/world"]),
     (r"\bstd::(\{[^}]*\b)?env\b", &["src/main.rs", "src/session/context.rs", "examples"]),
     (r"\bgit_idd::", &["src/main.rs", "examples"]),
+    // Only Linux has these.
+    (
+        r"\b(ptrace|prctl|seccomp|pidfd_open|memfd_create|process_vm_readv|socket_peercred|pipe_with|FallocateFlags|set_child_subreaper|set_parent_process_death_signal|(PTRACE|PR|SYS|SECCOMP|CLONE|BPF)_[A-Z]\w*)\b",
+        &["src/world/process", "src/world/record"],
+    ),
     (r"(^|[^:\w])tree_sitter\w*::", &["src/syntax"]),
     (r"\bstd::(\{[^}]*\b)?net\b", &[]),
     (r"\b(println|eprintln|print|eprint|todo|unimplemented|dbg)!", &[]),
@@ -348,6 +353,7 @@ fn planted_violations_are_found() {
     check("src/world/repo/tree.rs", "use sled::Db;", "sled.rs");
     check("src/world/run/sandbox.rs", "let c = std::process::Command::new(x);", "command.rs");
     check("src/world/run/sandbox.rs", "use std::process::{Child, Command};", "command.rs");
+    check("src/world/repo/tree.rs", "rustix::process::pidfd_open(pid)", "src/world/process");
     check("src/world/run/sandbox.rs", "use std::process;\nlet c = process::Command::new(x);", "command.rs");
     check("src/report/text.rs", "use clap::Parser;", "only in [\"src/cli\"]");
     check("src/cli/hunt.rs", "use std::fs;", "only in [\"src/world\"]");
