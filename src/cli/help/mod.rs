@@ -13,7 +13,6 @@ use crate::cli::console::Answer;
 use crate::cli::console::Console;
 use crate::cli::man;
 use crate::report::Status;
-use crate::report::style::Style;
 use crate::session::failure::Failure;
 use clap::Arg;
 use std::ffi::OsString;
@@ -110,15 +109,11 @@ fn typed(arg: &Arg) -> String {
 fn manual(console: Console) -> io::Result<Vec<u8>> {
     let mut page = Vec::new();
     man::write(&mut page)?;
-    let width = match ratatui::crossterm::terminal::size() {
-        Ok((columns, _)) if console.is_terminal && columns > 0 => usize::from(columns).clamp(40, WIDTHS.1),
-        _ => WIDTHS.0,
-    };
-    Ok(text_of(&page, width, console.out_style).into_bytes())
-}
-
-fn text_of(page: &[u8], width: usize, style: Style) -> String {
-    roff::text(&String::from_utf8_lossy(page), width, style)
+    // Without a terminal, a program would be started to learn the size.
+    let size = if console.is_terminal { ratatui::crossterm::terminal::size().ok() } else { None };
+    let columns = size.map(|(columns, _)| usize::from(columns)).filter(|columns| *columns > 0);
+    let width = columns.map_or(WIDTHS.0, |columns| columns.clamp(40, WIDTHS.1));
+    Ok(roff::text(&String::from_utf8_lossy(&page), width, console.out_style).into_bytes())
 }
 
 #[cfg(test)]
