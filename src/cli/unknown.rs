@@ -1,6 +1,7 @@
 //! Detects a test command that cannot be one: usually a mistyped subcommand.
 
 use crate::cli::args;
+use crate::cli::args::habits;
 use crate::report::Status;
 use crate::session::context::Context;
 use crate::session::failure::Failure;
@@ -21,6 +22,13 @@ pub fn refuse(asked: &HuntOrder, context: &Context) -> Result<(), Failure> {
     let is_plain = word.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_".contains(letter));
     if !is_plain || asked.test.build.is_some() || !toolchain::is_missing(&context.environment, &word) {
         return Ok(());
+    }
+    let rest = match &asked.command {
+        TestCommand::Argv(words) => &words[1..],
+        TestCommand::Shell(_) => &[],
+    };
+    if let Some((message, hint)) = habits::of_bisect(&word, rest, false) {
+        return Err(Failure::new(Status::Usage, message).with_hint(hint));
     }
     let near = near_subcommand(&word);
     let hint = match (near, &asked.command) {

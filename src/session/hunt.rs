@@ -25,6 +25,7 @@ use crate::revision::CommitId;
 use crate::revision::TreeId;
 use crate::session::announce::Announcing;
 use crate::session::audit::Audit;
+use crate::session::bisect;
 use crate::session::context::Context;
 use crate::session::criteria::FIRST_LIMIT;
 use crate::session::criteria::criteria;
@@ -104,6 +105,9 @@ pub fn run(task: Task<'_>, user: &Repository) -> Result<Report, Failure> {
     let Effort { until, reduction, .. } = task.plan.order.effort;
     let before = UserState::read(location).with_work_tree(location);
     let mut hunt = Hunt::open(task, user)?;
+    if let Some(remark) = bisect::remark(&hunt.plan.order.history, location) {
+        hunt.runner.talk.say(&remark);
+    }
     if let Some(path) = hunt.plan.missing.first() {
         hunt.runner.talk.say(&missing_file(path));
     }

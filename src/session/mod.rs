@@ -8,6 +8,7 @@
 pub mod announce;
 pub mod audit;
 pub mod beside;
+pub mod bisect;
 pub mod certificate;
 pub mod chop;
 mod chronicle;

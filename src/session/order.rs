@@ -49,6 +49,9 @@ pub struct History {
     pub bad: String,
     /// Revisions at which the test passes; one is searched if there is none.
     pub good: Vec<String>,
+    /// Whether both are those of the `git bisect` that is under way; false as soon as they are known.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub from_bisect: bool,
     /// Whether only the first parent of a merge is followed.
     pub first_parent: bool,
     /// How history is walked.
@@ -59,7 +62,14 @@ pub struct History {
 
 impl Default for History {
     fn default() -> Self {
-        Self { bad: "HEAD".to_owned(), good: Vec::new(), first_parent: false, walk: Walk::Auto, path: Vec::new() }
+        Self {
+            bad: "HEAD".to_owned(),
+            good: Vec::new(),
+            from_bisect: false,
+            first_parent: false,
+            walk: Walk::Auto,
+            path: Vec::new(),
+        }
     }
 }
 

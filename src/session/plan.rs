@@ -10,6 +10,7 @@ use crate::reduce::Reducer;
 use crate::report::Status;
 use crate::revision::CommitId;
 use crate::revision::TreeId;
+use crate::session::bisect;
 use crate::session::context::Context;
 use crate::session::failure::Failure;
 use crate::session::failure::chain;
@@ -156,6 +157,7 @@ impl Plan {
         user: &Repository,
         context: &Context,
     ) -> Result<Self, Failure> {
+        let order = bisect::resolved(order, location)?;
         let resolve = |expression: &str| {
             graph::resolve(user, expression).map_err(|error| {
                 let hint = if fetch::borders(location).is_empty() {

@@ -662,6 +662,13 @@ pub fn explain(error: &clap::Error, words: &Words, is_json: bool) -> ParseError 
     if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         return ParseError::Usage(missing_subcommand(words, is_json));
     }
+    if error.kind() == ErrorKind::MissingRequiredArgument && words.subcommand.is_none() {
+        return ParseError::Usage(UsageError {
+            message: "the test command is missing".to_owned(),
+            hint: "give a command that fails now: git idd -- ./test.sh; `git idd -h` lists the options".to_owned(),
+            is_json,
+        });
+    }
     let text = error.render().to_string();
     let mut paragraphs = text.split("\n\n").map(str::trim).filter(|text| !text.is_empty());
     let message = paragraphs.next().unwrap_or_default();

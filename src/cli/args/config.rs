@@ -69,7 +69,7 @@ impl Setting {
 
 /// The options with a value that can be configured.
 pub const SETTINGS: [Setting; 26] = [
-    Setting::list("good", "idd.good"),
+    Setting { yields_to: &["from_bisect"], ..Setting::list("good", "idd.good") },
     Setting::one("walk", "idd.walk"),
     Setting::list("path", "idd.path"),
     Setting::one("build", "idd.build"),

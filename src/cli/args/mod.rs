@@ -7,6 +7,7 @@
 mod command;
 pub mod config;
 pub mod criterion;
+pub mod habits;
 mod near;
 pub mod options;
 mod orders;
@@ -74,7 +75,8 @@ pub struct Invocation {
     pub request: Request,
     /// How to talk about it.
     pub output: Output,
-    /// Sentences for stderr, such as an unknown `idd.*` key; they may hold text of the user's configuration.
+    /// Sentences for stderr, such as an unknown `idd.*` key; they may hold text of the user's configuration and command
+    /// line.
     pub warnings: Vec<String>,
 }
 
@@ -294,6 +296,7 @@ pub fn parse(args: Vec<OsString>, config: &[(String, String)]) -> Result<Invocat
     words.write_out().map_err(|ambiguous| {
         usage(ambiguous.to_string(), "write more of its name; `git idd help` lists the options")
     })?;
+    let (words, remarks) = habits::understood(words).map_err(|(message, hint)| usage(message, &hint))?;
     let given =
         command().try_get_matches_from(words.argv(&[])).map_err(|error| command::explain(&error, &words, is_json))?;
     let configured =
@@ -306,7 +309,8 @@ pub fn parse(args: Vec<OsString>, config: &[(String, String)]) -> Result<Invocat
     let cli = Cli::from_arg_matches(&matches).map_err(|error| command::explain(&error, &words, is_json))?;
 
     let (request, output) = request(cli).map_err(|(message, hint)| usage(message.to_owned(), hint))?;
-    Ok(Invocation { request, output, warnings: configured.warnings })
+    let warnings = [remarks, configured.warnings].concat();
+    Ok(Invocation { request, output, warnings })
 }
 
 /// A message and a hint.

@@ -37,6 +37,10 @@ pub struct History {
     #[arg(long, value_name = "REV")]
     pub good: Vec<String>,
 
+    /// Take the bad revision and the good ones of the `git bisect` that is under way in this worktree.
+    #[arg(long, conflicts_with_all = ["bad", "good"])]
+    pub from_bisect: bool,
+
     /// Follow only the first parent of a merge.
     #[arg(long)]
     pub first_parent: bool,

@@ -8,6 +8,7 @@ use std::ffi::OsStr;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::ffi::OsStringExt as _;
+use std::slice;
 
 use clap::Arg;
 use clap::ArgMatches;
@@ -28,6 +29,8 @@ pub struct Words {
     pub after: Vec<OsString>,
     /// Whether the test command of a hunt begins before the end of `before`.
     pub has_test: bool,
+    /// The number of words of `before` that are options or their values, before a `--` and the test.
+    pub n_options: usize,
 }
 
 /// An abbreviation that several options have.
@@ -46,6 +49,17 @@ fn listed(names: &[String]) -> String {
 }
 
 impl Words {
+    /// The words as they were given, without the subcommand's name.
+    pub fn given(&self) -> Vec<OsString> {
+        [slice::from_ref(&self.program), &self.before, &self.after].concat()
+    }
+
+    /// The test command and whether a `--` stands before it; `None` if there is none.
+    pub fn test(&self) -> Option<(&[OsString], bool)> {
+        let test = self.before[self.n_options..].split_first().filter(|_| self.has_test)?;
+        Some(if test.0 == "--" { (test.1, true) } else { (&self.before[self.n_options..], false) })
+    }
+
     /// The words as the parser wants them, with `options` in front of what the user gave.
     pub fn argv(&self, options: &[OsString]) -> Vec<OsString> {
         let mut argv = vec![self.program.clone()];
@@ -138,6 +152,7 @@ pub fn split(args: Vec<OsString>) -> Words {
         before: Vec::new(),
         after: Vec::new(),
         has_test: false,
+        n_options: 0,
     };
     while let Some(word) = args.next() {
         let text = word.to_string_lossy();
@@ -164,6 +179,7 @@ pub fn split(args: Vec<OsString>) -> Words {
         if is_waiting {
             words.before.extend(args.next());
         }
+        words.n_options = words.before.len();
     }
     words.before.extend(args);
     words
@@ -176,7 +192,7 @@ fn has_option(command: &Command, text: &str) -> bool {
 }
 
 /// Whether the value of the option `text` is the next word. An abbreviation counts if one of its meanings does.
-fn waits_for_value<'a>(args: impl Iterator<Item = &'a Arg>, text: &str) -> bool {
+pub fn waits_for_value<'a>(args: impl Iterator<Item = &'a Arg>, text: &str) -> bool {
     let waits = |arg: &&Arg| arg.get_action().takes_values() && !arg.is_require_equals_set();
     let Some(long) = text.strip_prefix("--") else {
         // In `-qj2` the value stands in the word, in `-qj` it does not.

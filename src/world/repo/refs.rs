@@ -71,6 +71,17 @@ pub fn short_names(location: &Location) -> Result<Vec<Vec<u8>>, RepoError> {
     Ok(output.split(|byte| *byte == b'\n').filter(|name| !name.is_empty()).map(<[u8]>::to_vec).collect())
 }
 
+/// The refs below `refs/bisect/` of this worktree, without this prefix, and their objects.
+pub(super) fn of_bisect(location: &Location) -> Vec<(String, ObjectId)> {
+    let words = ["for-each-ref", "--format=%(objectname) %(refname)", "refs/bisect/"];
+    let output = text(&location.git_directory, &words).unwrap_or_default();
+    let of_line = |line: &str| {
+        let (id, name) = line.split_once(" refs/bisect/")?;
+        Some((name.to_owned(), id.parse().ok()?))
+    };
+    output.lines().filter_map(of_line).collect()
+}
+
 /// The objects of the refs that this worktree sees, without `refs/worktree/idd/`, and the target of HEAD.
 pub(super) fn listing(location: &Location) -> (Vec<u8>, Vec<u8>) {
     let ask = |words: &[&str]| git(&location.git_directory, words).unwrap_or_default();

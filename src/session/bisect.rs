@@ -1,0 +1,45 @@
+//! The revisions of a `git bisect` that is under way.
+
+use crate::plural::count;
+use crate::report::Status;
+use crate::session::failure::Failure;
+use crate::session::order::History;
+use crate::session::order::HuntOrder;
+use crate::world::repo::bisect;
+use crate::world::repo::bisect::Bisect;
+use crate::world::repo::locate::Location;
+
+/// The order with the revisions of the `git bisect`, if it asks for them.
+///
+/// Errors: none is under way, or it has no bad revision yet.
+pub fn resolved(mut order: HuntOrder, location: &Location) -> Result<HuntOrder, Failure> {
+    if !order.history.from_bisect {
+        return Ok(order);
+    }
+    let Some(Bisect { bad, goods }) = bisect::under_way(location) else {
+        return Err(Failure::new(Status::Usage, "no `git bisect` is under way in this worktree")
+            .with_hint("`--good <rev>` and `--bad <rev>` name the revisions"));
+    };
+    let Some(bad) = bad else {
+        return Err(Failure::new(Status::Usage, "the `git bisect` that is under way has no bad revision yet")
+            .with_hint("`git bisect bad <rev>` marks it; or give `--bad <rev>` in place of `--from-bisect`"));
+    };
+    let good = goods.iter().map(ToString::to_string).collect();
+    order.history = History { bad: bad.to_string(), good, from_bisect: false, ..order.history };
+    Ok(order)
+}
+
+/// The message about a `git bisect` that is under way, for a hunt whose revisions were not given.
+///
+/// Cost: looks for one file.
+pub fn remark(history: &History, location: &Location) -> Option<String> {
+    if history.bad != "HEAD" || !history.good.is_empty() {
+        return None;
+    }
+    let Bisect { bad, goods } = bisect::under_way(location)?;
+    let take = match bad {
+        Some(_) => format!("`--from-bisect` takes its bad revision and its {}", count(goods.len(), "good one")),
+        None => "`--bad <rev>` names another one".to_owned(),
+    };
+    Some(format!("A `git bisect` is under way, so HEAD is the revision that it tests, and the bad one here; {take}."))
+}
