@@ -24,6 +24,8 @@ use crate::hunt::probe::Probe;
 use crate::outcome::Observation;
 use crate::outcome::Outcome;
 use crate::outcome::Stage;
+use crate::report::Untrusted;
+use crate::report::escape::Terminal;
 use crate::revision::CommitId;
 use crate::revision::TreeId;
 use crate::session::audit::Audit;
@@ -122,6 +124,8 @@ pub struct Noticed {
     pub doubts: Vec<String>,
     /// The missing object or submodule of the first revision that lacks one.
     pub lack: Option<String>,
+    /// The untracked products that were removed after the first probe that left any, relative to the top.
+    pub removed: Vec<Vec<u8>>,
 }
 
 impl From<RunnerError> for Failure {
@@ -524,7 +528,8 @@ impl<'p> Runner<'p> {
     fn observed(&mut self, flight: &Flight, probed: &Probed) -> Result<(), RunnerError> {
         self.look_for_contradiction(&flight.ticket.probe, &probed.observation);
         let Flight { ticket, sequence, refusal_key, .. } = *flight;
-        let Probed { observation, product, is_same_product, stale } = probed;
+        let Probed { observation, product, is_same_product, stale, removed } = probed;
+        self.say_removed(removed);
         let is_refused = observation.stage == Stage::Precheck && refusal_key.is_some();
         let same_product = self.same_product_key(&ticket.probe).filter(|_| *is_same_product);
         let key = same_product.or(refusal_key.filter(|_| is_refused)).unwrap_or(ticket.key);
@@ -574,6 +579,20 @@ impl<'p> Runner<'p> {
             self.tally.pace.add(observation.duration);
         }
         Ok(())
+    }
+
+    /// Says once that products of the build are removed after each probe.
+    fn say_removed(&mut self, removed: &[Vec<u8>]) {
+        if removed.is_empty() || !self.noticed.removed.is_empty() {
+            return;
+        }
+        removed.clone_into(&mut self.noticed.removed);
+        self.talk.say(&Terminal.line(&Untrusted::from(removed_products(removed))));
+    }
+
+    /// The directories of the checkouts.
+    pub fn checkouts(&self) -> Vec<PathBuf> {
+        (0..self.crew.size()).map(|worker| self.crew.directory(worker).to_owned()).collect()
     }
 
     /// Detects a test that changes the user's own repository.
@@ -647,6 +666,19 @@ impl<'p> Runner<'p> {
     fn lock(&self) -> MutexGuard<'_, Segment> {
         self.segment.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The message about products that no rule ignores.
+fn removed_products(removed: &[Vec<u8>]) -> String {
+    const MAX_NAMES: usize = 3;
+    let names: Vec<_> =
+        removed.iter().take(MAX_NAMES).map(|path| format!("`{}`", String::from_utf8_lossy(path))).collect();
+    let more = if removed.len() > MAX_NAMES { " and others" } else { "" };
+    format!(
+        "The build leaves {}{more}, which no `.gitignore` of the revision covers. They are removed after each probe, so \
+         each probe builds everything; a `.gitignore` that covers them, with `--hold .gitignore`, saves this time.",
+        names.join(", ")
+    )
 }
 
 /// Whether a probe is a candidate of a reduction of the culprit.

@@ -7,6 +7,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use rustix::fs::FileType;
+use rustix::fs::Mode;
 use rustix::io::Errno;
 
 use crate::world::repo::attention::attention;
@@ -31,6 +32,8 @@ pub struct Settled {
     pub tampered: Vec<Vec<u8>>,
     /// Untracked files and directories that were removed.
     pub removed_untracked: usize,
+    /// Removed files that look like products of a build, in the order of removal: the first 100, raw paths from the root.
+    pub products: Vec<Vec<u8>>,
 }
 
 /// Restores the files below `root` to the state in `written`, and updates the record.
@@ -65,6 +68,21 @@ pub fn settle(
     settled.tampered.sort();
     settled.tampered.truncate(MAX_TAMPERED);
     Ok(settled)
+}
+
+/// Extensions of files that compilers and linkers write.
+const PRODUCTS: [&[u8]; 14] =
+    [b"a", b"class", b"cmi", b"cmo", b"cmx", b"dylib", b"exe", b"gch", b"hi", b"jar", b"lo", b"o", b"rlib", b"so"];
+
+/// Whether an untracked file is probably a product of a build: by its extension, or as a program without one.
+fn is_product(parent: BorrowedFd<'_>, name: &[u8], file_type: FileType) -> bool {
+    if file_type != FileType::RegularFile {
+        return false;
+    }
+    match name.iter().rposition(|byte| *byte == b'.') {
+        Some(dot) => PRODUCTS.contains(&&name[dot + 1..]),
+        None => files::look(parent, name).is_ok_and(|stat| stat.is_some_and(|stat| stat.mode.contains(Mode::XUSR))),
+    }
 }
 
 /// The last tick of the file system's clock that is known to have passed when the probe began.
@@ -172,6 +190,9 @@ impl Settler<'_> {
                 self.settled.removed_untracked += usize::from(is_gone);
                 return Ok(is_gone);
             }
+        }
+        if self.settled.products.len() < MAX_TAMPERED && is_product(parent, name, file_type) {
+            self.settled.products.push(self.path.clone());
         }
         let n_removed = files::remove(parent, name).map_err(|errno| self.failed(errno, "remove"))?;
         self.settled.removed_untracked += n_removed;

@@ -20,6 +20,7 @@ use crate::world::repo::RepoError;
 use crate::world::repo::Worktree;
 use crate::world::repo::WriteError;
 use crate::world::repo::division::Divisions;
+use crate::world::repo::settle::Settled;
 use crate::world::run::failure_line::failure_line;
 use crate::world::run::java_check::JavaCheck;
 use crate::world::run::product::Product;
@@ -132,6 +133,8 @@ pub struct Probed {
     pub is_same_product: bool,
     /// The failure line of a build that failed beside products of earlier builds, but not in a fresh worktree.
     pub stale: Option<String>,
+    /// Untracked products of the build, relative to the top, that were removed because no rule of the tree ignores them.
+    pub removed: Vec<Vec<u8>>,
 }
 
 /// The known test result of a product.
@@ -300,7 +303,13 @@ impl Sandbox {
         if let Err(refusal) = self.worktree.move_to(&self.repository, job.tree)? {
             let ending = Ending::NotRun(refusal.reason());
             let observation = observation(job, Stage::Test, ending, format!("git-idd: {refusal}\n"));
-            return Ok(Some(Probed { observation, product: None, is_same_product: false, stale: None }));
+            return Ok(Some(Probed {
+                observation,
+                product: None,
+                is_same_product: false,
+                stale: None,
+                removed: Vec::new(),
+            }));
         }
         let begin_ns = self.clock_ns()?;
         let written = self.worktree.written();
@@ -342,10 +351,10 @@ impl Sandbox {
         };
         self.restore()?;
         let is_cut = ran.as_ref().is_ok_and(|ran| ran.cancelled || ran.ending == Ending::Timeout);
-        let tampered = if self.keeps_products {
-            Vec::new()
+        let settled = if self.keeps_products {
+            Settled::default()
         } else {
-            self.worktree.settle(&self.repository, is_cut.then_some(begin_ns))?.tampered
+            self.worktree.settle(&self.repository, is_cut.then_some(begin_ns))?
         };
         let is_same_product = ran.is_err();
         let mut seen = match ran {
@@ -358,8 +367,8 @@ impl Sandbox {
             let divisions = commands.regeneration.as_ref().map(|regeneration| &regeneration.divisions);
             divisions.is_some_and(|divisions| divisions.is_generated(&self.repository, job.tree, path))
         };
-        seen.is_tampered = !tampered.iter().all(is_expected);
-        Ok(Some(Probed { observation: seen, product, is_same_product, stale: None }))
+        seen.is_tampered = !settled.tampered.iter().all(is_expected);
+        Ok(Some(Probed { observation: seen, product, is_same_product, stale: None, removed: settled.products }))
     }
 
     fn product(&self, artifacts: &[Vec<u8>]) -> Option<Product> {
