@@ -5,6 +5,7 @@ use crate::cli::args::habits;
 use crate::report::Status;
 use crate::session::context::Context;
 use crate::session::failure::Failure;
+use crate::session::hints::near::is_slip;
 use crate::session::order::HuntOrder;
 use crate::session::order::TestCommand;
 use crate::world::run::toolchain;
@@ -33,6 +34,15 @@ pub fn refuse(asked: &HuntOrder, context: &Context) -> Result<(), Failure> {
     let near = near_subcommand(&word);
     let hint = match (near, &asked.command) {
         (Some(name), _) => format!("did you mean `git idd {name}`? `git idd -h` lists the subcommands"),
+        (None, _) if context.directory.join(&*word).is_dir() => {
+            format!("`{word}` is a directory; give the command that runs the tests in it")
+        }
+        (None, _) if context.directory.join(&*word).is_file() => {
+            format!("a program of the tree is named by its path: `./{word}`")
+        }
+        (None, _) if !toolchain::is_missing(&context.environment, &format!("{word}3")) => {
+            format!("did you mean `{word}3`?")
+        }
         (None, TestCommand::Argv(_)) => {
             format!("`git idd -h` lists the subcommands; a program of the tree is named by its path: `./{word}`")
         }
@@ -45,25 +55,10 @@ pub fn refuse(asked: &HuntOrder, context: &Context) -> Result<(), Failure> {
 fn near_subcommand(word: &str) -> Option<String> {
     let is_near = |name: &&str| {
         let begins_alike = word.len() >= 3 && name.get(..3) == word.get(..3);
-        begins_alike
-            || letters(name) == letters(word)
-            || name.len() > 3 && is_one_letter_off(word.as_bytes(), name.as_bytes())
+        begins_alike || is_slip(word.as_bytes(), name.as_bytes())
     };
     let command = args::command();
     command.get_subcommands().map(clap::Command::get_name).find(is_near).map(str::to_owned)
-}
-
-fn letters(word: &str) -> Vec<u8> {
-    let mut letters = word.as_bytes().to_vec();
-    letters.sort_unstable();
-    letters
-}
-
-fn is_one_letter_off(left: &[u8], right: &[u8]) -> bool {
-    let n_begin = left.iter().zip(right).take_while(|(left, right)| left == right).count();
-    let (left, right) = (&left[n_begin..], &right[n_begin..]);
-    let n_end = left.iter().rev().zip(right.iter().rev()).take_while(|(left, right)| left == right).count();
-    left.len().max(right.len()) - n_end <= 1
 }
 
 #[cfg(test)]

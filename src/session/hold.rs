@@ -163,11 +163,16 @@ fn is_text(file: &OnDisk) -> bool {
 
 /// The path (relative to the top) of the program that a command starts directly, if it lies in the working tree.
 pub fn program(command: &TestCommand, location: &Location) -> Option<Vec<u8>> {
-    let program = match command {
+    let program = program_word(command)?;
+    program.as_bytes().contains(&b'/').then(|| inside(&program, location)).flatten()
+}
+
+/// The program of a command, as written.
+pub fn program_word(command: &TestCommand) -> Option<OsString> {
+    match command {
         TestCommand::Argv(words) => words.first().cloned(),
         TestCommand::Shell(line) => simple_words(line)?.into_iter().next(),
-    }?;
-    program.as_bytes().contains(&b'/').then(|| inside(&program, location)).flatten()
+    }
 }
 
 /// The script of a command, as written: the program itself if it is a path, or an interpreter's script.

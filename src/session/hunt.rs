@@ -13,6 +13,7 @@ use crate::hunt::finding::Stage;
 use crate::hunt::history::History;
 use crate::hunt::probe::Probe;
 use crate::outcome::Ending;
+use crate::outcome::Observation;
 use crate::outcome::Signature;
 use crate::plural::count;
 use crate::report::ErrorReport;
@@ -32,6 +33,8 @@ use crate::session::criteria::criteria;
 use crate::session::failure::Failure;
 use crate::session::finding;
 use crate::session::finding::Sources;
+use crate::session::hints;
+use crate::session::hints::Scene;
 use crate::session::kept;
 use crate::session::mend;
 use crate::session::order::Effort;
@@ -116,6 +119,7 @@ pub fn run(task: Task<'_>, user: &Repository) -> Result<Report, Failure> {
     let result = result.and_then(|mut report| {
         let after = UserState::read(location).with_work_tree(location);
         hunt.describe_run(&mut report, &before, &after);
+        hunt.give_hints(&mut report);
         report.seconds = hunt.begin.1 + hunt.begin.0.elapsed().as_secs_f64();
         report.hunt = Some(hunt.id.clone());
         report.log = Some(Untrusted::from(hunt.log.to_string_lossy().as_ref()));
@@ -182,6 +186,8 @@ pub(super) struct Hunt<'h> {
     pub(super) signature: Option<Signature>,
     /// The tree whose failure is reproduced, if that is the only task; else that of the bad revision.
     pub(super) subject: Option<TreeId>,
+    /// The runs of the last reproduction.
+    pub(super) seen: Vec<Observation>,
     /// The note about a fetched history.
     fetched: Option<String>,
     /// Whether the command cannot be run at all, so that there is no hunt to continue.
@@ -258,6 +264,7 @@ impl<'h> Hunt<'h> {
             runner: Runner::new(start, criteria, limit),
             signature: None,
             subject: None,
+            seen: Vec::new(),
             fetched: None,
             is_hopeless: false,
             kept,
@@ -588,6 +595,28 @@ impl<'h> Hunt<'h> {
             note(format!("Fetched {} from `{remote}` that this partial clone lacked.", count(n_fetched, "object")));
         }
         session.notices().into_iter().chain(session.notes_of_tools()).for_each(note);
+    }
+
+    /// Puts what was seen of the cause, if there is no finding, in front of the notes.
+    fn give_hints(&self, report: &mut Report) {
+        let conclusion = match report.status {
+            Status::BadPasses => Conclusion::BadPasses,
+            Status::GoodFails => Conclusion::GoodFails,
+            Status::NothingTestable => Conclusion::NothingTestable,
+            Status::NotReproducible => Conclusion::NotReproducible,
+            Status::NeverPassed => Conclusion::NeverPassed,
+            _ => return,
+        };
+        let notes = self.with_scene(&self.seen, |scene| hints::of(scene, conclusion)).unwrap_or_default();
+        report.notes.splice(0..0, notes.into_iter().map(Untrusted::from));
+    }
+
+    /// Looks for hints; `None` if the repository cannot be opened.
+    pub(super) fn with_scene<T>(&self, seen: &[Observation], look: impl FnOnce(&Scene<'_>) -> T) -> Option<T> {
+        let private = private::private_directory(&self.location.idd_directory());
+        let (checkouts, removed) = (self.runner.checkouts(), &self.runner.noticed.removed);
+        let repository = &private::open(&private).ok()?;
+        Some(look(&Scene { plan: self.plan, location: self.location, repository, checkouts, removed, seen }))
     }
 
     /// Notes on the fixes and on the comparison of failures.

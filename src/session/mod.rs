@@ -21,6 +21,7 @@ pub mod explain;
 pub mod expression;
 pub mod failure;
 pub mod finding;
+pub mod hints;
 pub mod hold;
 pub mod hunt;
 mod identity;

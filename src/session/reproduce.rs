@@ -17,9 +17,12 @@ use crate::session::criteria::FIRST_LIMIT;
 use crate::session::criteria::criteria;
 use crate::session::failure::Failure;
 use crate::session::finding;
+use crate::session::hints;
+use crate::session::hints::output::has_port_taken;
 use crate::session::hunt::Hunt;
 use crate::session::hunt::Reproduced;
 use crate::session::plan::Adjustments;
+use crate::session::suite::is_unstarted;
 use crate::world::process::time_of_commands;
 use crate::world::repo::graph;
 use crate::world::repo::store::TreeStore;
@@ -27,9 +30,11 @@ use crate::world::run::classify::Criteria;
 use crate::world::run::classify::Shown;
 use crate::world::run::classify::SignatureMode;
 use crate::world::run::classify::is_build_failure;
+use crate::world::run::classify::printed_trouble;
 use crate::world::run::classify::reproduced;
 use crate::world::run::classify::signature;
 use std::os::unix::ffi::OsStrExt as _;
+use std::slice;
 use std::time::Duration;
 use std::time::Instant;
 
@@ -92,6 +97,7 @@ impl Hunt<'_> {
         let Some(seen) = self.reproduction_runs(probe, is_noisy)? else {
             return Ok(Reproduced::No(self.runner.conclusion(), None));
         };
+        self.seen.clone_from(&seen);
         let shown: Vec<Shown> = seen.iter().map(|seen| reproduced(seen, &self.runner.criteria)).collect();
         let failing: Vec<&Observation> =
             seen.iter().zip(&shown).filter(|(_, shown)| **shown == Shown::Fails).map(|(seen, _)| seen).collect();
@@ -139,9 +145,18 @@ impl Hunt<'_> {
                 (n_failing, n_runs) => format!("in {n_failing} of {}", count(n_runs, "run")),
             };
             self.runner.talk.say(&format!("Reproduced {times}: {found}."));
+            self.say_of_output(failing[0]);
         }
         self.signature = Some(found);
         Ok(Reproduced::Yes)
+    }
+
+    /// Says what the output of the reproduced failure shows beside the failure.
+    fn say_of_output(&mut self, failing: &Observation) {
+        let hints = self.with_scene(slice::from_ref(failing), hints::reproduced).unwrap_or_default();
+        for hint in hints {
+            self.runner.talk.say(&Terminal.line(&Untrusted::from(hint)));
+        }
     }
 
     /// The runs that reproduce the failure: one, then another; in the second round both at once if probes run in
@@ -182,10 +197,12 @@ impl Hunt<'_> {
         let rounds: Vec<u32> = (1..2 * repeat.max(1)).collect();
         if self.runner.n_jobs > 1 && repeat == 1 {
             let Some(more) = self.runner.reproduce(probe, &[1, 2])? else { return Ok(None) };
-            if more.iter().any(|other| other.ending != seen[0].ending) {
-                self.runner
-                    .talk
-                    .say("The test behaves differently when it runs twice at once; going on with one run at a time.");
+            let is_port_taken = !has_port_taken(&seen[0]) && more.iter().any(has_port_taken);
+            if is_port_taken || more.iter().any(|other| other.ending != seen[0].ending) {
+                let why = if is_port_taken { ": its port is taken then (`-j1` avoids these runs)" } else { "" };
+                self.runner.talk.say(&format!(
+                    "The test behaves differently when it runs twice at once{why}; going on with one run at a time."
+                ));
                 self.runner.n_jobs = 1;
                 let Some(alone) = self.runner.reproduce(probe, &[3])? else { return Ok(None) };
                 seen.extend(alone);
@@ -209,7 +226,11 @@ impl Hunt<'_> {
     fn untestable(&self, reason: Reason, seen: &Observation) -> Reproduced {
         let has_build = self.plan.commands.build.is_some();
         let revision = if self.subject.is_some() { "the revision" } else { "the bad revision" };
-        let message = with_last_line(format!("the test gives no verdict at {revision} ({reason})"), seen);
+        let message = format!("the test gives no verdict at {revision} ({reason})");
+        let message = match printed_trouble(seen).filter(|_| reason == Reason::Build) {
+            Some(line) => format!("{message}: {line}"),
+            None => with_last_line(message, seen),
+        };
         let hint = finding::hint_for(reason, has_build).replace("the bad revision", revision);
         let hint =
             Some(Untrusted::from(hint.replace("`--bad`", if self.subject.is_some() { "`--at`" } else { "`--bad`" })));
@@ -220,10 +241,21 @@ impl Hunt<'_> {
     /// script that it names exists and is executable (so the code comes from inside it), or if another revision ends
     /// differently.
     ///
+    /// A directory, and a script that is nowhere, cannot be run, whatever the exit code of the interpreter is.
+    ///
     /// Source: the rule of `git bisect run` for a first 126 or 127. Cost: one probe, only for these codes.
     fn is_bogus(&mut self, seen: &Observation, store: &TreeStore) -> Result<Option<Failure>, Failure> {
         use crate::change::trees::Trees;
+        if let Ending::Exit(code) = seen.ending
+            && is_unstarted(&seen.output)
+            && hints::program::is_absent(self.plan, self.location, store.repository())
+        {
+            return Ok(Some(self.bogus(code, seen)));
+        }
         let Ending::Exit(code @ (126 | 127)) = seen.ending else { return Ok(None) };
+        if hints::program::is_directory(self.plan, self.location) {
+            return Ok(Some(self.bogus(code, seen)));
+        }
         let bad = match self.subject {
             Some(tree) => tree,
             None => graph::tree_of(store.repository(), self.plan.bad)?,
@@ -269,14 +301,19 @@ impl Hunt<'_> {
     /// The failure of a test command that cannot be run.
     pub(super) fn bogus(&mut self, code: i32, seen: &Observation) -> Failure {
         self.is_hopeless = true;
-        let what = if code == 127 { "was not found" } else { "cannot be executed" };
+        let what = if code == 126 { "cannot be executed" } else { "was not found" };
         let checkout = if self.subject.is_some() { "the revision" } else { "each revision" };
         let hint = format!(
             "the command runs in a checkout of {checkout}: `--hold <path>` puts a file of your working tree there; use \
              an absolute path for a file outside the repository"
         );
+        let hint = self.hint_of_program().unwrap_or(hint);
         let message = with_last_line(format!("the test command {what} (exit code {code})"), seen);
         Failure::new(Status::Error, message).with_hint(hint)
+    }
+
+    fn hint_of_program(&self) -> Option<String> {
+        self.with_scene(&[], |scene| hints::program::hint(self.plan, self.location, scene.repository)).flatten()
     }
 }
 

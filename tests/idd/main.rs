@@ -38,6 +38,7 @@ mod limits;
 mod measuring;
 mod messages;
 mod named;
+mod newcomers;
 mod nightly;
 mod page;
 mod panes;

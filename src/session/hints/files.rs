@@ -1,0 +1,216 @@
+//! Files that the working tree and the checkouts do not share.
+
+use crate::plural::count;
+use crate::session::hints::Scene;
+use crate::session::hints::text;
+use crate::session::hints::words;
+use crate::session::hold;
+use crate::session::plan::Plan;
+use crate::world::files as disk;
+use crate::world::process::Words;
+use crate::world::process::shell;
+use crate::world::repo::Repository;
+use crate::world::repo::graph;
+use crate::world::repo::locate;
+use crate::world::repo::locate::Location;
+use crate::world::run::toolchain;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// At most this many files are named.
+const MAX_NAMES: usize = 3;
+
+/// Scripts with more bytes are not read.
+const MAX_SCRIPT: u64 = 1 << 20;
+
+/// Build files, the command that builds with them, and the directory of their products.
+const BUILDS: [(&str, &str, &str); 14] = [
+    ("package.json", "npm ci", "node_modules"),
+    ("Cargo.toml", "cargo build", "target"),
+    ("pom.xml", "mvn -q -DskipTests package", "target"),
+    ("Makefile", "make", ""),
+    ("makefile", "make", ""),
+    ("GNUmakefile", "make", ""),
+    ("CMakeLists.txt", "cmake -B build && cmake --build build", "build"),
+    ("meson.build", "meson setup build && meson compile -C build", "build"),
+    ("gradlew", "./gradlew assemble", "build"),
+    ("configure", "./configure && make", ""),
+    ("configure.ac", "autoreconf -i && ./configure && make", ""),
+    ("Cargo.toml", "cargo build", ""),
+    ("go.mod", "go build ./...", ""),
+    ("build.xml", "ant", ""),
+];
+
+/// Variables that name directories or files from which programs are loaded.
+const SEARCH_PATHS: [&str; 6] = ["PYTHONPATH", "LD_LIBRARY_PATH", "CLASSPATH", "NODE_PATH", "PERL5LIB", "RUBYLIB"];
+
+/// The hint about a file that output, command or script names, and that only the working tree has.
+pub fn missing(scene: &Scene<'_>) -> Option<String> {
+    let command = text(&scene.plan.order.command.to_line());
+    let script = script(scene.plan, scene.location).map(|(_, script)| script).unwrap_or_default();
+    missing_of_output(scene)
+        .or_else(|| missing_of(scene, words::of_script(&command), "the test command names it"))
+        .or_else(|| missing_of(scene, words::of_script(&script), "the script of the test names it"))
+}
+
+/// The same for what only the output names, in a line that reports a missing file.
+///
+/// Cost: none for an output without such a line.
+pub fn missing_of_output(scene: &Scene<'_>) -> Option<String> {
+    const WHY: &str = "the output of the test names it";
+    scene.seen.iter().find_map(|seen| missing_of(scene, words::lacking(&seen.output), WHY))
+}
+
+fn missing_of(scene: &Scene<'_>, words: Vec<&str>, why: &str) -> Option<String> {
+    let path = words.into_iter().find_map(|word| lacked(scene, word))?;
+    if locate::is_ignored(scene.location, &path, &scene.plan.commands.environment) {
+        return Some(product(scene.plan, scene.repository, &path, why));
+    }
+    let (name, hold) = (text(&path), text(&shell::quoted(&path)));
+    Some(format!(
+        "`{name}` is in your working tree, but in no checkout, because it is not committed; {why}. `--hold {hold}` puts \
+         it into every revision."
+    ))
+}
+
+/// The path that a word names, if the working tree has it, and neither the bad revision nor a checkout.
+fn lacked(scene: &Scene<'_>, word: &str) -> Option<Vec<u8>> {
+    let top = scene.location.top.as_ref()?;
+    let path = hold::inside(OsStr::new(word), scene.location).filter(|path| !path.is_empty())?;
+    let is_in = |directory: &Path| directory.join(OsStr::from_bytes(&path)).symlink_metadata().is_ok();
+    let is_lacked = is_in(top)
+        && !scene.plan.held.contains_key(&path)
+        && !scene.removed.contains(&path)
+        && !scene.checkouts.iter().any(|checkout| is_in(checkout))
+        && !path.starts_with(b".git/")
+        && path != b".git"
+        && !graph::has_path(scene.repository, scene.plan.bad, &path);
+    is_lacked.then_some(path)
+}
+
+/// The hint about a file that git ignores, and that only the working tree has.
+pub fn product(plan: &Plan, repository: &Repository, path: &[u8], why: &str) -> String {
+    let (name, hold) = (text(path), text(&shell::quoted(path)));
+    let lack = format!("`{name}` is in your working tree, but in no checkout, because git ignores it; {why}");
+    if plan.commands.build.is_some() {
+        return format!("{lack}. The build does not make it. `--hold {hold}` puts your copy into every revision.");
+    }
+    let build = text(&shell::quoted(build_command(plan, repository, path).as_bytes()));
+    format!(
+        "{lack}. `--build {build}` builds it in each; if no build makes it, `--hold {hold}` puts your copy into every \
+         revision."
+    )
+}
+
+/// The command that probably makes a product.
+fn build_command(plan: &Plan, repository: &Repository, path: &[u8]) -> &'static str {
+    let directory = text(path.split(|byte| *byte == b'/').next().unwrap_or_default());
+    let has = |file: &str| {
+        let path = plan.commands.directory.join(file);
+        graph::has_path(repository, plan.bad, path.as_os_str().as_bytes())
+    };
+    let of_directory = BUILDS.iter().find(|(file, _, products)| *products == directory && has(file));
+    let any = || BUILDS.iter().find(|(file, _, products)| *products != "node_modules" && has(file));
+    of_directory.or_else(any).map_or("<command>", |(_, command, _)| command)
+}
+
+/// The hint about uncommitted changes of tracked files; `None` if there are none.
+pub fn uncommitted(scene: &Scene<'_>, advice: &str) -> Option<String> {
+    let changed = locate::changed(scene.location, &scene.plan.commands.environment);
+    let changed: Vec<&Vec<u8>> = changed.iter().filter(|path| !scene.plan.held.contains_key(*path)).collect();
+    if changed.is_empty() {
+        return None;
+    }
+    let names = changed.iter().take(MAX_NAMES).map(|path| format!("`{}`", text(path))).collect::<Vec<_>>().join(", ");
+    let more = match changed.len().saturating_sub(MAX_NAMES) {
+        0 => String::new(),
+        n_more => format!(" and {}", count(n_more, "more file")),
+    };
+    Some(format!(
+        "Uncommitted changes are in your working tree, but in no checkout: {names}{more}. {advice}; `git diff HEAD` \
+         shows them."
+    ))
+}
+
+/// The hint about a test that reads the user's working tree, whatever the revision is.
+pub fn of_the_user(scene: &Scene<'_>) -> Option<String> {
+    let top = scene.location.top.as_ref()?.as_os_str().as_bytes();
+    let same = "Then every revision is tested with the files of your working tree. Paths relative to the checkout, or \
+                `$IDD_WORKTREE`, name those of the revision";
+    let script_word = hold::script(&scene.plan.order.command);
+    let words = match &scene.plan.commands.test {
+        Words::Argv(words) => words.iter().map(|word| word.as_bytes().to_vec()).collect(),
+        Words::Shell(line) => vec![line.as_bytes().to_vec()],
+    };
+    // The script itself may be named so: it is the same in every revision anyway.
+    let script_bytes = script_word.as_ref().map(|word| word.as_bytes().to_vec()).unwrap_or_default();
+    for word in &words {
+        let word = text(word).replace(&*text(&script_bytes), "");
+        if let Some(path) = path_below(&word, &text(top)) {
+            return Some(format!("The test command names `{path}`, which is in your working tree. {same}."));
+        }
+    }
+    if let Some((name, script)) = script(scene.plan, scene.location) {
+        if let Some((at, path)) =
+            script.lines().enumerate().find_map(|(at, line)| Some((at + 1, path_below(line, &text(top))?)))
+        {
+            return Some(format!("Line {at} of `{name}` names `{path}`, which is in your working tree. {same}."));
+        }
+        let is_own = |line: &str| ["$0", "${0", "BASH_SOURCE", "__file__"].iter().any(|own| line.contains(own));
+        if Path::new(&*name).is_absolute()
+            && let Some(at) = script.lines().position(is_own).map(|at| at + 1)
+        {
+            return Some(format!(
+                "`{name}` is named by its absolute path, and its line {at} looks for the place of the script: that is \
+                 your working tree. {same}."
+            ));
+        }
+    }
+    SEARCH_PATHS.iter().find_map(|variable| {
+        let value = toolchain::variable(&scene.plan.commands.environment, variable)?;
+        let path = path_below(&value.to_string_lossy(), &text(top))?;
+        Some(format!("The variable `{variable}` names `{path}`, which is in your working tree. {same}."))
+    })
+}
+
+/// The first path in a text that is `top` or below it.
+fn path_below(line: &str, top: &str) -> Option<String> {
+    let at = line.match_indices(top).map(|(at, _)| at).find(|at| {
+        let after = line[at + top.len()..].chars().next();
+        let before = line[..*at].chars().next_back();
+        after.is_none_or(|letter| letter == '/' || !(letter.is_alphanumeric() || "-_.".contains(letter)))
+            && before.is_none_or(|letter| !(letter.is_alphanumeric() || "-_./".contains(letter)))
+    })?;
+    let path = line[at..].split(|letter: char| letter.is_whitespace() || "'\"`;:|&()<>".contains(letter)).next()?;
+    Some(path.to_owned())
+}
+
+/// The script of the test as it is written in the command, and its text.
+fn script(plan: &Plan, location: &Location) -> Option<(String, String)> {
+    let script = hold::script(&plan.order.command)?;
+    let place = match hold::inside(&script, location) {
+        Some(path) => location.top.as_ref()?.join(OsStr::from_bytes(&path)),
+        None => Path::new(&script).to_owned(),
+    };
+    let bytes = disk::bytes_up_to(&place, MAX_SCRIPT).ok().filter(|bytes| !bytes.contains(&0))?;
+    Some((script.to_string_lossy().into_owned(), text(&bytes)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_of_the_working_tree_is_found_in_a_line() {
+        for (line, expected) in [
+            ("cat /r/p/data.txt | x", Some("/r/p/data.txt")),
+            ("cd \"/r/p\" && make", Some("/r/p")),
+            ("A=/r/p/b:/c", Some("/r/p/b")),
+            ("cat /r/pq /a/r/p x/r/p", None),
+            ("/r/p-old/x", None),
+        ] {
+            assert_eq!(path_below(line, "/r/p").as_deref(), expected, "{line}");
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Hints: what was seen of a hunt that went wrong, and the next step that follows from it.
+//!
+//! Each hint names what was seen, and is given only then. [`of`] looks after a hunt without a finding; [`program`] at a
+//! command that cannot be run; [`reproduced`] at the output of the reproduced failure. The texts hold names of the
+//! repository, and are not escaped. In a hunt that goes well, only the output of one run is looked at.
+
+pub mod files;
+pub mod near;
+pub mod output;
+pub mod program;
+pub mod runners;
+mod words;
+
+use crate::hunt::finding::Conclusion;
+use crate::outcome::Observation;
+use crate::session::plan::Plan;
+use crate::world::repo::Repository;
+use crate::world::repo::locate::Location;
+use crate::world::run::classify::is_build_failure;
+use std::path::PathBuf;
+
+/// Where a hint is looked for.
+pub struct Scene<'s> {
+    /// The plan.
+    pub plan: &'s Plan,
+    /// The user's repository.
+    pub location: &'s Location,
+    /// A repository with the bad revision.
+    pub repository: &'s Repository,
+    /// The checkouts, as the last probes left them.
+    pub checkouts: Vec<PathBuf>,
+    /// The files that were removed from them after probes, relative to the top.
+    pub removed: &'s [Vec<u8>],
+    /// The runs at the bad revision.
+    pub seen: &'s [Observation],
+}
+
+/// The hints for a hunt that ended without a finding, as sentences; the most likely cause first.
+///
+/// Cost: reads the test's script; for each file that output, command or script names, looks into the working tree and
+/// the bad revision. Runs git if the bad revision passes or is not built, and for files that only the working tree has.
+pub fn of(scene: &Scene<'_>, conclusion: Conclusion) -> Vec<String> {
+    let mut hints = Vec::new();
+    match conclusion {
+        Conclusion::BadPasses => {
+            hints.extend(files::uncommitted(scene, "If the test fails only with them, they are the cause"));
+            hints.extend(files::of_the_user(scene));
+        }
+        Conclusion::NeverPassed | Conclusion::GoodFails => {
+            hints.extend(files::missing(scene));
+            hints.extend(files::of_the_user(scene));
+            hints.extend(output::hints(scene.seen, true));
+        }
+        Conclusion::NothingTestable => {
+            hints.extend(files::missing(scene));
+            if scene.seen.iter().any(is_build_failure) {
+                hints.extend(files::uncommitted(scene, "If it builds only with them, commit them"));
+            }
+            hints.extend(output::hints(scene.seen, true));
+        }
+        Conclusion::NotReproducible => hints.extend(output::hints(scene.seen, true)),
+        _ => {}
+    }
+    hints
+}
+
+/// What the output of the reproduced failure shows, as sentences: a failing test among others, a file that only the
+/// working tree has, and causes outside of the revision.
+pub fn reproduced(scene: &Scene<'_>) -> Vec<String> {
+    let command = text(&scene.plan.order.command.to_line());
+    let of_runner = scene.seen.iter().find_map(|seen| runners::hint(&seen.output, &command));
+    let missing = files::missing_of_output(scene);
+    of_runner.into_iter().chain(missing).chain(output::hints(scene.seen, false)).collect()
+}
+
+/// Bytes of the repository for a sentence.
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}

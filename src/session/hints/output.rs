@@ -1,0 +1,87 @@
+//! Phrases in the output of a test whose cause is outside of the revision.
+
+use crate::outcome::Observation;
+use regex::Regex;
+use std::sync::LazyLock;
+
+/// The maximum length of a quoted line, in characters.
+const MAX_QUOTED: usize = 100;
+
+/// Phrases, and what follows from them; the line is quoted before. The flag: only for a hunt without a finding, because
+/// the phrase alone says little.
+const PHRASES: [(&str, &str, bool); 4] = [
+    (
+        r"Could not resolve host|[Tt]emporary failure in name resolution|Name or service not known|Network is unreachable|No route to host|Connection refused|ECONNREFUSED|ENOTFOUND",
+        "the test could not reach the network or a server. If that is why it fails, exit with 125 in this case, or name \
+         the failure that you mean with `--match <regex>`",
+        false,
+    ),
+    (
+        r"(?i)address already in use|EADDRINUSE|port \d+ is (?:already )?in use",
+        "the test needs a port that is taken: by another run of the test, or by a program of yours. `-j1` runs one test \
+         at a time",
+        false,
+    ),
+    (
+        r"EOF when reading a line|NoSuchElementException: No line found|the input device is not a TTY|[Ss]tandard input is not a (?:tty|terminal)|not a tty",
+        "the test reads standard input, which is empty here. Redirect it: `git idd './test.sh < input.txt'`",
+        false,
+    ),
+    (
+        r"(?i)cannot open display|no display (?:name )?and no \$DISPLAY|could not connect to display",
+        "the test needs a display. `xvfb-run` gives it one: `git idd -- xvfb-run ./test.sh`",
+        true,
+    ),
+];
+
+/// The place of the phrases about ports.
+const PORT: usize = 1;
+
+static COMPILED: LazyLock<Vec<Regex>> =
+    LazyLock::new(|| PHRASES.iter().map(|(pattern, ..)| Regex::new(pattern).expect("a valid pattern")).collect());
+
+/// The hints for the outputs of these runs, as sentences.
+///
+/// - `is_without_finding`: whether the hunt has ended without one.
+pub fn hints(seen: &[Observation], is_without_finding: bool) -> Vec<String> {
+    let mut hints = Vec::new();
+    for (pattern, (_, advice, is_weak)) in COMPILED.iter().zip(&PHRASES) {
+        let line = seen.iter().find_map(|seen| seen.output.lines().find(|line| pattern.is_match(line)));
+        if let Some(line) = line.filter(|_| is_without_finding || !is_weak) {
+            let line: String = line.trim().chars().take(MAX_QUOTED).collect();
+            hints.push(format!("The output has `{line}`: {advice}."));
+        }
+    }
+    hints
+}
+
+/// Whether a run found its port taken.
+pub fn has_port_taken(seen: &Observation) -> bool {
+    COMPILED[PORT].is_match(&seen.output)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::testing::observation;
+
+    #[track_caller]
+    fn check(output: &str, expected: &str) {
+        let hints = hints(&[observation(1, "x\n"), observation(1, output)], false).concat();
+        assert!(if expected.is_empty() { hints.is_empty() } else { hints.contains(expected) }, "{output}: {hints}");
+    }
+
+    #[test]
+    fn phrases_are_quoted_with_what_follows_from_them() {
+        check(
+            "a\n  curl: (6) Could not resolve host: x\n",
+            "The output has `curl: (6) Could not resolve host: x`: the test could",
+        );
+        check("Error: listen EADDRINUSE: address already in use :::3000\n", "`-j1` runs one test at a time");
+        check("EOFError: EOF when reading a line\n", "standard input, which is empty here");
+        check("FAIL: connection x refused; host found; port 80 is used\n", "");
+        check("Error: cannot open display: \n", "");
+        assert!(has_port_taken(&observation(1, "bind: Address already in use\n")));
+        assert!(!has_port_taken(&observation(1, "Connection refused\n")));
+    }
+}

@@ -1,0 +1,143 @@
+//! Why a test command cannot be run.
+
+use crate::session::hints::files;
+use crate::session::hints::near::is_near_file;
+use crate::session::hints::text;
+use crate::session::hold;
+use crate::session::plan::Plan;
+use crate::world::files as disk;
+use crate::world::files::OnDisk;
+use crate::world::repo::Repository;
+use crate::world::repo::graph;
+use crate::world::repo::locate;
+use crate::world::repo::locate::Location;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// The hint for a command that was not found or could not be executed, from what the working tree has of the file that
+/// it names; `None` if that shows no cause.
+pub fn hint(plan: &Plan, location: &Location, repository: &Repository) -> Option<String> {
+    let top = location.top.as_ref()?;
+    let Some(script) = hold::script(&plan.order.command) else {
+        let program = hold::program_word(&plan.order.command)?;
+        let path = hold::inside(&program, location).filter(|path| !path.is_empty())?;
+        let is_file = top.join(OsStr::from_bytes(&path)).is_file();
+        let name = program.to_string_lossy();
+        return is_file.then(|| format!("a program of the tree is named by its path: `./{name}`"));
+    };
+    let name = script.to_string_lossy();
+    let path = hold::inside(&script, location).filter(|path| !path.is_empty())?;
+    let place = top.join(OsStr::from_bytes(&path));
+    if place.is_dir() {
+        return Some(format!("`{name}` is a directory; give the command that runs the tests in it"));
+    }
+    let is_held = plan.held.contains_key(&path);
+    match disk::read(top, &path) {
+        Some(OnDisk::File { is_executable: false, bytes })
+            if is_held || graph::has_path(repository, plan.bad, &path) =>
+        {
+            let interpreter = interpreter(&bytes);
+            Some(format!(
+                "`{name}` is not executable: `chmod +x {name}` makes it so, or start it with its interpreter: `git idd \
+                 -- {interpreter} {name}`"
+            ))
+        }
+        Some(_) if !is_held && !graph::has_path(repository, plan.bad, &path) => {
+            let is_ignored = locate::is_ignored(location, &path, &plan.commands.environment);
+            is_ignored.then(|| files::product(plan, repository, &path, "the test command names it"))
+        }
+        Some(_) => None,
+        None if graph::has_path(repository, plan.bad, &path) => None,
+        None => {
+            let meant = nearest(&path, location, plan)?;
+            Some(format!("there is no `{name}`; did you mean `{}`?", as_typed(&meant, location)))
+        }
+    }
+}
+
+/// Whether the command names a directory of the working tree as its program.
+pub fn is_directory(plan: &Plan, location: &Location) -> bool {
+    let place = plan.program.as_ref().zip(location.top.as_ref());
+    place.is_some_and(|(path, top)| top.join(OsStr::from_bytes(path)).is_dir())
+}
+
+/// Whether the script of the command is neither in the working tree nor in the bad revision.
+pub fn is_absent(plan: &Plan, location: &Location, repository: &Repository) -> bool {
+    let script = hold::script(&plan.order.command);
+    let path = script.and_then(|script| hold::inside(&script, location)).filter(|path| !path.is_empty());
+    let is_there = |path: &Vec<u8>| {
+        let top = location.top.as_deref().unwrap_or(Path::new("/"));
+        top.join(OsStr::from_bytes(path)).exists() || graph::has_path(repository, plan.bad, path)
+    };
+    path.is_some_and(|path| !is_there(&path))
+}
+
+/// The interpreter that the first line of a script names.
+fn interpreter(bytes: &[u8]) -> String {
+    let first = text(bytes.split(|byte| *byte == b'\n').next().unwrap_or_default());
+    let mut words = first.strip_prefix("#!").unwrap_or("sh").split_whitespace();
+    let program = words.next().unwrap_or("sh");
+    let program = if program.ends_with("/env") { words.next().unwrap_or("sh") } else { program };
+    program.rsplit('/').next().unwrap_or("sh").to_owned()
+}
+
+/// The file that a path probably means: one of its directory, else a tracked one with the same name.
+fn nearest(path: &[u8], location: &Location, plan: &Plan) -> Option<Vec<u8>> {
+    let top = location.top.as_ref()?;
+    let at = path.iter().rposition(|byte| *byte == b'/').map_or(0, |slash| slash + 1);
+    let (directory, name) = path.split_at(at);
+    let names = disk::names(&top.join(OsStr::from_bytes(directory)));
+    let mut near = names.iter().filter(|other| is_near_file(name, other.as_bytes()));
+    let is_file = |other: &&std::ffi::OsString| top.join(OsStr::from_bytes(directory)).join(other).is_file();
+    if let Some(other) = near.find(is_file) {
+        return Some([directory, other.as_bytes()].concat());
+    }
+    let tracked = locate::tracked(location, &plan.commands.environment);
+    let last = |path: &[u8]| path.rsplit(|byte| *byte == b'/').next().unwrap_or_default().to_vec();
+    tracked.into_iter().find(|other| last(other) == name)
+}
+
+/// A path of the tree as it is typed in the current directory, with a slash.
+fn as_typed(path: &[u8], location: &Location) -> String {
+    let prefix = location.prefix.as_os_str().as_bytes();
+    let prefix = prefix.strip_suffix(b"/").unwrap_or(prefix);
+    if prefix.is_empty() {
+        return format!("./{}", text(path));
+    }
+    if let Some(rest) = path.strip_prefix(prefix).and_then(|rest| rest.strip_prefix(b"/")) {
+        return format!("./{}", text(rest));
+    }
+    let n_up = prefix.split(|byte| *byte == b'/').count();
+    format!("{}{}", "../".repeat(n_up), text(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_interpreter_is_the_one_of_the_first_line() {
+        for (line, expected) in [
+            ("#!/bin/sh\n", "sh"),
+            ("#!/usr/bin/env python3\nx\n", "python3"),
+            ("#! /usr/bin/perl -w", "perl"),
+            ("echo x\n", "sh"),
+        ] {
+            assert_eq!(interpreter(line.as_bytes()), expected);
+        }
+    }
+
+    #[test]
+    fn a_path_is_shown_as_it_is_typed() {
+        let location = |prefix: &str| Location {
+            git_directory: "/r/.git".into(),
+            common_directory: "/r/.git".into(),
+            top: Some("/r".into()),
+            prefix: prefix.into(),
+        };
+        assert_eq!(as_typed(b"a/t.sh", &location("")), "./a/t.sh");
+        assert_eq!(as_typed(b"a/b/t.sh", &location("a/")), "./b/t.sh");
+        assert_eq!(as_typed(b"t.sh", &location("a/b")), "../../t.sh");
+    }
+}

@@ -1,0 +1,355 @@
+//! What newcomers do: each slip is answered with what was seen and the next step.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use crate::plain::git;
+use crate::plain::idd;
+
+/// A repository whose test, `./test.sh`, fails since the third of four commits.
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Self {
+        let place = Self::empty();
+        for number in ["1", "2", "bad", "bad too"] {
+            place.write("value", number);
+            place.commit(&format!("Set the value to {number}"));
+        }
+        place.script("test.sh", "if grep -q bad value; then echo 'FAIL: the value is bad'; exit 1; fi\n");
+        place.commit("Add a test");
+        place
+    }
+
+    fn empty() -> Self {
+        let place = Self(tempfile::tempdir().unwrap());
+        git(place.path(), &["init", "--quiet", "."]);
+        place
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        let path = self.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn script(&self, path: &str, text: &str) {
+        self.write(path, &format!("#!/bin/sh\n{text}"));
+        fs::set_permissions(self.path().join(path), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    fn commit(&self, message: &str) {
+        git(self.path(), &["add", "."]);
+        git(self.path(), &["commit", "--quiet", "-m", message]);
+    }
+
+    /// What a command prints to stdout and stderr together; it must end with this exit code.
+    #[track_caller]
+    fn said(&self, words: &[&str], code: i32) -> String {
+        let (stdout, stderr, ended) = idd(self.path(), words);
+        assert_eq!(ended, Some(code), "{words:?}: {stdout}{stderr}");
+        stdout + &stderr
+    }
+
+    /// Checks that a command prints all these texts and ends with this exit code.
+    #[track_caller]
+    fn check(&self, words: &[&str], code: i32, texts: &[&str]) {
+        let said = self.said(words, code);
+        for text in texts {
+            assert!(said.contains(text), "{words:?} does not print {text:?}:\n{said}");
+        }
+    }
+}
+
+/// The exit codes of the tests below.
+const USAGE: i32 = 129;
+const ERROR: i32 = 1;
+
+#[test]
+fn a_test_that_needs_an_ignored_product_is_answered_with_the_build_of_the_tree() {
+    let place = Place::empty();
+    place.write(".gitignore", "prog\n");
+    place.write("Makefile", "prog:\n\techo true >prog\n");
+    place.script("test.sh", "./prog 1\n");
+    place.commit("Add a test");
+    place.write("a", "");
+    place.commit("Add a file");
+    place.script("prog", "exit 1\n");
+    let (stdout, stderr, _) = idd(place.path(), &["./test.sh"]);
+    // Before the search begins, and with the result.
+    assert!(stdout.contains("note: `prog` is in your") && stderr.contains("\n`prog` is in your"), "{stdout}{stderr}");
+    let said = stdout + &stderr;
+    let hint = "`prog` is in your working tree, but in no checkout, because git ignores it; the output of the test names it. \
+                `--build make` builds it in each;";
+    assert!(said.contains(hint), "{said}");
+    // Named as the test itself.
+    place.check(
+        &["./prog"],
+        ERROR,
+        &[
+            "error: the test command was not found (exit code 127): ",
+            "the test command names it. `--build make` builds",
+        ],
+    );
+}
+
+#[test]
+fn an_untracked_file_that_the_output_names_is_answered_with_hold() {
+    let place = Place::empty();
+    place.script("test.sh", "cat data.txt || exit 3\n");
+    place.commit("Add a test");
+    place.write("a", "");
+    place.commit("Add a file");
+    place.write("data.txt", "1");
+    let (stdout, stderr, _) = idd(place.path(), &["./test.sh"]);
+    let said = stdout + &stderr;
+    let hint = "note: `data.txt` is in your working tree, but in no checkout, because it is not committed; the output of \
+                the test names it. `--hold data.txt` puts it into every revision.";
+    assert!(said.contains(hint), "{said}");
+}
+
+#[test]
+fn absolute_paths_into_the_working_tree_are_named() {
+    let place = Place::new();
+    let top = place.path().canonicalize().unwrap();
+    let value = top.join("value");
+    let line = format!("! grep -q bad {}", value.display());
+    let hint = "which is in your working tree. Then every revision is tested with the files of your working tree.";
+    let (stdout, stderr, _) = idd(place.path(), &[&line]);
+    let said = stdout + &stderr;
+    assert!(said.contains(&format!("The test command names `{}`, {hint}", value.display())), "{said}");
+    place.script("test.sh", &format!("cd {} || exit\n! grep -q bad value\n", top.display()));
+    let (stdout, stderr, _) = idd(place.path(), &["./test.sh"]);
+    let said = stdout + &stderr;
+    assert!(said.contains(&format!("Line 2 of `./test.sh` names `{}`, {hint}", top.display())), "{said}");
+    place.script("test.sh", "cd \"$(dirname \"$0\")\" || exit\n! grep -q bad value\n");
+    let (stdout, stderr, _) = idd(place.path(), &[top.join("test.sh").to_str().unwrap()]);
+    let said = stdout + &stderr;
+    assert!(said.contains("is named by its absolute path, and its line 2 looks for the place of the script"), "{said}");
+}
+
+#[test]
+fn uncommitted_changes_are_named_if_the_bad_revision_passes() {
+    let place = Place::new();
+    place.write("value", "3");
+    place.commit("Mend the value");
+    place.write("value", "bad again");
+    let before = fs::read(place.path().join(".git/index")).unwrap();
+    let (stdout, stderr, _) = idd(place.path(), &["./test.sh"]);
+    let said = stdout + &stderr;
+    assert!(said.contains("The test passes at the bad revision"), "{said}");
+    let hint = "note: Uncommitted changes are in your working tree, but in no checkout: `value`. If the test fails only \
+                with them, they are the cause; `git diff HEAD` shows them.";
+    assert!(said.contains(hint), "{said}");
+    assert_eq!(fs::read(place.path().join(".git/index")).unwrap(), before);
+}
+
+#[test]
+fn what_the_output_shows_of_network_ports_and_stdin_is_said_when_the_failure_is_reproduced() {
+    let place = Place::new();
+    let check = |line: &str, text: &str| {
+        place.script("test.sh", &format!("echo \"{line}\"; exit 1\n"));
+        let (stdout, stderr, _) = idd(place.path(), &["--until", "commit", "./test.sh"]);
+        assert!(stderr.contains(text), "{stdout}{stderr}");
+    };
+    check(
+        "curl: (6) Could not resolve host: x",
+        "The output has `curl: (6) Could not resolve host: x`: the test could not",
+    );
+    check("bind: Address already in use", "`bind: Address already in use`: the test needs a port that is taken");
+    check("EOFError: EOF when reading a line", "reads standard input, which is empty here. Redirect it: ");
+}
+
+#[test]
+fn a_port_that_only_a_parallel_run_finds_taken_is_named_with_the_option_for_one_at_a_time() {
+    let place = Place::new();
+    // A directory stands for the port. The second of two runs at once waits for the first.
+    let port = place.path().join(".git/port");
+    let script = format!(
+        "mkdir {port} 2>/dev/null || {{ echo 'bind: Address already in use'; exit 1; }}\n\
+         sleep 0.5; rmdir {port}; echo 'FAIL: x'; exit 1\n",
+        port = port.display()
+    );
+    place.script("test.sh", &script);
+    let (stdout, stderr, _) = idd(place.path(), &["--until", "commit", "./test.sh"]);
+    // On a machine with one processor, nothing runs at once.
+    if std::thread::available_parallelism().is_ok_and(|number| number.get() > 1) {
+        let text =
+            "runs twice at once: its port is taken then (`-j1` avoids these runs); going on with one run at a time.";
+        assert!(stderr.contains(text), "{stdout}{stderr}");
+    }
+}
+
+#[test]
+fn a_test_that_is_not_executable_a_directory_or_mistyped_is_answered_with_what_to_type() {
+    let place = Place::new();
+    place.write("t.sh", "#!/usr/bin/env python3\nexit(1)\n");
+    place.write("tests/unit.sh", "exit 1\n");
+    place.commit("Add tests");
+    let text = "hint: `./t.sh` is not executable: `chmod +x ./t.sh` makes it so, or start it with its interpreter: `git idd -- python3 ./t.sh`";
+    place.check(&["./t.sh"], ERROR, &["error: the test command cannot be executed (exit code 126): ", text]);
+    place.check(&["test.sh", "x"], ERROR, &["hint: a program of the tree is named by its path: `./test.sh`\n"]);
+    for word in ["./tests", "tests"] {
+        place.check(
+            &[word],
+            if word == "tests" { USAGE } else { ERROR },
+            &[&format!("hint: `{word}` is a directory; give the command")],
+        );
+    }
+    place.check(&["./tests"], ERROR, &["hint: `./tests` is a directory; give the command that runs the tests in it"]);
+    for (word, meant) in
+        [("./tset.sh", "./test.sh"), ("./tests/unti.sh", "./tests/unit.sh"), ("./unit.sh", "./tests/unit.sh")]
+    {
+        let hint = format!("hint: there is no `{word}`; did you mean `{meant}`?\n");
+        place.check(&[word, "x"], ERROR, &["error: the test command was not found (exit code 127)", &hint]);
+    }
+    let hint = "hint: there is no `tset.sh`; did you mean `./test.sh`?\n";
+    place.check(&["sh", "tset.sh"], ERROR, &["error: the test command was not found (exit code ", hint]);
+}
+
+#[test]
+fn options_after_the_test_are_reported_with_the_command_that_may_be_meant() {
+    let place = Place::new();
+    let warning = "warning: `--build` stands after the test, so the test gets it. If it is for git idd: `git idd --build true -- \
+                   ./test.sh`. If it is for the test: `git idd -- ./test.sh --build true`.\n";
+    place.check(&["--until", "commit", "./test.sh", "--build", "true"], 0, &["is the first bad commit"]);
+    place.check(&["./test.sh", "--build", "true"], 0, &[warning]);
+    let said = place.said(&["--until", "commit", "--", "./test.sh", "--build", "true"], 0);
+    assert!(!said.contains("warning:"), "{said}");
+}
+
+#[test]
+fn run_before_the_test_is_left_out_as_it_is_not_needed() {
+    let place = Place::new();
+    let warning =
+        "warning: `run` is not needed: the test is `./test.sh x`. (`git idd -- run` runs a program of this name.)\n";
+    place.check(&["--until", "commit", "run", "./test.sh", "x"], 0, &[warning, "is the first bad commit"]);
+    place.check(&["--", "run", "./test.sh"], USAGE, &["error: `run` is neither a subcommand nor a program in PATH\n"]);
+}
+
+#[test]
+fn words_of_git_bisect_are_answered_with_the_command_of_git_idd() {
+    let place = Place::new();
+    for (words, error, hint) in [
+        (&["start", "HEAD", "HEAD~4"][..], "`start` is not needed", "`git idd --bad HEAD --good HEAD~4 -- <test>`"),
+        (&["good", "v1.0"], "`good` is no command here", "`git idd --good v1.0 -- <test>`"),
+        (&["bad"], "`bad` is no command here", "`git idd --bad <rev> -- <test>`"),
+        (&["skip"], "`skip` is not needed", "exits with 125"),
+        (&["visualize"], "`visualize` has another name here", "`git idd log`"),
+        (&["terms"], "the terms are fixed", "negate it: `git idd '! <test>'`"),
+        (&["replay", "file"], "a hunt keeps its own log", "`git idd resume`"),
+        (&["next"], "`next` is not needed", "`git idd resume`"),
+        (&["reset", "HEAD"], "`git idd reset` takes no revision", "`git idd reset` forgets the hunts"),
+    ] {
+        let said = place.said(words, USAGE);
+        let (message, advice) = said.split_once("\n\nhint: ").unwrap();
+        assert!(message.starts_with(&format!("error: {error}")) && advice.contains(hint), "{words:?}: {said}");
+    }
+    place.check(&["reset"], 0, &["Forgot the hunts of this worktree"]);
+}
+
+#[test]
+fn a_git_bisect_that_is_under_way_is_said_and_its_revisions_are_taken_on_request() {
+    let place = Place::new();
+    let from_bisect = ["--until", "commit", "--from-bisect", "./test.sh"];
+    place.check(&from_bisect, USAGE, &["error: no `git bisect` is under way in this worktree\n\nhint: `--good <rev>`"]);
+    git(place.path(), &["bisect", "start", "--term-new", "broken", "--term-old", "fine"]);
+    place.check(&from_bisect, USAGE, &["error: the `git bisect` that is under way has no bad revision yet\n"]);
+    git(place.path(), &["bisect", "broken", "HEAD~1"]);
+    git(place.path(), &["bisect", "fine", "HEAD~4"]);
+    // HEAD is between the two.
+    let text = "A `git bisect` is under way, so HEAD is the revision that it tests, and the bad one here; `--from-bisect` takes its \
+                bad revision and its 1 good one.";
+    place.script("test.sh", "! grep -q bad value\n");
+    let (stdout, stderr, _) = idd(place.path(), &["--until", "commit", "./test.sh"]);
+    assert!(stderr.contains(text), "{stdout}{stderr}");
+    place.check(
+        &from_bisect,
+        0,
+        &["is the first bad commit", "    Set the value to bad\n", "Set the value to bad too"],
+    );
+    place.check(&["--from-bisect", "--good", "HEAD", "t"], USAGE, &["cannot be used with"]);
+}
+
+#[test]
+fn operators_of_the_shell_as_words_are_answered_with_the_quoted_line() {
+    let place = Place::new();
+    place.check(
+        &["true", "&&", "./test.sh"],
+        USAGE,
+        &["error: the test gets `&&` as a plain word", "hint: quote the whole line: `git idd 'true && ./test.sh'`\n"],
+    );
+    place.check(&["--until", "commit", "true && ./test.sh"], 0, &["is the first bad commit"]);
+    place.check(&["--until", "commit", "./test.sh", "|", "cat"], 0, &["warning: The test gets `|` as a plain word"]);
+}
+
+#[test]
+fn products_that_no_rule_ignores_are_named_once_with_what_saves_the_builds() {
+    let place = Place::new();
+    let words = ["--until", "commit", "--build", "touch a.o b.o; cp test.sh prog || true", "./test.sh"];
+    let said = place.said(&words, 0);
+    let text = "which no `.gitignore` of the revision covers. They are removed after each probe, so each probe builds everything;";
+    assert_eq!(said.matches(text).count(), 1, "{said}");
+    place.write(".gitignore", "*.o\nprog\n");
+    let held = place.said(&[&["--hold", ".gitignore"], &words[..]].concat(), 0);
+    assert!(!held.contains(text), "{held}");
+}
+
+#[test]
+fn a_failed_build_is_explained_by_the_first_error_of_the_compiler() {
+    let place = Place::new();
+    place.write("a.c", "int main(void)\n{\n    return y;\n}\n");
+    place.write("Makefile", "a: a.c\n\t$(CC) -o a a.c\n");
+    place.commit("Break the build");
+    let (_, stderr, _) = idd(place.path(), &["--build", "make", "--", "./test.sh"]);
+    let line = stderr.lines().find(|line| line.starts_with("error: ")).unwrap_or_default();
+    assert!(line.starts_with("error: the test gives no verdict at the bad revision (build): a.c:3:"), "{stderr}");
+    assert!(line.contains("error: "), "{stderr}");
+}
+
+#[test]
+fn the_first_failing_test_of_a_runner_is_named_with_the_command_that_runs_it_alone() {
+    let place = Place::new();
+    place.script("test.sh", "echo 'ok 1 - load'; grep -q bad value || exit 0; echo 'not ok 2 - parse'; exit 1\n");
+    let text = "The failing test is `parse`; other tests pass. `--match '^not ok .*parse'` hunts it alone.";
+    place.check(&["--until", "commit", "./test.sh"], 0, &[text]);
+}
+
+#[test]
+fn no_repository_and_no_command_are_answered_with_the_next_step() {
+    let outside = tempfile::tempdir().unwrap();
+    let mut command = crate::plain::program(outside.path());
+    let output = command.args(["./test.sh"]).env("GIT_CEILING_DIRECTORIES", "/").output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(ERROR));
+    assert!(
+        stderr.contains("hint: run `git idd` inside a repository, or name one with `git -C <path> idd`"),
+        "{stderr}"
+    );
+    let place = Place::new();
+    for words in [&[][..], &["--"], &[""], &["--build", "make"], &["run"]] {
+        place.check(words, USAGE, &["git idd -- ./test.sh"]);
+    }
+}
+
+#[test]
+fn submodules_that_were_not_filled_are_named_with_the_command_that_fills_them() {
+    let (inner, place) = (Place::empty(), Place::new());
+    inner.write("part", "1");
+    inner.commit("Add a part");
+    let url = inner.path().to_str().unwrap();
+    git(place.path(), &["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", url, "part"]);
+    place.commit("Add a submodule");
+    let clone = tempfile::tempdir().unwrap();
+    git(clone.path(), &["clone", "--quiet", place.path().to_str().unwrap(), "."]);
+    let (stdout, stderr, code) = idd(clone.path(), &["./test.sh"]);
+    assert_ne!(code, Some(0));
+    assert!(stderr.contains("hint: `git submodule update --init --recursive` gets submodules"), "{stdout}{stderr}");
+}
