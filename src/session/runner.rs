@@ -675,7 +675,7 @@ fn removed_products(removed: &[Vec<u8>]) -> String {
         removed.iter().take(MAX_NAMES).map(|path| format!("`{}`", String::from_utf8_lossy(path))).collect();
     let more = if removed.len() > MAX_NAMES { " and others" } else { "" };
     format!(
-        "The build leaves {}{more}, which no `.gitignore` of the revision covers. They are removed after each probe, so \
+        "Probes leave {}{more}, which no `.gitignore` of the revision covers. They are removed after each probe, so \
          each probe builds everything; a `.gitignore` that covers them, with `--hold .gitignore`, saves this time.",
         names.join(", ")
     )

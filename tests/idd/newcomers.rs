@@ -71,6 +71,9 @@ impl Place {
 /// The exit codes of the tests below.
 const USAGE: i32 = 129;
 const ERROR: i32 = 1;
+const BAD_PASSES: i32 = 3;
+const NOTHING_TESTABLE: i32 = 4;
+const NEVER_PASSED: i32 = 7;
 
 #[test]
 fn a_test_that_needs_an_ignored_product_is_answered_with_the_build_of_the_tree() {
@@ -82,7 +85,8 @@ fn a_test_that_needs_an_ignored_product_is_answered_with_the_build_of_the_tree()
     place.write("a", "");
     place.commit("Add a file");
     place.script("prog", "exit 1\n");
-    let (stdout, stderr, _) = idd(place.path(), &["./test.sh"]);
+    let (stdout, stderr, code) = idd(place.path(), &["./test.sh"]);
+    assert_eq!(code, Some(NEVER_PASSED));
     // Before the search begins, and with the result.
     assert!(stdout.contains("note: `prog` is in your") && stderr.contains("\n`prog` is in your"), "{stdout}{stderr}");
     let said = stdout + &stderr;
@@ -108,8 +112,7 @@ fn an_untracked_file_that_the_output_names_is_answered_with_hold() {
     place.write("a", "");
     place.commit("Add a file");
     place.write("data.txt", "1");
-    let (stdout, stderr, _) = idd(place.path(), &["./test.sh"]);
-    let said = stdout + &stderr;
+    let said = place.said(&["./test.sh"], NEVER_PASSED);
     let hint = "note: `data.txt` is in your working tree, but in no checkout, because it is not committed; the output of \
                 the test names it. `--hold data.txt` puts it into every revision.";
     assert!(said.contains(hint), "{said}");
@@ -122,16 +125,13 @@ fn absolute_paths_into_the_working_tree_are_named() {
     let value = top.join("value");
     let line = format!("! grep -q bad {}", value.display());
     let hint = "which is in your working tree. Then every revision is tested with the files of your working tree.";
-    let (stdout, stderr, _) = idd(place.path(), &[&line]);
-    let said = stdout + &stderr;
+    let said = place.said(&[&line], NEVER_PASSED);
     assert!(said.contains(&format!("The test command names `{}`, {hint}", value.display())), "{said}");
     place.script("test.sh", &format!("cd {} || exit\n! grep -q bad value\n", top.display()));
-    let (stdout, stderr, _) = idd(place.path(), &["./test.sh"]);
-    let said = stdout + &stderr;
+    let said = place.said(&["./test.sh"], NEVER_PASSED);
     assert!(said.contains(&format!("Line 2 of `./test.sh` names `{}`, {hint}", top.display())), "{said}");
     place.script("test.sh", "cd \"$(dirname \"$0\")\" || exit\n! grep -q bad value\n");
-    let (stdout, stderr, _) = idd(place.path(), &[top.join("test.sh").to_str().unwrap()]);
-    let said = stdout + &stderr;
+    let said = place.said(&[top.join("test.sh").to_str().unwrap()], NEVER_PASSED);
     assert!(said.contains("is named by its absolute path, and its line 2 looks for the place of the script"), "{said}");
 }
 
@@ -142,8 +142,7 @@ fn uncommitted_changes_are_named_if_the_bad_revision_passes() {
     place.commit("Mend the value");
     place.write("value", "bad again");
     let before = fs::read(place.path().join(".git/index")).unwrap();
-    let (stdout, stderr, _) = idd(place.path(), &["./test.sh"]);
-    let said = stdout + &stderr;
+    let said = place.said(&["./test.sh"], BAD_PASSES);
     assert!(said.contains("The test passes at the bad revision"), "{said}");
     let hint = "note: Uncommitted changes are in your working tree, but in no checkout: `value`. If the test fails only \
                 with them, they are the cause; `git diff HEAD` shows them.";
@@ -156,8 +155,8 @@ fn what_the_output_shows_of_network_ports_and_stdin_is_said_when_the_failure_is_
     let place = Place::new();
     let check = |line: &str, text: &str| {
         place.script("test.sh", &format!("echo \"{line}\"; exit 1\n"));
-        let (stdout, stderr, _) = idd(place.path(), &["--until", "commit", "./test.sh"]);
-        assert!(stderr.contains(text), "{stdout}{stderr}");
+        let said = place.said(&["--until", "commit", "./test.sh"], NEVER_PASSED);
+        assert!(said.contains(text), "{said}");
     };
     check(
         "curl: (6) Could not resolve host: x",
@@ -178,12 +177,12 @@ fn a_port_that_only_a_parallel_run_finds_taken_is_named_with_the_option_for_one_
         port = port.display()
     );
     place.script("test.sh", &script);
-    let (stdout, stderr, _) = idd(place.path(), &["--until", "commit", "./test.sh"]);
+    let said = place.said(&["--until", "commit", "./test.sh"], NEVER_PASSED);
     // On a machine with one processor, nothing runs at once.
     if std::thread::available_parallelism().is_ok_and(|number| number.get() > 1) {
         let text =
             "runs twice at once: its port is taken then (`-j1` avoids these runs); going on with one run at a time.";
-        assert!(stderr.contains(text), "{stdout}{stderr}");
+        assert!(said.contains(text), "{said}");
     }
 }
 
@@ -268,8 +267,8 @@ fn a_git_bisect_that_is_under_way_is_said_and_its_revisions_are_taken_on_request
     let text = "A `git bisect` is under way, so HEAD is the revision that it tests, and the bad one here; `--from-bisect` takes its \
                 bad revision and its 1 good one.";
     place.script("test.sh", "! grep -q bad value\n");
-    let (stdout, stderr, _) = idd(place.path(), &["--until", "commit", "./test.sh"]);
-    assert!(stderr.contains(text), "{stdout}{stderr}");
+    let said = place.said(&["--until", "commit", "./test.sh"], 0);
+    assert!(said.contains(text), "{said}");
     place.check(
         &from_bisect,
         0,
@@ -308,7 +307,8 @@ fn a_failed_build_is_explained_by_the_first_error_of_the_compiler() {
     place.write("a.c", "int main(void)\n{\n    return y;\n}\n");
     place.write("Makefile", "a: a.c\n\t$(CC) -o a a.c\n");
     place.commit("Break the build");
-    let (_, stderr, _) = idd(place.path(), &["--build", "make", "--", "./test.sh"]);
+    let (_, stderr, code) = idd(place.path(), &["--build", "make", "--", "./test.sh"]);
+    assert_eq!(code, Some(NOTHING_TESTABLE));
     let line = stderr.lines().find(|line| line.starts_with("error: ")).unwrap_or_default();
     assert!(line.starts_with("error: the test gives no verdict at the bad revision (build): a.c:3:"), "{stderr}");
     assert!(line.contains("error: "), "{stderr}");
@@ -350,6 +350,6 @@ fn submodules_that_were_not_filled_are_named_with_the_command_that_fills_them() 
     let clone = tempfile::tempdir().unwrap();
     git(clone.path(), &["clone", "--quiet", place.path().to_str().unwrap(), "."]);
     let (stdout, stderr, code) = idd(clone.path(), &["./test.sh"]);
-    assert_ne!(code, Some(0));
+    assert_eq!(code, Some(NOTHING_TESTABLE));
     assert!(stderr.contains("hint: `git submodule update --init --recursive` gets submodules"), "{stdout}{stderr}");
 }

@@ -112,8 +112,7 @@ pub fn of_bisect(word: &str, rest: &[OsString], has_program: bool) -> Option<Com
 ///
 /// Errors: words of `git bisect` that are no tests, and operators of the shell as words of their own.
 pub fn understood(words: Words) -> Result<(Words, Vec<String>), Complaint> {
-    if words.subcommand.as_deref() == Some("reset") && words.after.iter().any(|word| !word.as_bytes().starts_with(b"-"))
-    {
+    if words.subcommand.as_deref() == Some("reset") && has_revision(&words.after) {
         let message = "`git idd reset` takes no revision: a hunt checks out nothing in your working tree";
         return Err((message.to_owned(), "`git idd reset` forgets the hunts of this worktree".to_owned()));
     }
@@ -121,7 +120,8 @@ pub fn understood(words: Words) -> Result<(Words, Vec<String>), Complaint> {
     let Some((first, rest)) = test.split_first() else { return Ok((words, Vec::new())) };
     if let Some(operator) = rest.iter().find(|word| *word == "&&" || *word == "||") {
         let operator = operator.to_string_lossy();
-        let line = test.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
+        let is_run = !is_explicit && first == "run";
+        let line = test[usize::from(is_run)..].iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
         return Err((
             format!("the test gets `{operator}` as a plain word: no shell reads several words"),
             format!("quote the whole line: `git idd '{}'`", line.replace('\'', r"'\''")),
@@ -156,6 +156,21 @@ pub fn understood(words: Words) -> Result<(Words, Vec<String>), Complaint> {
     }
     let remarks = misplaced(&words, test).into_iter().chain(operators(test)).collect();
     Ok((words, remarks))
+}
+
+/// Whether a word is neither an option nor the value of one.
+fn has_revision(words: &[OsString]) -> bool {
+    let root = command();
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        if !word.as_bytes().starts_with(b"-") {
+            return true;
+        }
+        if waits_for_value(&root, &word.to_string_lossy()) {
+            words.next();
+        }
+    }
+    false
 }
 
 /// Options that are meant for `git idd` if they stand after a test.
@@ -325,6 +340,7 @@ mod tests {
         assert_eq!(hint("git-idd good a_b"), format!("`git idd --good 'a b' -- <test>`{rest}"));
         assert_eq!(hint("git-idd bad"), "`git idd --bad <rev> -- <test>`; without `--bad`, it is HEAD");
         assert!(given("git-idd -- good v1").unwrap().1.is_empty());
+        assert!(given("git-idd reset --color never --json").is_ok() && given("git-idd reset -q v1").is_err());
         assert!(given("git-idd next").unwrap().1.is_empty(), "it could be a program");
         assert!(of_bisect("next", &[], false).is_some() && of_bisect("next", &[], true).is_none());
     }
@@ -357,6 +373,7 @@ mod tests {
     #[test]
     fn an_operator_of_the_shell_as_a_word_is_refused_or_reported() {
         assert_eq!(hint("git-idd make && ./t.sh"), "quote the whole line: `git idd 'make && ./t.sh'`");
+        assert_eq!(hint("git-idd run make && ./t.sh"), "quote the whole line: `git idd 'make && ./t.sh'`");
         assert_eq!(hint("git-idd -- a || b"), "quote the whole line: `git idd 'a || b'`");
         assert!(given("git-idd ./t.sh ; x").unwrap().1[0].starts_with("The test gets `;` as a plain word"));
         assert!(given("git-idd find . -exec x ;").unwrap().1.is_empty());

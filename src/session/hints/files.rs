@@ -78,6 +78,10 @@ fn missing_of(scene: &Scene<'_>, words: Vec<&str>, why: &str) -> Option<String> 
 fn lacked(scene: &Scene<'_>, word: &str) -> Option<Vec<u8>> {
     let top = scene.location.top.as_ref()?;
     let path = hold::inside(OsStr::new(word), scene.location).filter(|path| !path.is_empty())?;
+    // A resumed hunt may have none yet, and knows nothing about products then.
+    if scene.checkouts.is_empty() {
+        return None;
+    }
     let is_in = |directory: &Path| directory.join(OsStr::from_bytes(&path)).symlink_metadata().is_ok();
     let is_lacked = is_in(top)
         && !scene.plan.held.contains_key(&path)
@@ -174,16 +178,21 @@ pub fn of_the_user(scene: &Scene<'_>) -> Option<String> {
     })
 }
 
-/// The first path in a text that is `top` or below it.
+/// Directories of packages and interpreters, which are the same for every revision anyway.
+const INSTALLED: [&str; 5] = ["venv", ".venv", "env", ".tox", "node_modules"];
+
+/// The first path in a text that is `top` or below it, but not in a directory of packages.
 fn path_below(line: &str, top: &str) -> Option<String> {
-    let at = line.match_indices(top).map(|(at, _)| at).find(|at| {
+    let is_whole = |at: &usize| {
         let after = line[at + top.len()..].chars().next();
         let before = line[..*at].chars().next_back();
         after.is_none_or(|letter| letter == '/' || !(letter.is_alphanumeric() || "-_.".contains(letter)))
             && before.is_none_or(|letter| !(letter.is_alphanumeric() || "-_./".contains(letter)))
-    })?;
-    let path = line[at..].split(|letter: char| letter.is_whitespace() || "'\"`;:|&()<>".contains(letter)).next()?;
-    Some(path.to_owned())
+    };
+    let is_end = |letter: char| letter.is_whitespace() || "'\"`;:|&()<>".contains(letter);
+    let path = |at: usize| line[at..].split(is_end).next().unwrap_or_default();
+    let mut paths = line.match_indices(top).map(|(at, _)| at).filter(is_whole).map(path);
+    paths.find(|path| !path[top.len()..].split('/').any(|part| INSTALLED.contains(&part))).map(str::to_owned)
 }
 
 /// The script of the test as it is written in the command, and its text.
@@ -209,6 +218,7 @@ mod tests {
             ("A=/r/p/b:/c", Some("/r/p/b")),
             ("cat /r/pq /a/r/p x/r/p", None),
             ("/r/p-old/x", None),
+            ("/r/p/.venv/bin/python /r/p/t.py", Some("/r/p/t.py")),
         ] {
             assert_eq!(path_below(line, "/r/p").as_deref(), expected, "{line}");
         }

@@ -23,7 +23,7 @@ const PHRASES: [(&str, &str, bool); 4] = [
         false,
     ),
     (
-        r"EOF when reading a line|NoSuchElementException: No line found|the input device is not a TTY|[Ss]tandard input is not a (?:tty|terminal)|not a tty",
+        r"EOF when reading a line|NoSuchElementException: No line found|the input device is not a TTY|[Ss]tandard input is not a (?:tty|terminal)",
         "the test reads standard input, which is empty here. Redirect it: `git idd './test.sh < input.txt'`",
         false,
     ),
@@ -81,6 +81,7 @@ mod tests {
         check("EOFError: EOF when reading a line\n", "standard input, which is empty here");
         check("FAIL: connection x refused; host found; port 80 is used\n", "");
         check("Error: cannot open display: \n", "");
+        check("stdin: is not a tty\n", "");
         assert!(has_port_taken(&observation(1, "bind: Address already in use\n")));
         assert!(!has_port_taken(&observation(1, "Connection refused\n")));
     }

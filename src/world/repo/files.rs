@@ -236,6 +236,11 @@ pub fn holds(parent: BorrowedFd<'_>, name: &[u8], file_type: FileType, expected:
     }
 }
 
+/// Whether a regular file begins with these bytes; false if it cannot be read.
+pub fn begins_with(parent: BorrowedFd<'_>, name: &[u8], begin: &[u8]) -> bool {
+    read_at_most(parent, name, begin.len()).is_ok_and(|content| content == begin)
+}
+
 fn read_at_most(parent: BorrowedFd<'_>, name: &[u8], max_bytes: usize) -> io::Result<Vec<u8>> {
     let mut content = Vec::new();
     open_file(parent, name)?.0.take(max_bytes as u64).read_to_end(&mut content)?;

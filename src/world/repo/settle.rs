@@ -7,7 +7,6 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use rustix::fs::FileType;
-use rustix::fs::Mode;
 use rustix::io::Errno;
 
 use crate::world::repo::attention::attention;
@@ -81,7 +80,7 @@ fn is_product(parent: BorrowedFd<'_>, name: &[u8], file_type: FileType) -> bool 
     }
     match name.iter().rposition(|byte| *byte == b'.') {
         Some(dot) => PRODUCTS.contains(&&name[dot + 1..]),
-        None => files::look(parent, name).is_ok_and(|stat| stat.is_some_and(|stat| stat.mode.contains(Mode::XUSR))),
+        None => files::begins_with(parent, name, b"\x7fELF"),
     }
 }
 
