@@ -93,6 +93,18 @@ fn a_test_that_needs_an_ignored_product_is_answered_with_the_build_of_the_tree()
     let hint = "`prog` is in your working tree, but in no checkout, because git ignores it; the output of the test names it. \
                 `--build make` builds it in each;";
     assert!(said.contains(hint), "{said}");
+    // In a subdirectory, paths are those that are typed there.
+    place.write("sub/.gitignore", "/out\n");
+    place.script("sub/t.sh", "out/prog 2>/dev/null\n");
+    place.commit("Add a directory");
+    place.script("sub/out/prog", "exit 1\n");
+    let mut command = crate::plain::program(&place.path().join("sub"));
+    let output = command.env("XDG_CACHE_HOME", place.path().join(".git/cache")).arg("./t.sh").output().unwrap();
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    let hint = "because git ignores it; the script of the test names it. `--build <command>` builds it in each; if no \
+                build makes it, `--hold out/prog` puts your copy into every revision.";
+    assert!(stdout.contains(hint), "{stdout}");
+    assert_eq!(output.status.code(), Some(NEVER_PASSED));
     // Named as the test itself.
     place.check(
         &["./prog"],
@@ -194,6 +206,7 @@ fn a_test_that_is_not_executable_a_directory_or_mistyped_is_answered_with_what_t
     place.commit("Add tests");
     let text = "hint: `./t.sh` is not executable: `chmod +x ./t.sh` makes it so, or start it with its interpreter: `git idd -- python3 ./t.sh`";
     place.check(&["./t.sh"], ERROR, &["error: the test command cannot be executed (exit code 126): ", text]);
+    place.check(&["mkae && ./test.sh"], ERROR, &["hint: there is no program `mkae` in PATH\n"]);
     place.check(&["test.sh", "x"], ERROR, &["hint: a program of the tree is named by its path: `./test.sh`\n"]);
     for word in ["./tests", "tests"] {
         place.check(

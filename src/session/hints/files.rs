@@ -3,6 +3,7 @@
 use crate::plural::count;
 use crate::session::hints::Scene;
 use crate::session::hints::text;
+use crate::session::hints::typed;
 use crate::session::hints::words;
 use crate::session::hold;
 use crate::session::plan::Plan;
@@ -65,8 +66,9 @@ pub fn missing_of_output(scene: &Scene<'_>) -> Option<String> {
 fn missing_of(scene: &Scene<'_>, words: Vec<&str>, why: &str) -> Option<String> {
     let path = words.into_iter().find_map(|word| lacked(scene, word))?;
     if locate::is_ignored(scene.location, &path, &scene.plan.commands.environment) {
-        return Some(product(scene.plan, scene.repository, &path, why));
+        return Some(product((scene.plan, scene.location, scene.repository), &path, why));
     }
+    let path = typed(&path, scene.location);
     let (name, hold) = (text(&path), text(&shell::quoted(&path)));
     Some(format!(
         "`{name}` is in your working tree, but in no checkout, because it is not committed; {why}. `--hold {hold}` puts \
@@ -94,21 +96,26 @@ fn lacked(scene: &Scene<'_>, word: &str) -> Option<Vec<u8>> {
 }
 
 /// The hint about a file that git ignores, and that only the working tree has.
-pub fn product(plan: &Plan, repository: &Repository, path: &[u8], why: &str) -> String {
-    let (name, hold) = (text(path), text(&shell::quoted(path)));
+pub fn product(place: (&Plan, &Location, &Repository), path: &[u8], why: &str) -> String {
+    let (plan, location, repository) = place;
+    let here = typed(path, location);
+    let (name, hold) = (text(&here), text(&shell::quoted(&here)));
     let lack = format!("`{name}` is in your working tree, but in no checkout, because git ignores it; {why}");
     if plan.commands.build.is_some() {
         return format!("{lack}. The build does not make it. `--hold {hold}` puts your copy into every revision.");
     }
-    let build = text(&shell::quoted(build_command(plan, repository, path).as_bytes()));
+    let build = match build_command(plan, repository, &here) {
+        Some(command) => text(&shell::quoted(command.as_bytes())),
+        None => "<command>".to_owned(),
+    };
     format!(
         "{lack}. `--build {build}` builds it in each; if no build makes it, `--hold {hold}` puts your copy into every \
          revision."
     )
 }
 
-/// The command that probably makes a product.
-fn build_command(plan: &Plan, repository: &Repository, path: &[u8]) -> &'static str {
+/// The command that probably makes a product (a path from the current directory).
+fn build_command(plan: &Plan, repository: &Repository, path: &[u8]) -> Option<&'static str> {
     let directory = text(path.split(|byte| *byte == b'/').next().unwrap_or_default());
     let has = |file: &str| {
         let path = plan.commands.directory.join(file);
@@ -116,7 +123,7 @@ fn build_command(plan: &Plan, repository: &Repository, path: &[u8]) -> &'static 
     };
     let of_directory = BUILDS.iter().find(|(file, _, products)| *products == directory && has(file));
     let any = || BUILDS.iter().find(|(file, _, products)| *products != "node_modules" && has(file));
-    of_directory.or_else(any).map_or("<command>", |(_, command, _)| command)
+    of_directory.or_else(any).map(|(_, command, _)| *command)
 }
 
 /// The hint about uncommitted changes of tracked files; `None` if there are none.
@@ -126,7 +133,12 @@ pub fn uncommitted(scene: &Scene<'_>, advice: &str) -> Option<String> {
     if changed.is_empty() {
         return None;
     }
-    let names = changed.iter().take(MAX_NAMES).map(|path| format!("`{}`", text(path))).collect::<Vec<_>>().join(", ");
+    let names = changed
+        .iter()
+        .take(MAX_NAMES)
+        .map(|path| format!("`{}`", text(&typed(path, scene.location))))
+        .collect::<Vec<_>>()
+        .join(", ");
     let more = match changed.len().saturating_sub(MAX_NAMES) {
         0 => String::new(),
         n_more => format!(" and {}", count(n_more, "more file")),

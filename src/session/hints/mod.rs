@@ -17,6 +17,7 @@ use crate::session::plan::Plan;
 use crate::world::repo::Repository;
 use crate::world::repo::locate::Location;
 use crate::world::run::classify::is_build_failure;
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 /// Where a hint is looked for.
@@ -73,7 +74,39 @@ pub fn reproduced(scene: &Scene<'_>) -> Vec<String> {
     of_runner.into_iter().chain(missing).chain(output::hints(scene.seen, false)).collect()
 }
 
+/// A path of the tree as it is typed in the current directory.
+fn typed(path: &[u8], location: &Location) -> Vec<u8> {
+    let prefix = location.prefix.as_os_str().as_bytes();
+    let prefix = prefix.strip_suffix(b"/").unwrap_or(prefix);
+    if prefix.is_empty() {
+        return path.to_vec();
+    }
+    if let Some(rest) = path.strip_prefix(prefix).and_then(|rest| rest.strip_prefix(b"/")) {
+        return rest.to_vec();
+    }
+    let n_up = prefix.split(|byte| *byte == b'/').count();
+    [b"../".repeat(n_up), path.to_vec()].concat()
+}
+
 /// Bytes of the repository for a sentence.
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_shown_as_it_is_typed() {
+        let location = |prefix: &str| Location {
+            git_directory: "/r/.git".into(),
+            common_directory: "/r/.git".into(),
+            top: Some("/r".into()),
+            prefix: prefix.into(),
+        };
+        assert_eq!(typed(b"a/t.sh", &location("")), b"a/t.sh");
+        assert_eq!(typed(b"a/b/t.sh", &location("a/")), b"b/t.sh");
+        assert_eq!(typed(b"t.sh", &location("a/b")), b"../../t.sh");
+    }
 }

@@ -3,6 +3,7 @@
 use crate::session::hints::files;
 use crate::session::hints::near::is_near_file;
 use crate::session::hints::text;
+use crate::session::hints::typed;
 use crate::session::hold;
 use crate::session::plan::Plan;
 use crate::world::files as disk;
@@ -11,6 +12,7 @@ use crate::world::repo::Repository;
 use crate::world::repo::graph;
 use crate::world::repo::locate;
 use crate::world::repo::locate::Location;
+use crate::world::run::toolchain;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -24,7 +26,11 @@ pub fn hint(plan: &Plan, location: &Location, repository: &Repository) -> Option
         let path = hold::inside(&program, location).filter(|path| !path.is_empty())?;
         let is_file = top.join(OsStr::from_bytes(&path)).is_file();
         let name = program.to_string_lossy();
-        return is_file.then(|| format!("a program of the tree is named by its path: `./{name}`"));
+        if is_file {
+            return Some(format!("a program of the tree is named by its path: `./{name}`"));
+        }
+        let is_missing = toolchain::is_missing(&plan.commands.environment, &name);
+        return is_missing.then(|| format!("there is no program `{name}` in PATH"));
     };
     let name = script.to_string_lossy();
     let path = hold::inside(&script, location).filter(|path| !path.is_empty())?;
@@ -45,13 +51,15 @@ pub fn hint(plan: &Plan, location: &Location, repository: &Repository) -> Option
         }
         Some(_) if !is_held && !graph::has_path(repository, plan.bad, &path) => {
             let is_ignored = locate::is_ignored(location, &path, &plan.commands.environment);
-            is_ignored.then(|| files::product(plan, repository, &path, "the test command names it"))
+            is_ignored.then(|| files::product((plan, location, repository), &path, "the test command names it"))
         }
         Some(_) => None,
         None if graph::has_path(repository, plan.bad, &path) => None,
         None => {
             let meant = nearest(&path, location, plan)?;
-            Some(format!("there is no `{name}`; did you mean `{}`?", as_typed(&meant, location)))
+            let meant = text(&typed(&meant, location));
+            let here = if meant.starts_with("../") { "" } else { "./" };
+            Some(format!("there is no `{name}`; did you mean `{here}{meant}`?"))
         }
     }
 }
@@ -98,20 +106,6 @@ fn nearest(path: &[u8], location: &Location, plan: &Plan) -> Option<Vec<u8>> {
     tracked.into_iter().find(|other| last(other) == name)
 }
 
-/// A path of the tree as it is typed in the current directory, with a slash.
-fn as_typed(path: &[u8], location: &Location) -> String {
-    let prefix = location.prefix.as_os_str().as_bytes();
-    let prefix = prefix.strip_suffix(b"/").unwrap_or(prefix);
-    if prefix.is_empty() {
-        return format!("./{}", text(path));
-    }
-    if let Some(rest) = path.strip_prefix(prefix).and_then(|rest| rest.strip_prefix(b"/")) {
-        return format!("./{}", text(rest));
-    }
-    let n_up = prefix.split(|byte| *byte == b'/').count();
-    format!("{}{}", "../".repeat(n_up), text(path))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -126,18 +120,5 @@ mod tests {
         ] {
             assert_eq!(interpreter(line.as_bytes()), expected);
         }
-    }
-
-    #[test]
-    fn a_path_is_shown_as_it_is_typed() {
-        let location = |prefix: &str| Location {
-            git_directory: "/r/.git".into(),
-            common_directory: "/r/.git".into(),
-            top: Some("/r".into()),
-            prefix: prefix.into(),
-        };
-        assert_eq!(as_typed(b"a/t.sh", &location("")), "./a/t.sh");
-        assert_eq!(as_typed(b"a/b/t.sh", &location("a/")), "./b/t.sh");
-        assert_eq!(as_typed(b"t.sh", &location("a/b")), "../../t.sh");
     }
 }
