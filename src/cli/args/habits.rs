@@ -166,7 +166,7 @@ fn has_revision(words: &[OsString]) -> bool {
         if !word.as_bytes().starts_with(b"-") {
             return true;
         }
-        if waits_for_value(&root, &word.to_string_lossy()) {
+        if waits_for_value(root.get_arguments(), &word.to_string_lossy()) {
             words.next();
         }
     }
