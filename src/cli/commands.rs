@@ -39,6 +39,7 @@ use crate::report::Status;
 use crate::report::Untrusted;
 use crate::report::escape::Terminal;
 use crate::report::explanation::Explained;
+use crate::report::forge::Forge;
 use crate::report::html;
 use crate::revision::CommitId;
 use crate::session::certificate;
@@ -393,7 +394,8 @@ fn report_as(
             report::json::write_explained(&report, &explanations(location, id, &report, console), &mut out)
         }
         ReportFormat::Markdown => {
-            report::markdown::write(&report, &test, &explanations(location, id, &report, console), &mut out)
+            let explanations = explanations(location, id, &report, console);
+            report::markdown::write(&report, (&test, forge(location).as_ref()), &explanations, &mut out)
         }
         ReportFormat::Github => report::github::write(&report, &test, &mut out),
         ReportFormat::Gitlab => report::gitlab::write(&report, &test, &mut out),
@@ -415,6 +417,13 @@ fn report_as(
     Ok(Answer::Page(out))
 }
 
+/// The forge of the remote `origin`, if it is known.
+fn forge(location: &Location) -> Option<Forge> {
+    // Without the repository, there are no links.
+    let user = private::open(&location.git_directory).ok()?;
+    Forge::of(&origin::address(&user)?)
+}
+
 /// The finding as a page.
 fn report_page(
     page: &PageArgs,
@@ -428,8 +437,15 @@ fn report_page(
     let story = story::read(location, id, &report, &explanations)?;
     let test = Untrusted::from(plan.order.command.to_line());
     let build = plan.order.test.build.map(|line| Untrusted::from(line.into_vec()));
-    let written =
-        html::Page { report: &report, test: &test, build: build.as_ref(), story: &story, explanations: &explanations };
+    let forge = forge(location);
+    let written = html::Page {
+        report: &report,
+        test: &test,
+        build: build.as_ref(),
+        story: &story,
+        explanations: &explanations,
+        forge: forge.as_ref(),
+    };
     let mut bytes = Vec::new();
     html::write(&written, &mut bytes)?;
     if page.file.as_ref().is_some_and(|file| file == "-") {

@@ -19,29 +19,43 @@ use crate::report::escape::Markdown;
 use crate::report::escape::Terminal;
 use crate::report::explanation::Explained;
 use crate::report::explanation::Explanation;
+use crate::report::forge::Forge;
 use crate::report::invariants::Invariants;
 use crate::report::invariants::Statement;
 use crate::report::outline::Entry;
 use crate::report::outline::outline;
+use crate::report::places;
+
+/// The maximum number of linked places of a change.
+const MAX_PLACES: usize = 10;
 
 /// The maximum number of printed lines of a chop.
 const MAX_LINES: usize = 20;
 
-/// Writes `report`; `test` is the test command of the hunt.
+/// Writes `report`.
 ///
+/// - `test`: the test command of the hunt.
+/// - `forge`: the forge to which commits and lines are linked.
 /// - `explanations`: the explanations of the failure.
-pub fn write(report: &Report, test: &Untrusted, explanations: &[Explained], out: &mut dyn Write) -> io::Result<()> {
-    headline(report, test, out)?;
-    facts(report, out)?;
+pub fn write(
+    report: &Report,
+    (test, forge): (&Untrusted, Option<&Forge>),
+    explanations: &[Explained],
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let linked = Linked { report, forge };
+    headline(&linked, test, out)?;
+    facts(&linked, out)?;
     let Changes { common, sufficient, necessary } = changes(report);
     if let Some(change) = common {
-        block("The change that breaks the test", change, out)?;
+        Linked::block("The change that breaks the test", change, &linked.places(change), out)?;
     }
     if let Some(change) = sufficient {
-        block("A minimal change that makes the test fail", change, out)?;
+        // In the last good commit with this change, its lines may have other numbers.
+        Linked::block("A minimal change that makes the test fail", change, "", out)?;
     }
     if let Some(change) = necessary {
-        block("A minimal change whose reversal makes it pass", change, out)?;
+        Linked::block("A minimal change whose reversal makes it pass", change, &linked.places(change), out)?;
     }
     for explained in explanations {
         match &explained.explanation {
@@ -81,10 +95,52 @@ fn changes(report: &Report) -> Changes<'_> {
     }
 }
 
-fn headline(report: &Report, test: &Untrusted, out: &mut dyn Write) -> io::Result<()> {
+/// A report whose commits are linked.
+struct Linked<'r> {
+    report: &'r Report,
+    forge: Option<&'r Forge>,
+}
+
+impl Linked<'_> {
+    /// Short id and subject of a commit.
+    fn named(&self, commit: &Commit) -> String {
+        let id = format!("`{}`", commit.commit.short());
+        format!("{} {}", link(id, self.forge.map(|forge| forge.commit(commit.commit))), Markdown.code(&commit.subject))
+    }
+
+    fn block(title: &str, change: &Change, places: &str, out: &mut dyn Write) -> io::Result<()> {
+        let doubt = if change.is_minimal { "" } else { ", perhaps not minimal" };
+        writeln!(out, "**{title}** ({}{doubt}){places}\n", count(change.lines, "line"))?;
+        writeln!(out, "{}", Markdown.block("diff", &change.patch))
+    }
+
+    /// Where a change stands in the first bad commit, with links; empty without a forge.
+    fn places(&self, change: &Change) -> String {
+        let (Some(forge), Some(first_bad)) = (self.forge, &self.report.first_bad) else { return String::new() };
+        let places = places::of_change(&change.patch);
+        let linked = places.iter().take(MAX_PLACES).map(|place| {
+            let line = place.lines.as_ref().map(|lines| lines.begin);
+            let name = line.map(|line| format!(":{line}")).unwrap_or_default();
+            let name = Markdown.code(&[place.file.as_bytes(), name.as_bytes()].concat().into());
+            link(name, Some(forge.file(first_bad.commit.commit, &place.file, line)))
+        });
+        let linked: Vec<String> = linked.collect();
+        if linked.is_empty() { String::new() } else { format!(" in {}", linked.join(", ")) }
+    }
+}
+
+fn link(text: String, address: Option<String>) -> String {
+    match address {
+        Some(address) => format!("[{text}]({address})"),
+        None => text,
+    }
+}
+
+fn headline(linked: &Linked<'_>, test: &Untrusted, out: &mut dyn Write) -> io::Result<()> {
+    let report = linked.report;
     match &report.first_bad {
         Some(first_bad) => {
-            let commit = named(&first_bad.commit);
+            let commit = linked.named(&first_bad.commit);
             writeln!(out, "### {} fails since {commit}\n", Markdown.code(test))?;
         }
         None => writeln!(out, "### {}: {}\n", Markdown.code(test), report.status.word().replace('_', " "))?,
@@ -96,7 +152,8 @@ fn headline(report: &Report, test: &Untrusted, out: &mut dyn Write) -> io::Resul
     }
 }
 
-fn facts(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+fn facts(linked: &Linked<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let report = linked.report;
     let mut rows = Vec::new();
     let commits = [
         ("first bad", report.first_bad.as_ref().map(|first_bad| &first_bad.commit)),
@@ -104,7 +161,7 @@ fn facts(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         ("tested at", report.bad.as_ref()),
     ];
     for (label, commit) in commits {
-        rows.extend(commit.map(|commit| (label, format!("{}, {}", named(commit), commit.date.day()))));
+        rows.extend(commit.map(|commit| (label, format!("{}, {}", linked.named(commit), commit.date.day()))));
     }
     rows.extend(report.first_bad.as_ref().map(|first_bad| ("author", Markdown.code(&first_bad.commit.author))));
     if let Some(signature) = &report.signature {
@@ -112,18 +169,12 @@ fn facts(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         rows.push(("failure", format!("{}{line}", signature.ending)));
     }
     for candidate in report.range.iter().flat_map(|range| &range.candidates) {
-        rows.push(("candidate", named(candidate)));
+        rows.push(("candidate", linked.named(candidate)));
     }
     rows.push(("cost", format!("{} of the test, {:.0} s", count(report.probes.run, "run"), report.seconds)));
     writeln!(out, "| | |\n|---|---|")?;
     rows.iter().try_for_each(|(label, value)| writeln!(out, "| {label} | {value} |"))?;
     writeln!(out)
-}
-
-fn block(title: &str, change: &Change, out: &mut dyn Write) -> io::Result<()> {
-    let doubt = if change.is_minimal { "" } else { ", perhaps not minimal" };
-    writeln!(out, "**{title}** ({}{doubt})\n", count(change.lines, "line"))?;
-    writeln!(out, "{}", Markdown.block("diff", &change.patch))
 }
 
 /// The chain, one link in each line.
@@ -249,10 +300,6 @@ fn trailer(commit: &Commit, out: &mut dyn Write) -> io::Result<()> {
     write!(out, "{}", Markdown.block("", &line.into()))
 }
 
-fn named(commit: &Commit) -> String {
-    format!("`{}` {}", commit.commit.short(), Markdown.code(&commit.subject))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -264,13 +311,25 @@ mod tests {
 
     fn explained(report: &Report, explanations: &[Explained]) -> String {
         let mut out = Vec::new();
-        write(report, &"./t.sh `x`".into(), explanations, &mut out).unwrap();
+        write(report, (&"./t.sh `x`".into(), None), explanations, &mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 
     #[test]
     fn a_finding_is_written_with_its_changes_and_a_trailer() {
         insta::assert_snapshot!(written(&samples::found()));
+    }
+
+    #[test]
+    fn commits_and_lines_are_linked_to_a_forge() {
+        let forge = Forge::of("https://github.com/o/r").unwrap();
+        let mut out = Vec::new();
+        write(&samples::found(), (&"./t.sh".into(), Some(&forge)), &[], &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        let id = "3".repeat(40);
+        let since = format!("fails since [`333333333333`](https://github.com/o/r/commit/{id}) `parse");
+        let place = format!("in [`src/parse.c:8`](https://github.com/o/r/blob/{id}/src/parse.c#L8)\n");
+        assert!(text.contains(&since) && text.contains(&place), "{text}");
     }
 
     #[test]

@@ -18,6 +18,8 @@ pub mod commit;
 
 pub mod explanation;
 
+pub mod forge;
+
 pub mod github;
 
 pub mod gitlab;

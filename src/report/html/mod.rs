@@ -32,11 +32,13 @@ use crate::report::Verified;
 use crate::report::base64;
 use crate::report::explanation::Explained;
 use crate::report::explanation::Explanation;
+use crate::report::forge::Forge;
 use crate::report::html::diff::Patch;
 use crate::report::html::history::Shown;
 use crate::report::html::markup::Markup;
 use crate::report::story::Story;
 use crate::report::summary;
+use crate::revision::CommitId;
 
 const STYLE: &str = include_str!("style.css");
 
@@ -58,6 +60,20 @@ pub struct Page<'p> {
     pub story: &'p Story,
     /// The explanations of the failure.
     pub explanations: &'p [Explained],
+    /// The forge to which commits are linked.
+    pub forge: Option<&'p Forge>,
+}
+
+impl Page<'_> {
+    /// The short id of a commit, linked to the forge.
+    fn id(&self, commit: CommitId, out: &mut Markup) {
+        match self.forge.map(|forge| forge.commit(commit)) {
+            Some(address) => out.element("a", &[("href", &address), ("rel", "noreferrer")], |out| {
+                out.leaf("code", &[], commit.short());
+            }),
+            None => out.leaf("code", &[], commit.short()),
+        }
+    }
 }
 
 /// Writes the file.
@@ -226,7 +242,7 @@ fn headline(page: &Page<'_>, out: &mut Markup) {
         match &report.first_bad {
             Some(first_bad) => {
                 out.words(" fails since ");
-                out.leaf("code", &[], first_bad.commit.commit.short());
+                page.id(first_bad.commit.commit, out);
             }
             None => out.words(&format!(": {}", report.status.word().replace('_', " "))),
         }
@@ -271,7 +287,7 @@ fn facts(page: &Page<'_>, out: &mut Markup) {
     for (label, commit) in commits {
         if let Some(commit) = commit {
             add(label, &mut |out| {
-                out.leaf("code", &[], commit.commit.short());
+                page.id(commit.commit, out);
                 out.words(" ");
                 out.line(&commit.subject);
             });
@@ -288,7 +304,7 @@ fn facts(page: &Page<'_>, out: &mut Markup) {
     }
     for candidate in report.range.iter().flat_map(|range| &range.candidates) {
         add("candidate", &mut |out| {
-            out.leaf("code", &[], candidate.commit.short());
+            page.id(candidate.commit, out);
             out.words(" ");
             out.line(&candidate.subject);
         });
@@ -457,7 +473,8 @@ mod tests {
         let (test, build) = (EVIL.into(), EVIL.into());
         let story = story(report);
         let mut out = Vec::new();
-        write(&Page { report, test: &test, build: Some(&build), story: &story, explanations }, &mut out).unwrap();
+        write(&Page { report, test: &test, build: Some(&build), story: &story, explanations, forge: None }, &mut out)
+            .unwrap();
         String::from_utf8(out).unwrap()
     }
 
@@ -527,12 +544,26 @@ mod tests {
     }
 
     #[test]
+    fn commits_are_linked_to_a_forge() {
+        let (report, test, story) = (samples::found(), Untrusted::from("./t.sh"), Story::default());
+        let forge = Forge::of("https://github.com/o/r");
+        let mut out = Vec::new();
+        let page =
+            Page { report: &report, test: &test, build: None, story: &story, explanations: &[], forge: forge.as_ref() };
+        write(&page, &mut out).unwrap();
+        let page = String::from_utf8(out).unwrap();
+        let link = format!("href=\"https://github.com/o/r/commit/{}\" rel=\"noreferrer\"", "3".repeat(40));
+        assert!(page.contains(&link), "{page}");
+    }
+
+    #[test]
     fn every_end_of_a_hunt_makes_a_page() {
         let ends = crate::report::status::TABLE.map(|row| Report::new(row.status, row.meaning));
         for report in ends.iter().chain([&samples::range(), &samples::never_passed(), &samples::error()]) {
             let (test, story) = ("./t.sh".into(), Story::default());
             let mut out = Vec::new();
-            write(&Page { report, test: &test, build: None, story: &story, explanations: &[] }, &mut out).unwrap();
+            write(&Page { report, test: &test, build: None, story: &story, explanations: &[], forge: None }, &mut out)
+                .unwrap();
             let page = String::from_utf8(out).unwrap();
             assert!(page.contains("<h1>") && page.ends_with("</html>\n"), "{:?}", report.status);
         }

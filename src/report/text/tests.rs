@@ -268,7 +268,7 @@ fn a_long_finding_fits_on_a_screen_and_says_what_is_left_out() {
 
     The change that breaks the test (2 lines):
       a.c:2
-      + call(0); long long long long long long long long long long long long long l…
+      + call(long long long long long long long long long long long long long long …
       ... 59 more rows (`git idd show --full`)
 
     repairs:   1 revision made testable
