@@ -244,7 +244,7 @@ fn hunt_with(
     let result = hunt::run(Task { plan, location, context, saved, interrupt, talk: &mut talk }, user);
     let announced = talk.announced;
     if let (Ok(_), Ok((finding, Some(_)))) = (&result, kept::newest_finding(location, None)) {
-        let said = format!("This hunt found nothing; the finding of the hunt {} is kept: `git idd show`.", finding.id);
+        let said = format!("This hunt has no finding; that of the hunt {} is kept: `git idd show`.", finding.id);
         console.progress().say(&said);
     }
     match (result, notice) {
@@ -528,6 +528,10 @@ fn apply(rung: Option<options::Rung>, kept: &Kept, location: &Location, context:
         }
     };
     let Some(fix) = fix else {
+        if !is_sought && report.first_bad.is_none() {
+            let message = format!("the hunt {id} found no commit that breaks the test, so there is no fix");
+            return Err(Failure::new(Status::Error, message).with_hint("`git idd show` says how it ended"));
+        }
         if !is_sought {
             return Err(Failure::new(Status::Error, format!("the hunt {id} has not looked for a fix yet"))
                 .with_hint(format!("`git idd resume --hunt {id} --until fix` looks for one")));

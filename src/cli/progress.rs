@@ -80,7 +80,7 @@ impl Talk for Progress {
         }
         match event {
             Event::Galloping { distance, .. } => {
-                self.begin(format!("Searching for a pass, {distance} back"));
+                self.begin(format!("Searching, {distance} back"));
             }
             Event::Weighing { likeliest, probability, .. } => {
                 let (likeliest, percent) = (likeliest.short(), (100.0 * probability).floor());
@@ -102,10 +102,13 @@ impl Talk for Progress {
             }
             Event::Reducing { what, n_units, n_total } => {
                 let counts = format!("{} run, {} cached", tally.n_runs(), tally.n_cached);
-                self.step(format!("Reducing {what}, {n_units} of {} left", count(n_total, "unit")), &counts);
+                if !self.is_terminal {
+                    self.line(&format!("Reducing {what}, {n_units} of {} left ({counts})", count(n_total, "unit")));
+                }
+                self.begin(format!("Reducing, {n_units} of {n_total} left"));
             }
             Event::Culprit { .. } => {
-                self.line("Found the first bad revision; testing it and the one before it in fresh checkouts.");
+                self.line("Found the first bad revision; testing it and its parent in fresh checkouts.");
             }
             Event::Proved { revision } => {
                 self.line(&format!("Proved the first bad commit, {}.", revision.short()));

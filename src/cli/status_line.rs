@@ -3,11 +3,8 @@
 
 use crate::report::text::rows;
 use crate::revision::CommitId;
-use indicatif::ProgressBar;
-use indicatif::ProgressState;
-use indicatif::ProgressStyle;
-use std::fmt;
 use std::io;
+use std::io::Write as _;
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::MutexGuard;
@@ -18,6 +15,9 @@ use std::time::Instant;
 
 /// The time between two drawings.
 const TICK: Duration = Duration::from_millis(500);
+
+/// Goes to the beginning of the row, and clears it.
+const CLEAR: &str = "\r\x1b[K";
 
 /// The columns of a terminal that does not say how many it has.
 const DEFAULT_COLUMNS: usize = 80;
@@ -47,51 +47,72 @@ pub struct Test {
 }
 
 /// The line.
-pub struct StatusLine {
-    bar: ProgressBar,
-    now: Arc<Mutex<Now>>,
+pub struct StatusLine(Arc<Mutex<Shown>>);
+
+/// What is on the terminal.
+struct Shown {
+    now: Now,
+    /// Whether it is drawn again.
+    is_on: bool,
 }
 
 impl StatusLine {
     /// A line in the last row of stderr, which is a terminal.
     pub fn new(now: Now) -> Self {
-        let now = Arc::new(Mutex::new(now));
-        let shown = Arc::clone(&now);
-        let row = move |_: &ProgressState, out: &mut dyn fmt::Write| {
-            let row = locked(&shown).row(Instant::now());
-            // In the last column, some terminals go to the next row. If it cannot be written, the line is empty.
-            let _ = out.write_str(&rows::cut(&row, Some(columns().saturating_sub(1))));
-        };
-        let style = ProgressStyle::with_template("{row}").unwrap_or_else(|_| ProgressStyle::default_spinner());
-        let bar = ProgressBar::new_spinner().with_style(style.with_key("row", row));
-        let weak = bar.downgrade();
-        // Without a thread, the line changes only with what is done.
-        let _ = thread::Builder::new().name("status".to_owned()).spawn(move || {
-            while let Some(bar) = weak.upgrade() {
-                bar.tick();
-                drop(bar);
+        let shown = Arc::new(Mutex::new(Shown { now, is_on: true }));
+        locked(&shown).draw();
+        let drawn = Arc::clone(&shown);
+        let draw = move || {
+            loop {
                 thread::sleep(TICK);
+                let shown = locked(&drawn);
+                if !shown.is_on {
+                    return;
+                }
+                shown.draw();
             }
-        });
-        Self { bar, now }
+        };
+        // Without a thread, the line changes only with what is done.
+        let _ = thread::Builder::new().name("status".to_owned()).spawn(draw);
+        Self(shown)
     }
 
     /// Changes the line.
     pub fn set(&self, now: Now) {
-        *locked(&self.now) = now;
-        self.bar.tick();
+        let mut shown = locked(&self.0);
+        shown.now = now;
+        shown.draw();
     }
 
     /// Does something while the line is not on the terminal.
     pub fn hidden<R>(&self, work: impl FnOnce() -> R) -> R {
-        self.bar.suspend(work)
+        let shown = locked(&self.0);
+        write(CLEAR);
+        let done = work();
+        shown.draw();
+        done
     }
 }
 
 impl Drop for StatusLine {
     fn drop(&mut self) {
-        self.bar.finish_and_clear();
+        locked(&self.0).is_on = false;
+        write(CLEAR);
     }
+}
+
+impl Shown {
+    fn draw(&self) {
+        // In the last column, some terminals go to the next row, and what a person types stands behind the line.
+        let columns = columns().saturating_sub(3);
+        write(&format!("{CLEAR}{}", rows::cut(&self.now.row(Instant::now()), Some(columns))));
+    }
+}
+
+/// Writes to stderr. Progress that cannot be written is no error.
+fn write(text: &str) {
+    let mut out = io::stderr().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
 /// The columns of stderr.
@@ -100,8 +121,8 @@ pub fn columns() -> usize {
     if columns == 0 { DEFAULT_COLUMNS } else { columns }
 }
 
-fn locked(now: &Mutex<Now>) -> MutexGuard<'_, Now> {
-    now.lock().unwrap_or_else(PoisonError::into_inner)
+fn locked(shown: &Mutex<Shown>) -> MutexGuard<'_, Shown> {
+    shown.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Now {

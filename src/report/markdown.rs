@@ -117,9 +117,9 @@ impl Linked<'_> {
     /// Where a change stands in the first bad commit, with links; empty without a forge.
     fn places(&self, change: &Change) -> String {
         let (Some(forge), Some(first_bad)) = (self.forge, &self.report.first_bad) else { return String::new() };
-        let places = places::of_change(&change.patch);
+        let places = places::in_first_bad(self.report, change);
         let linked = places.iter().take(MAX_PLACES).map(|place| {
-            let line = place.lines.as_ref().map(|lines| lines.begin);
+            let line = place.lines.as_ref().map(|lines| lines.begin).filter(|line| *line > 0);
             let name = line.map(|line| format!(":{line}")).unwrap_or_default();
             let name = Markdown.code(&[place.file.as_bytes(), name.as_bytes()].concat().into());
             link(name, Some(forge.file(first_bad.commit.commit, &place.file, line)))

@@ -1,5 +1,6 @@
 //! The places of a finding in a checkout: the lines that a patch replaces there, and their replacements.
 
+use crate::report::Change;
 use crate::report::Report;
 use crate::report::Untrusted;
 use crate::revision::CommitId;
@@ -25,7 +26,7 @@ pub struct Place {
 /// A run of lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lines {
-    /// The first line, from 1. For an empty run, the line before which `instead` is inserted.
+    /// The first line, from 1; 0 if it is not known. For an empty run, the line before which `instead` is inserted.
     pub begin: u64,
     /// Number of lines; 0 for an insertion.
     pub count: u64,
@@ -61,9 +62,23 @@ pub fn places(report: &Report) -> Option<Places> {
     Some(Places { commit, places: of_patch(&change.patch, Side::Newer) })
 }
 
-/// The places of a change in its newer version; what replaces them is the older one.
-pub fn of_change(patch: &Untrusted) -> Vec<Place> {
-    of_patch(patch, Side::Newer)
+/// The places of a change in the first bad commit; what replaces them is the older version. A place that the necessary
+/// change does not have has the line 0: of others, only the lines in the last good commit with the change are known.
+pub fn in_first_bad(report: &Report, change: &Change) -> Vec<Place> {
+    let necessary = report.change.necessary.as_ref();
+    let there = necessary.map(|change| of_patch(&change.patch, Side::Newer)).unwrap_or_default();
+    let mut places = of_patch(&change.patch, Side::Newer);
+    for place in &mut places {
+        let Some(lines) = &mut place.lines else { continue };
+        let is_same = |other: &&Place| {
+            let other_lines = other.lines.as_ref();
+            other.file == place.file
+                && other_lines.is_some_and(|other| (&other.text, &other.instead) == (&lines.text, &lines.instead))
+        };
+        let found = there.iter().find(is_same).and_then(|found| found.lines.as_ref());
+        lines.begin = found.map_or(0, |found| found.begin);
+    }
+    places
 }
 
 fn of_patch(patch: &Untrusted, side: Side) -> Vec<Place> {

@@ -371,7 +371,7 @@ impl Page<'_> {
     fn notes(&mut self) -> io::Result<()> {
         let report = self.report;
         let style = self.look.style;
-        let advice = advice(report.status);
+        let advice = next_step(report);
         if !report.notes.is_empty() || advice.is_some() {
             writeln!(self.out)?;
         }
@@ -507,7 +507,17 @@ fn shown_as(outcome: Outcome) -> String {
     }
 }
 
-/// The next step for the user.
+/// The next step for the user, unless the error or a note names one.
+fn next_step(report: &Report) -> Option<&'static str> {
+    let names_one = |text: &Untrusted| {
+        let text = String::from_utf8_lossy(text.as_bytes());
+        text.contains("`--") || text.contains("`git ") || text.contains("`chmod ")
+    };
+    let has_hint = report.error.as_ref().is_some_and(|error| error.hint.is_some());
+    advice(report.status).filter(|_| !has_hint && !report.notes.iter().any(names_one))
+}
+
+/// The usual next step.
 fn advice(status: Status) -> Option<&'static str> {
     Some(match status {
         Status::Found | Status::Error | Status::Usage => return None,

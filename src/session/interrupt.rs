@@ -10,9 +10,16 @@ use signal_hook::consts::SIGQUIT;
 use signal_hook::consts::SIGTERM;
 use signal_hook::consts::SIGTSTP;
 use signal_hook::consts::SIGXFSZ;
+use std::io::Read as _;
+use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::Duration;
+
+/// git sends on to its command what the terminal has sent to both, so one Ctrl-C arrives twice within this time.
+const ECHO: Duration = Duration::from_millis(300);
 
 /// The signals.
 const SIGNALS: [i32; 4] = [SIGINT, SIGTERM, SIGHUP, SIGQUIT];
@@ -46,18 +53,33 @@ pub fn on_suspend() -> Result<Arc<AtomicBool>, Failure> {
 pub struct Interrupt(pub Arc<AtomicBool>);
 
 impl Interrupt {
-    /// Installs the signal handlers. The second signal ends the program at once; stored data are consistent at any
-    /// time.
+    /// Installs the signal handlers. A second signal, if it is no echo of the first one, ends the program at once; stored
+    /// data are consistent at any time.
     pub fn register() -> Result<Self, Failure> {
         let interrupt = Arc::new(AtomicBool::new(false));
         // Without a handler, a limit on the size of files would kill the program; with one the write fails, and is
         // reported.
         let handled = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
         handled?;
+        let (mut told, teller) = UnixStream::pair()?;
+        let is_next_the_end = Arc::new(AtomicBool::new(false));
         for signal in SIGNALS {
-            let conditional = signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&interrupt));
+            let conditional =
+                signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&is_next_the_end));
             conditional?;
             signal_hook::flag::register(signal, Arc::clone(&interrupt))?;
+            signal_hook::low_level::pipe::register(signal, teller.try_clone()?)?;
+        }
+        let is_end = Arc::clone(&is_next_the_end);
+        let patient = move || {
+            if told.read(&mut [0]).is_ok() {
+                thread::sleep(ECHO);
+                is_end.store(true, Ordering::Relaxed);
+            }
+        };
+        if thread::Builder::new().name("interrupt".to_owned()).spawn(patient).is_err() {
+            // Without a thread to wait, the first signal is the end.
+            is_next_the_end.store(true, Ordering::Relaxed);
         }
         Ok(Self(interrupt))
     }

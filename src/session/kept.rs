@@ -103,7 +103,7 @@ pub fn newest_finding(location: &Location, named: Option<&str>) -> Result<(Kept,
     let Some(finding) = older.find(Kept::is_finding) else { return newest.map(|kept| (kept, None)) };
     let what = match newest {
         Ok(newest) => {
-            format!("the newer hunt {} found nothing ({})", newest.id, newest.state(location).unwrap_or_default())
+            format!("the newer hunt {} has no finding ({})", newest.id, newest.state(location).unwrap_or_default())
         }
         Err(_) => "a newer hunt cannot be read".to_owned(),
     };
@@ -280,14 +280,14 @@ mod tests {
             &[("a", Some(("found", true))), ("b", Some(("never_passed", false)))],
             "a",
             Some(
-                "This is the finding of the hunt a; the newer hunt b found nothing (never_passed). `git idd list` lists them.",
+                "This is the finding of the hunt a; the newer hunt b has no finding (never_passed). `git idd list` lists them.",
             ),
         );
         check(
             &[("a", Some(("unported", true))), ("b", Some(("bad_passes", false))), ("c", None)],
             "a",
             Some(
-                "This is the finding of the hunt a; the newer hunt c found nothing (stopped). `git idd list` lists them.",
+                "This is the finding of the hunt a; the newer hunt c has no finding (stopped). `git idd list` lists them.",
             ),
         );
         // Interrupted once the first bad commit was proved.

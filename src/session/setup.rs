@@ -6,6 +6,7 @@
 
 use std::ffi::OsStr;
 use std::io;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::path::PathBuf;
 
@@ -14,6 +15,7 @@ use crate::session::context::Context;
 use crate::session::failure::Failure;
 use crate::world::files;
 use crate::world::process;
+use crate::world::process::shell;
 use crate::world::run::toolchain;
 
 /// The name of the program as git searches it.
@@ -172,9 +174,9 @@ pub fn remains(part: Part, path: &Path, context: &Context) -> Option<String> {
             else {
                 return Some("`man` is not installed: read the manual with `git idd help`.".to_owned());
             };
-            let top = directory.parent().unwrap_or(directory).display();
+            let top = shell_word(directory.parent().unwrap_or(directory));
             let is_found = answer.code == Some(0) && !answer.stdout.is_empty();
-            let line = || format!("so that man finds the page, add to ~/.profile: export MANPATH=\"{top}:$MANPATH\"");
+            let line = || format!("so that man finds the page, add to ~/.profile: export MANPATH={top}:\"$MANPATH\"");
             (!is_found).then(line)
         }
         Part::Zsh => {
@@ -186,11 +188,19 @@ pub fn remains(part: Part, path: &Path, context: &Context) -> Option<String> {
                 return None;
             }
             let start = context.variable("ZDOTDIR").or_else(|| context.variable("HOME"))?;
-            let start = files::bytes(&Path::new(&start).join(".zshrc")).unwrap_or_default();
+            let start = Path::new(&start).join(".zshrc");
+            // Reading a pipe would not end.
+            let start = if start.is_file() { files::bytes(&start).unwrap_or_default() } else { Vec::new() };
             let is_named = String::from_utf8_lossy(&start).contains("/zsh/site-functions");
-            let line = || format!("for zsh, add to ~/.zshrc before `compinit`: fpath=({} $fpath)", directory.display());
+            let line =
+                || format!("for zsh, add to ~/.zshrc before `compinit`: fpath=({} $fpath)", shell_word(directory));
             (!is_named).then(line)
         }
         Part::Bash | Part::Fish => None,
     }
+}
+
+/// A path as a word for the shell.
+fn shell_word(path: &Path) -> String {
+    String::from_utf8_lossy(&shell::quoted(path.as_os_str().as_bytes())).into_owned()
 }

@@ -48,7 +48,7 @@ fn journal(fixture: &Fixture) -> Vec<u8> {
 fn a_journal_of_format_1_is_read_by_every_command() {
     let fixture = with_journal("found.log");
     let before = journal(&fixture);
-    let (shown, _) = run(&fixture, &["show"], 0);
+    let (shown, _) = run(&fixture, &["show", "--full"], 0);
     assert!(shown.contains("Raise the limit") && shown.contains("-limit=1\n+limit=2\n"), "{shown}");
     let (status, _) = run(&fixture, &["status"], 0);
     assert!(status.contains("state:     found\n") && status.contains("revisions: 1 pass, 2 fail, 0 unresolved\n"));
@@ -106,7 +106,7 @@ fn after_three_hunts_of_which_one_failed_each_is_found_again() {
     assert_eq!(fixture.report(&["--until", "commit", "grep name=a limits"]).status, Status::Found);
     let refs = fixture.sh("git for-each-ref refs/worktree");
     let (_, said) = run(&fixture, &["grep never limits"], 7);
-    assert!(said.contains("This hunt found nothing; the finding of the hunt m"), "{said}");
+    assert!(said.contains("This hunt has no finding; that of the hunt m"), "{said}");
 
     let hunts = list(&fixture);
     let [(never, third), (_, second), (first, line)] = &hunts[..] else { panic!("{hunts:?}") };
@@ -123,13 +123,13 @@ fn after_three_hunts_of_which_one_failed_each_is_found_again() {
     assert_eq!(fixture.sh("git for-each-ref refs/worktree"), refs);
     let (shown, said) = run(&fixture, &["show"], 0);
     assert!(shown.contains("Rename it"), "{shown}");
-    assert!(said.contains(&format!("the newer hunt {never} found nothing (never_passed). `git idd list` ")), "{said}");
+    assert!(said.contains(&format!("the newer hunt {never} has no finding (never_passed). `git idd list` ")), "{said}");
     assert_eq!(said.lines().count(), 1, "{said}");
-    let (shown, said) = run(&fixture, &["show", "--hunt", first], 0);
+    let (shown, said) = run(&fixture, &["show", "--full", "--hunt", first], 0);
     assert!(shown.contains("-limit=1\n+limit=2\n") && said.is_empty(), "{shown}{said}");
     let abbreviated =
         (1..9).map(|n| &first[..n]).find(|name| hunts.iter().filter(|it| it.0.starts_with(name)).count() == 1);
-    assert_eq!(run(&fixture, &["show", "--hunt", abbreviated.unwrap()], 0).0, shown);
+    assert_eq!(run(&fixture, &["show", "--full", "--hunt", abbreviated.unwrap()], 0).0, shown);
     assert!(run(&fixture, &["report", "--hunt", first], 0).0.contains("Raise the limit"));
     assert!(run(&fixture, &["log", "--hunt", first], 0).0.contains("first bad commit: ["));
     assert!(run(&fixture, &["log"], 0).0.lines().all(|line| line.starts_with("fail: [")));

@@ -78,6 +78,8 @@ fn explain_of_another_test_builds_as_the_last_hunt_did_and_a_report_says_who_lac
     let place = repository();
     let (said, complaint, code) = idd(place.path(), &["--quiet", "--build", "cc -o a a.c", "--", "./test.sh"]);
     assert_eq!(code, Some(0), "{said}{complaint}");
+    assert!(said.contains("\nheld:      test.sh, as now, in every revision\n"), "{said}");
+    let (said, ..) = idd(place.path(), &["show", "--full"]);
     assert!(said.contains("\n  test.sh (neither the last good nor the first bad commit has it)\n"), "{said}");
     let test = "./a; test $? = 0";
     let (said, complaint, code) = idd(place.path(), &["explain", "--bad", "HEAD", "--good", "HEAD~1", "--", test]);

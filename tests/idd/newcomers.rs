@@ -204,7 +204,7 @@ fn a_test_that_is_not_executable_a_directory_or_mistyped_is_answered_with_what_t
     place.write("t.sh", "#!/usr/bin/env python3\nexit(1)\n");
     place.write("tests/unit.sh", "exit 1\n");
     place.commit("Add tests");
-    let text = "hint: `./t.sh` is not executable: `chmod +x ./t.sh` makes it so, or start it with its interpreter: `git idd -- python3 ./t.sh`";
+    let text = "hint: `./t.sh` is not executable: `chmod +x ./t.sh` makes it so, or start it with its interpreter, as `python3 ./t.sh`";
     place.check(&["./t.sh"], ERROR, &["error: the test command cannot be executed (exit code 126): ", text]);
     place.check(&["mkae && ./test.sh"], ERROR, &["hint: there is no program `mkae` in PATH\n"]);
     place.check(&["test.sh", "x"], ERROR, &["hint: a program of the tree is named by its path: `./test.sh`\n"]);

@@ -165,7 +165,6 @@ fn a_detached_head_a_dirty_tree_and_operations_under_way_stay_as_they_are() {
 fn a_command_that_cannot_be_run_is_an_error_with_a_hint() {
     let fixture = Fixture::of(&format!("echo exit 1 > plain.txt\n{HISTORY}"));
     check_error(&fixture, &["--", "no-such-program", "x"], 129, "neither a subcommand nor a program");
-    check_error(&fixture, &["run", "--help"], 129, "`run` is neither");
     assert!(!fixture.repo().join(".git/idd").exists(), "nothing was made");
     check_error(&fixture, &["--build", "true", "--", "no-such-program", "x"], 1, "exit code 127");
     check_error(&fixture, &["./no-such-test"], 1, "exit code 127");

@@ -54,7 +54,7 @@ fn artifact_of_the_same_bytes_is_not_tested_again_and_the_finding_is_the_same() 
         "{:?}",
         spared.probes
     );
-    let said = String::from_utf8(fixture.run(&["show"]).stdout).unwrap();
+    let said = String::from_utf8(fixture.run(&["show", "--full"]).stdout).unwrap();
     assert!(said.contains("not tested again, byte for byte as before"), "{said}");
     assert_eq!(fixture.state(), before);
 }

@@ -72,7 +72,7 @@ const WORDS: [Word; 11] = [
     },
     Word {
         name: "view",
-        is_always: false,
+        is_always: true,
         message: "`view` has another name here",
         hint: |_| "`git idd log` prints the tested revisions, `git idd report --open` shows the finding".to_owned(),
     },
@@ -135,11 +135,10 @@ pub fn understood(words: Words) -> Result<(Words, Vec<String>), Complaint> {
         return Err(("`run` is not needed, and the test command is empty".to_owned(), hint.to_owned()));
     }
     if first == "run" {
-        let said = format!(
-            "`run` is not needed: the test is `{}`. (`git idd -- run` runs a program of this name.)",
-            typed(rest)
-        );
         let begin = rest.first().is_some_and(|word| !word.as_bytes().starts_with(b"-"));
+        // Options of `git idd` may follow, as after `git bisect run`.
+        let test = if begin { format!(": the test is `{}`", typed(rest)) } else { String::new() };
+        let said = format!("`run` is not needed{test}. (`git idd -- run` runs a program of this name.)");
         let mut meant = words.given();
         // The program's own name is in front; `--` keeps a test from being read as a subcommand.
         let place = 1 + words.n_options;

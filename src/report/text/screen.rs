@@ -188,14 +188,14 @@ impl Screen<'_> {
         let Some((title, change)) = headline(&self.report.change) else { return Vec::new() };
         let doubt = if change.is_minimal { "" } else { ", perhaps not minimal" };
         let mut rows = vec![self.heading(&format!("{title} ({}{doubt})", text::share(self.report, change)))];
-        rows.extend(places::of_change(&change.patch).iter().flat_map(|place| self.place(place)));
+        rows.extend(places::in_first_bad(self.report, change).iter().flat_map(|place| self.place(place)));
         rows
     }
 
     fn place(&self, place: &Place) -> Vec<String> {
         let file = Terminal.line(&place.file);
         let Some(lines) = &place.lines else { return vec![format!("  {file}: no change of lines")] };
-        let at = format!("{file}:{}", lines.begin);
+        let at = if lines.begin == 0 { file } else { format!("{file}:{}", lines.begin) };
         let mut rows = vec![format!("  {}", self.look.style.paint(Role::Hunk, at))];
         let margin = margin(lines);
         for (side, sign, role) in [(&lines.instead, '-', Role::Removed), (&lines.text, '+', Role::Added)] {
@@ -287,8 +287,7 @@ impl Screen<'_> {
         let report = self.report;
         let label = self.look.style.paint(Role::Heading, "next:").to_string() + " ";
         if !text::is_found(report.status) || report.status == Status::Culprit {
-            return text::advice(report.status)
-                .map_or_else(Vec::new, |said| rows::broken(&label, said, self.look.columns));
+            return text::next_step(report).map_or_else(Vec::new, |said| rows::broken(&label, said, self.look.columns));
         }
         let mut commands = Vec::new();
         if report.fix.as_ref().is_some_and(|fix| fix.complete) && report.status == Status::Found {
@@ -300,10 +299,10 @@ impl Screen<'_> {
             commands.push(("git idd explain", "tell how these lines lead to the failure"));
         }
         if report.hunt.is_some() {
-            let what = if report.status == Status::Unported {
-                "the reversals that were tried, and the evidence"
-            } else {
-                "the fix, the evidence and the cost in full"
+            let what = match (report.status, &report.fix) {
+                (Status::Unported, _) => "the reversals that were tried, and the evidence",
+                (_, Some(_)) => "the fix, the evidence and the cost in full",
+                (_, None) => "the evidence and the cost in full",
             };
             commands.push((FULL, what));
         }

@@ -267,7 +267,7 @@ fn a_long_finding_fits_on_a_screen_and_says_what_is_left_out() {
       ... 19 more rows (`git idd show --full`)
 
     The change that breaks the test (2 lines):
-      a.c:2
+      a.c
       + call(long long long long long long long long long long long long long long …
       ... 59 more rows (`git idd show --full`)
 

@@ -102,15 +102,15 @@ pub fn product(place: (&Plan, &Location, &Repository), path: &[u8], why: &str) -
     let (name, hold) = (text(&here), text(&shell::quoted(&here)));
     let lack = format!("`{name}` is in your working tree, but in no checkout, because git ignores it; {why}");
     if plan.commands.build.is_some() {
-        return format!("{lack}. The build does not make it. `--hold {hold}` puts your copy into every revision.");
+        return format!("{lack}. The build that was given did not make it.");
     }
     let build = match build_command(plan, repository, &here) {
         Some(command) => text(&shell::quoted(command.as_bytes())),
         None => "<command>".to_owned(),
     };
     format!(
-        "{lack}. `--build {build}` builds it in each; if no build makes it, `--hold {hold}` puts your copy into every \
-         revision."
+        "{lack}. `--build {build}` builds it in each. If no source makes it, `--hold {hold}` puts your copy into every \
+         revision, so that all of them are tested with it."
     )
 }
 
@@ -214,7 +214,12 @@ fn script(plan: &Plan, location: &Location) -> Option<(String, String)> {
         Some(path) => location.top.as_ref()?.join(OsStr::from_bytes(&path)),
         None => Path::new(&script).to_owned(),
     };
-    let bytes = disk::bytes_up_to(&place, MAX_SCRIPT).ok().filter(|bytes| !bytes.contains(&0))?;
+    // Reading a pipe would not end.
+    let bytes = place
+        .is_file()
+        .then(|| disk::bytes_up_to(&place, MAX_SCRIPT).ok())
+        .flatten()
+        .filter(|bytes| !bytes.contains(&0))?;
     Some((script.to_string_lossy().into_owned(), text(&bytes)))
 }
 

@@ -8,6 +8,7 @@ use crate::session::hold;
 use crate::session::plan::Plan;
 use crate::world::files as disk;
 use crate::world::files::OnDisk;
+use crate::world::process::shell;
 use crate::world::repo::Repository;
 use crate::world::repo::graph;
 use crate::world::repo::locate;
@@ -43,11 +44,14 @@ pub fn hint(plan: &Plan, location: &Location, repository: &Repository) -> Option
         Some(OnDisk::File { is_executable: false, bytes })
             if is_held || graph::has_path(repository, plan.bad, &path) =>
         {
-            let interpreter = interpreter(&bytes);
-            Some(format!(
-                "`{name}` is not executable: `chmod +x {name}` makes it so, or start it with its interpreter: `git idd \
-                 -- {interpreter} {name}`"
-            ))
+            let word = text(&shell::quoted(script.as_os_str().as_bytes()));
+            let start = interpreter(&bytes).map(|interpreter| {
+                format!(
+                    ", or start it with its interpreter, as `{} {word}`",
+                    text(&shell::quoted(interpreter.as_bytes()))
+                )
+            });
+            Some(format!("`{name}` is not executable: `chmod +x {word}` makes it so{}", start.unwrap_or_default()))
         }
         Some(_) if !is_held && !graph::has_path(repository, plan.bad, &path) => {
             let is_ignored = locate::is_ignored(location, &path, &plan.commands.environment);
@@ -81,13 +85,15 @@ pub fn is_absent(plan: &Plan, location: &Location, repository: &Repository) -> b
     path.is_some_and(|path| !is_there(&path))
 }
 
-/// The interpreter that the first line of a script names.
-fn interpreter(bytes: &[u8]) -> String {
-    let first = text(bytes.split(|byte| *byte == b'\n').next().unwrap_or_default());
+/// The interpreter that the first line of a script names, `sh` without such a line; `None` for what is no script.
+fn interpreter(bytes: &[u8]) -> Option<String> {
+    let first = str::from_utf8(bytes.split(|byte| *byte == b'\n').next()?).ok()?;
     let mut words = first.strip_prefix("#!").unwrap_or("sh").split_whitespace();
-    let program = words.next().unwrap_or("sh");
-    let program = if program.ends_with("/env") { words.next().unwrap_or("sh") } else { program };
-    program.rsplit('/').next().unwrap_or("sh").to_owned()
+    let program = words.next()?;
+    // `env` may have options and assignments before the program.
+    let mut others = words.skip_while(|word| word.starts_with('-') || word.contains('='));
+    let program = if program.ends_with("/env") { others.next()? } else { program };
+    program.rsplit('/').next().map(str::to_owned)
 }
 
 /// The file that a path probably means: one of its directory, else a tracked one with the same name.
@@ -118,7 +124,7 @@ mod tests {
             ("#! /usr/bin/perl -w", "perl"),
             ("echo x\n", "sh"),
         ] {
-            assert_eq!(interpreter(line.as_bytes()), expected);
+            assert_eq!(interpreter(line.as_bytes()).as_deref(), Some(expected));
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The failing tests that known test runners name.
 
+use crate::world::process::shell;
 use regex::Regex;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -10,8 +11,10 @@ struct Runner {
     failing: &'static str,
     /// What shows that other tests ran, too: a match, or a number above 1 in its first group.
     others: &'static str,
-    /// The command that runs one test, with `{}` in place of its name; what else helps if there is none.
+    /// The command that runs one test, with `{}` in place of a word for the shell.
     alone: &'static str,
+    /// How this word begins and ends, if it is a pattern: the name stands between them.
+    around: Option<(&'static str, &'static str)>,
 }
 
 const RUNNERS: [Runner; 6] = [
@@ -19,44 +22,50 @@ const RUNNERS: [Runner; 6] = [
         failing: r"(?m)^(?:FAILED|ERROR) (\S+\.py(?:::[\w\[\]./-]+)+)",
         others: r"(?m)\b\d+ passed\b.* in [\d.]+s",
         alone: "`git idd -- pytest {}`",
+        around: None,
     },
     Runner {
         failing: r"(?m)^test ([\w:]+)(?: - should panic)? \.\.\. FAILED$",
         others: r"(?m)^test [\w:]+ \.\.\. ok$",
         alone: "`git idd -- cargo test {} -- --exact`",
+        around: None,
     },
     Runner {
         failing: r"(?m)^--- FAIL: (\w+) \(",
         others: r"(?m)^(?:ok  \t|--- PASS: )",
-        alone: "`git idd -- go test -run '^{}$' ./...`",
+        alone: "`git idd -- go test -run {} ./...`",
+        around: Some(("^", "$")),
     },
     Runner {
         failing: r"The following tests FAILED:\s+\d+ - (\S+) \(",
         others: r"tests failed out of (\d+)",
-        alone: "`git idd` with `ctest -R '^{}$'`",
+        alone: "`git idd` with `ctest -R {}`",
+        around: Some(("^", "$")),
     },
     Runner {
         failing: r"(?m)^\[ERROR\] +(\w+\.\w+):\d+",
         others: r"(?m)Tests run: (\d+), Failures: ",
         alone: "`git idd -- mvn test -Dtest={}`",
+        around: None,
     },
     Runner {
         failing: r"(?m)^(\S+\.t) +\(Wstat: ",
         others: r"(?m)^Files=(\d+), Tests=",
         alone: "`git idd -- prove {}`",
+        around: None,
     },
 ];
 
-/// The protocol of TAP alone names no way to run one test.
-const TAP: (&str, &str) = (r"(?m)^not ok \d+ (?:- )?([^#\s][^#\n]*)", r"(?m)^ok \d+");
+/// The protocol of TAP alone names no way to run one test. What follows a `#` is a directive: such a test may fail.
+const TAP: (&str, &str) = (r"(?m)^not ok \d+ (?:- )?([^#\s][^#\n]*)$", r"(?m)^ok \d+");
 
 /// The sentence about the first failing test that the output names, if other tests ran, too.
 ///
 /// - `command`: the test command; a test that it names already is no news.
 pub fn hint(output: &str, command: &str) -> Option<String> {
-    static COMPILED: LazyLock<Vec<(Regex, Regex, &str)>> = LazyLock::new(|| {
+    static COMPILED: LazyLock<Vec<(Regex, Regex, &Runner)>> = LazyLock::new(|| {
         let compile = |pattern| Regex::new(pattern).expect("a valid pattern");
-        RUNNERS.iter().map(|runner| (compile(runner.failing), compile(runner.others), runner.alone)).collect()
+        RUNNERS.iter().map(|runner| (compile(runner.failing), compile(runner.others), runner)).collect()
     });
     static TAP_COMPILED: LazyLock<(Regex, Regex)> = LazyLock::new(|| {
         let compile = |pattern| Regex::new(pattern).expect("a valid pattern");
@@ -80,7 +89,7 @@ pub fn hint(output: &str, command: &str) -> Option<String> {
         };
         format!("The failing test is `{}`; {others}. {alone}.", names[0])
     };
-    for (failing, others, alone) in COMPILED.iter() {
+    for (failing, others, Runner { alone, around, .. }) in COMPILED.iter() {
         let names = names(failing);
         if let Some(name) = names.first()
             && (names.len() > 1 || have_run(others))
@@ -90,14 +99,25 @@ pub fn hint(output: &str, command: &str) -> Option<String> {
             if command.contains(last) {
                 return None;
             }
-            return Some(said(&names, &format!("{} hunts it alone", alone.replace("{}", &name))));
+            let word = around.map(|(begin, end)| format!("{begin}{}{end}", regex::escape(&name)));
+            let word = quoted(&word.unwrap_or(name));
+            return Some(said(&names, &format!("{} hunts it alone", alone.replace("{}", &word))));
         }
     }
     let names = names(&TAP_COMPILED.0);
     let name = names.first()?;
-    let pattern = format!("^not ok .*{}", regex::escape(name)).replace('\'', ".");
-    (names.len() > 1 || have_run(&TAP_COMPILED.1))
-        .then(|| said(&names, &format!("`--match '{pattern}'` hunts it alone")))
+    let pattern = quoted(&format!("^not ok [0-9]+ (- )?{}\\s*$", regex::escape(name)));
+    // What was not UTF-8 is not found again by these words.
+    let is_whole = !name.contains(char::REPLACEMENT_CHARACTER);
+    (is_whole && (names.len() > 1 || have_run(&TAP_COMPILED.1)))
+        .then(|| said(&names, &format!("`--match {pattern}` hunts it alone")))
+}
+
+/// A word for the shell: the output of a test may contain anything.
+fn quoted(word: &str) -> String {
+    let is_plain = shell::quoted(word.as_bytes()) == word.as_bytes();
+    // One pair of quotes is easier to read than what quotes as little as can be.
+    if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
 #[cfg(test)]
@@ -113,7 +133,7 @@ mod tests {
     fn the_first_failing_test_is_named_with_the_command_that_runs_it() {
         check(
             "FAILED tests/test_a.py::T::test_b[1-2] - assert 1 == 2\n=== 1 failed, 4 passed in 0.03s ===\n",
-            "The failing test is `tests/test_a.py::T::test_b[1-2]`; other tests pass. `git idd -- pytest tests/test_a.py::T::test_b[1-2]` hunts it alone.",
+            "The failing test is `tests/test_a.py::T::test_b[1-2]`; other tests pass. `git idd -- pytest 'tests/test_a.py::T::test_b[1-2]'` hunts it alone.",
         );
         check(
             "test a::b ... ok\ntest a::c ... FAILED\n",
@@ -129,15 +149,27 @@ mod tests {
         );
         check(
             "[ERROR] Failures:\n[ERROR]   FooTest.bar:12 expected: <1> but was: <2>\n[ERROR] Tests run: 3, Failures: 1, Errors: 0\n",
-            "The failing test is `FooTest.bar`; other tests pass. `git idd -- mvn test -Dtest=FooTest#bar` hunts it alone.",
+            "The failing test is `FooTest.bar`; other tests pass. `git idd -- mvn test -Dtest='FooTest#bar'` hunts it alone.",
         );
         check(
             "t/a.t (Wstat: 256 Tests: 2 Failed: 1)\nFiles=2, Tests=4, 0 wallclock secs\n",
             "The failing test is `t/a.t`; other tests pass. `git idd -- prove t/a.t` hunts it alone.",
         );
         check(
-            "1..2\nok 1 - load\nnot ok 2 - it's (1) # TODO\n",
-            "The failing test is `it's (1)`; other tests pass. `--match '^not ok .*it.s \\(1\\)'` hunts it alone.",
+            "1..2\nok 1 - load\nnot ok 2 - later # TODO\nnot ok 3 - its (1)\n",
+            "The failing test is `its (1)`; other tests pass. `--match '^not ok [0-9]+ (- )?its \\(1\\)\\s*$'` hunts it alone.",
+        );
+    }
+
+    #[test]
+    fn a_name_is_a_word_for_the_shell_whatever_it_contains() {
+        check(
+            "FAILED a$(id).py::bad - x\n=== 1 failed, 4 passed in 0.03s ===\n",
+            "The failing test is `a$(id).py::bad`; other tests pass. `git idd -- pytest 'a$(id).py::bad'` hunts it alone.",
+        );
+        check(
+            "50% tests passed, 1 tests failed out of 2\n\nThe following tests FAILED:\n\t  2 - x;id (Failed)\n",
+            "The failing test is `x;id`; other tests pass. `git idd` with `ctest -R '^x;id$'` hunts it alone.",
         );
     }
 

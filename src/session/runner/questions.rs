@@ -226,7 +226,7 @@ impl Runner<'_> {
             Some(line) => format!("`{line}`"),
             None => observation.ending.to_string(),
         };
-        let said = format!("Revisions before {} do not run as they are: {how}.", first.short());
+        let said = format!("Revisions right before {} do not run as they are: {how}.", first.short());
         self.talk.say(&said);
         self.beside.borders.push(said);
         Ok(())
@@ -299,7 +299,7 @@ mod tests {
             runner.tell_border(&probe(world, 0, Phase::Search), first).unwrap();
             assert_eq!(
                 runner.beside.borders,
-                [format!("Revisions before {} do not run as they are: `FAIL: another`.", first.short())]
+                [format!("Revisions right before {} do not run as they are: `FAIL: another`.", first.short())]
             );
         });
         assert_eq!(said.len(), 2, "{said:?}");
