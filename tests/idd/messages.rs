@@ -96,6 +96,7 @@ fn explain_of_another_test_builds_as_the_last_hunt_did_and_a_report_says_who_lac
     git(place.path(), &["commit", "--quiet", "--amend", "-m", "Last version"]);
     let (said, complaint, code) = idd(place.path(), &["--quiet", "--build", "cc -o a a.c", "--", "./test.sh"]);
     assert_eq!(code, Some(0), "{said}{complaint}");
+    let (said, ..) = idd(place.path(), &["show", "--full"]);
     assert!(said.contains("\n  test.sh (the last good commit does not have it)\n"), "{said}");
 }
 
