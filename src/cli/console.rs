@@ -2,6 +2,7 @@
 
 use crate::cli::args::options::Color;
 use crate::cli::args::options::Output;
+use crate::cli::columns;
 use crate::cli::notify::Notice;
 use crate::cli::progress::Progress;
 use crate::cli::progress::Volume;
@@ -29,9 +30,6 @@ pub enum Answer {
     /// Raw bytes for the pager.
     Page(Vec<u8>),
 }
-
-/// The columns of a terminal that does not say how many it has.
-const DEFAULT_COLUMNS: usize = 80;
 
 /// The output of the program.
 #[derive(Debug, Clone, Copy)]
@@ -112,7 +110,7 @@ impl Console {
             _ if self.is_full => Detail::Full,
             _ => Detail::Screen,
         };
-        let columns = self.is_terminal.then(columns);
+        let columns = self.is_terminal.then(|| columns::of(io::stdout()));
         Look { style: self.out_style, is_raw: !self.is_terminal, detail, columns }
     }
 
@@ -121,10 +119,4 @@ impl Console {
         let is_broken = matches!(status, Status::Error | Status::Usage | Status::Interrupted);
         if self.is_exit_zero && !is_broken { 0 } else { status.code() }
     }
-}
-
-/// The columns of the terminal of stdout.
-fn columns() -> usize {
-    let size = rustix::termios::tcgetwinsize(io::stdout()).ok();
-    size.map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0).unwrap_or(DEFAULT_COLUMNS)
 }

@@ -8,6 +8,7 @@ pub mod args;
 mod browser;
 mod cc;
 pub mod chop;
+mod columns;
 pub mod commands;
 mod completions;
 pub mod console;

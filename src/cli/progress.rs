@@ -1,7 +1,7 @@
 //! Progress on stderr.
 
 use crate::change::trees::Rung;
-use crate::cli::status_line;
+use crate::cli::columns;
 use crate::cli::status_line::Now;
 use crate::cli::status_line::StatusLine;
 use crate::cli::status_line::Test;
@@ -92,7 +92,7 @@ impl Talk for Progress {
                 let verdict = self.style.paint(role(*outcome), outcome).to_string();
                 let subject = self.subject(*revision);
                 let row = format!("  {} {verdict}{repaired}  {subject}", revision.short());
-                let columns = self.is_terminal.then(status_line::columns);
+                let columns = self.is_terminal.then(|| columns::of(io::stderr()));
                 self.line(&rows::cut(&row, columns));
             }
             Event::Repaired { revision, source, n_lines } => {

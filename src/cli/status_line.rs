@@ -1,6 +1,7 @@
 //! The status line: what a hunt does now, in the last row of the terminal. A thread draws it anew, so that its times go on
 //! while a test runs.
 
+use crate::cli::columns;
 use crate::report::text::rows;
 use crate::revision::CommitId;
 use std::io;
@@ -18,9 +19,6 @@ const TICK: Duration = Duration::from_millis(500);
 
 /// Goes to the beginning of the row, and clears it.
 const CLEAR: &str = "\r\x1b[K";
-
-/// The columns of a terminal that does not say how many it has.
-const DEFAULT_COLUMNS: usize = 80;
 
 /// What is done now.
 #[derive(Debug, Clone)]
@@ -104,7 +102,7 @@ impl Drop for StatusLine {
 impl Shown {
     fn draw(&self) {
         // In the last column, some terminals go to the next row, and what a person types stands behind the line.
-        let columns = columns().saturating_sub(3);
+        let columns = columns::of(io::stderr()).saturating_sub(3);
         write(&format!("{CLEAR}{}", rows::cut(&self.now.row(Instant::now()), Some(columns))));
     }
 }
@@ -113,12 +111,6 @@ impl Shown {
 fn write(text: &str) {
     let mut out = io::stderr().lock();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-}
-
-/// The columns of stderr.
-pub fn columns() -> usize {
-    let columns = rustix::termios::tcgetwinsize(io::stderr()).map_or(0, |size| usize::from(size.ws_col));
-    if columns == 0 { DEFAULT_COLUMNS } else { columns }
 }
 
 fn locked(shown: &Mutex<Shown>) -> MutexGuard<'_, Shown> {

@@ -513,8 +513,14 @@ fn next_step(report: &Report) -> Option<&'static str> {
         let text = String::from_utf8_lossy(text.as_bytes());
         text.contains("`--") || text.contains("`git ") || text.contains("`chmod ")
     };
+    // The others can be continued, whatever their notes say.
+    let is_explained = matches!(
+        report.status,
+        Status::BadPasses | Status::GoodFails | Status::NothingTestable | Status::NotReproducible | Status::NeverPassed
+    );
     let has_hint = report.error.as_ref().is_some_and(|error| error.hint.is_some());
-    advice(report.status).filter(|_| !has_hint && !report.notes.iter().any(names_one))
+    let is_named = is_explained && (has_hint || report.notes.iter().any(names_one));
+    advice(report.status).filter(|_| !is_named)
 }
 
 /// The usual next step.

@@ -174,7 +174,7 @@ pub fn remains(part: Part, path: &Path, context: &Context) -> Option<String> {
             else {
                 return Some("`man` is not installed: read the manual with `git idd help`.".to_owned());
             };
-            let top = shell_word(directory.parent().unwrap_or(directory));
+            let top = shell::quoted_text(directory.parent().unwrap_or(directory).as_os_str().as_bytes());
             let is_found = answer.code == Some(0) && !answer.stdout.is_empty();
             let line = || format!("so that man finds the page, add to ~/.profile: export MANPATH={top}:\"$MANPATH\"");
             (!is_found).then(line)
@@ -192,15 +192,14 @@ pub fn remains(part: Part, path: &Path, context: &Context) -> Option<String> {
             // Reading a pipe would not end.
             let start = if start.is_file() { files::bytes(&start).unwrap_or_default() } else { Vec::new() };
             let is_named = String::from_utf8_lossy(&start).contains("/zsh/site-functions");
-            let line =
-                || format!("for zsh, add to ~/.zshrc before `compinit`: fpath=({} $fpath)", shell_word(directory));
+            let line = || {
+                format!(
+                    "for zsh, add to ~/.zshrc before `compinit`: fpath=({} $fpath)",
+                    shell::quoted_text(directory.as_os_str().as_bytes())
+                )
+            };
             (!is_named).then(line)
         }
         Part::Bash | Part::Fish => None,
     }
-}
-
-/// A path as a word for the shell.
-fn shell_word(path: &Path) -> String {
-    String::from_utf8_lossy(&shell::quoted(path.as_os_str().as_bytes())).into_owned()
 }

@@ -148,6 +148,20 @@ fn absolute_paths_into_the_working_tree_are_named() {
 }
 
 #[test]
+fn a_look_for_uncommitted_changes_runs_nothing_of_the_configuration() {
+    let place = Place::new();
+    place.write(".gitattributes", "value filter=mark\n");
+    place.commit("Filter the value");
+    place.script(".git/mark", "touch .git/was-run; cat\n");
+    git(place.path(), &["config", "filter.mark.clean", ".git/mark"]);
+    git(place.path(), &["config", "core.fsmonitor", ".git/mark"]);
+    place.write("value", "mine");
+    let said = place.said(&["true"], BAD_PASSES);
+    assert!(said.contains("in no checkout: `value`"), "{said}");
+    assert!(!place.path().join(".git/was-run").exists());
+}
+
+#[test]
 fn uncommitted_changes_are_named_if_the_bad_revision_passes() {
     let place = Place::new();
     place.write("value", "3");

@@ -13,7 +13,7 @@ use clap::error::ContextValue;
 use clap::parser::ValueSource;
 use thiserror::Error;
 
-use crate::cli::args::near::nearest;
+use crate::session::hints::near::nearest;
 use crate::world::repo::promisor;
 
 /// A flag and its opposite.

@@ -124,7 +124,7 @@ pub fn understood(words: Words) -> Result<(Words, Vec<String>), Complaint> {
         let line = test[usize::from(is_run)..].iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
         return Err((
             format!("the test gets `{operator}` as a plain word: no shell reads several words"),
-            format!("quote the whole line: `git idd '{}'`", line.replace('\'', r"'\''")),
+            format!("quote the whole line: `git idd {}`", shell::in_quotes(&line)),
         ));
     }
     if is_explicit {

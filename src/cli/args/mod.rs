@@ -8,7 +8,6 @@ mod command;
 pub mod config;
 pub mod criterion;
 pub mod habits;
-mod near;
 pub mod options;
 mod orders;
 mod values;
@@ -66,7 +65,6 @@ use crate::explain::native::invariant::Mode;
 use crate::cli::args::words::split;
 
 pub use crate::cli::args::command::command;
-pub use crate::cli::args::near::nearest;
 
 /// One run of the program, as asked for.
 #[derive(Debug, Clone, PartialEq)]

@@ -8,12 +8,13 @@ mod roff;
 use crate::cli::args;
 use crate::cli::args::Help;
 use crate::cli::args::ParseError;
-use crate::cli::args::nearest;
+use crate::cli::columns;
 use crate::cli::console::Answer;
 use crate::cli::console::Console;
 use crate::cli::man;
 use crate::report::Status;
 use crate::session::failure::Failure;
+use crate::session::hints::near::nearest;
 use clap::Arg;
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -109,9 +110,7 @@ fn typed(arg: &Arg) -> String {
 fn manual(console: Console) -> io::Result<Vec<u8>> {
     let mut page = Vec::new();
     man::write(&mut page)?;
-    // Without a terminal, a program would be started to learn the size.
-    let size = if console.is_terminal { ratatui::crossterm::terminal::size().ok() } else { None };
-    let columns = size.map(|(columns, _)| usize::from(columns)).filter(|columns| *columns > 0);
+    let columns = console.is_terminal.then(|| columns::of(io::stdout()));
     let width = columns.map_or(WIDTHS.0, |columns| columns.clamp(40, WIDTHS.1));
     Ok(roff::text(&String::from_utf8_lossy(&page), width, console.out_style).into_bytes())
 }

@@ -330,6 +330,15 @@ fn other_ends_of_a_hunt_fit_on_a_screen() {
 }
 
 #[test]
+fn the_usual_advice_follows_only_notes_that_name_no_step() {
+    let mut report = samples::never_passed();
+    report.notes = vec!["`--build make` builds it.".into()];
+    assert!(!screen(&report, &[]).contains("next:"));
+    report.status = Status::Interrupted;
+    assert!(screen(&report, &[]).contains("next: `git idd resume` goes on where it stopped"));
+}
+
+#[test]
 fn what_follows_the_culprit_is_the_rest_of_the_screen() {
     let report = samples::found();
     let look = Look { detail: Detail::Screen, columns: Some(80), ..FULL };

@@ -14,6 +14,7 @@ use crate::world::repo::Repository;
 use crate::world::repo::graph;
 use crate::world::repo::locate;
 use crate::world::repo::locate::Location;
+use crate::world::repo::uncommitted;
 use crate::world::run::toolchain;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -69,7 +70,7 @@ fn missing_of(scene: &Scene<'_>, words: Vec<&str>, why: &str) -> Option<String> 
         return Some(product((scene.plan, scene.location, scene.repository), &path, why));
     }
     let path = typed(&path, scene.location);
-    let (name, hold) = (text(&path), text(&shell::quoted(&path)));
+    let (name, hold) = (text(&path), shell::quoted_text(&path));
     Some(format!(
         "`{name}` is in your working tree, but in no checkout, because it is not committed; {why}. `--hold {hold}` puts \
          it into every revision."
@@ -99,13 +100,13 @@ fn lacked(scene: &Scene<'_>, word: &str) -> Option<Vec<u8>> {
 pub fn product(place: (&Plan, &Location, &Repository), path: &[u8], why: &str) -> String {
     let (plan, location, repository) = place;
     let here = typed(path, location);
-    let (name, hold) = (text(&here), text(&shell::quoted(&here)));
+    let (name, hold) = (text(&here), shell::quoted_text(&here));
     let lack = format!("`{name}` is in your working tree, but in no checkout, because git ignores it; {why}");
     if plan.commands.build.is_some() {
         return format!("{lack}. The build that was given did not make it.");
     }
     let build = match build_command(plan, repository, &here) {
-        Some(command) => text(&shell::quoted(command.as_bytes())),
+        Some(command) => shell::quoted_text(command.as_bytes()),
         None => "<command>".to_owned(),
     };
     format!(
@@ -128,7 +129,7 @@ fn build_command(plan: &Plan, repository: &Repository, path: &[u8]) -> Option<&'
 
 /// The hint about uncommitted changes of tracked files; `None` if there are none.
 pub fn uncommitted(scene: &Scene<'_>, advice: &str) -> Option<String> {
-    let changed = locate::changed(scene.location, &scene.plan.commands.environment);
+    let changed = uncommitted::changed(scene.location);
     let changed: Vec<&Vec<u8>> = changed.iter().filter(|path| !scene.plan.held.contains_key(*path)).collect();
     if changed.is_empty() {
         return None;

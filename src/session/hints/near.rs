@@ -3,7 +3,7 @@
 /// Whether a word is a slip of the keyboard away from a name: the same letters in another order, or one letter missing,
 /// added or wrong.
 pub fn is_slip(word: &[u8], name: &[u8]) -> bool {
-    letters(name) == letters(word) || name.len() > 3 && is_one_letter_off(word, name)
+    letters(name) == letters(word) || name.len() > 3 && distance(word, name) <= 1
 }
 
 /// Whether a file name is probably meant by another one: a slip, another case, or the same without its extension.
@@ -21,11 +21,36 @@ fn letters(word: &[u8]) -> Vec<u8> {
     letters
 }
 
-fn is_one_letter_off(left: &[u8], right: &[u8]) -> bool {
-    let n_begin = left.iter().zip(right).take_while(|(left, right)| left == right).count();
-    let (left, right) = (&left[n_begin..], &right[n_begin..]);
-    let n_end = left.iter().rev().zip(right.iter().rev()).take_while(|(left, right)| left == right).count();
-    left.len().max(right.len()) - n_end <= 1
+/// The candidate that is nearest to `word`, if at most two letters are missing, added, wrong or swapped, and fewer than
+/// half of them; the first one of several. Case does not count.
+pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
+    let is_near = |(distance, name): &(usize, &str)| *distance <= 2 && distance * 2 < name.chars().count();
+    let letters = |text: &str| text.to_lowercase().chars().collect::<Vec<_>>();
+    let word = letters(word);
+    let with_distance = candidates.into_iter().map(|name| (distance(&word, &letters(name)), name));
+    with_distance.filter(is_near).min_by_key(|(distance, _)| *distance).map(|(_, name)| name)
+}
+
+/// The number of letters that have to be added, removed, replaced, or swapped with the next one.
+///
+/// Source: the optimal string alignment distance, a restricted form of that of Damerau 1964.
+fn distance<T: PartialEq>(from: &[T], to: &[T]) -> usize {
+    let mut rows = vec![vec![0; to.len() + 1]; from.len() + 1];
+    for row in 0..=from.len() {
+        for column in 0..=to.len() {
+            rows[row][column] = if row == 0 || column == 0 {
+                row + column
+            } else {
+                let is_equal = from[row - 1] == to[column - 1];
+                let replaced = rows[row - 1][column - 1] + usize::from(!is_equal);
+                let best = replaced.min(rows[row - 1][column] + 1).min(rows[row][column - 1] + 1);
+                let is_swapped =
+                    row > 1 && column > 1 && from[row - 1] == to[column - 2] && from[row - 2] == to[column - 1];
+                if is_swapped { best.min(rows[row - 2][column - 2] + 1) } else { best }
+            };
+        }
+    }
+    rows[from.len()][to.len()]
 }
 
 #[cfg(test)]
@@ -48,5 +73,28 @@ mod tests {
         {
             assert!(!is_near_file(word.as_bytes(), name.as_bytes()), "{word} {name}");
         }
+    }
+
+    #[test]
+    fn the_distance_counts_missing_added_wrong_and_swapped_letters() {
+        for (from, to, expected) in [
+            ("", "", 0),
+            ("jobs", "jobs", 0),
+            ("jbos", "jobs", 1),
+            ("job", "jobs", 1),
+            ("jots", "job", 2),
+            ("", "a", 1),
+        ] {
+            assert_eq!(distance(from.as_bytes(), to.as_bytes()), expected, "{from} {to}");
+        }
+    }
+
+    #[test]
+    fn only_what_is_similar_is_near() {
+        let names = ["idd.timeout", "idd.jobs", "idd.good"];
+        assert_eq!(nearest("idd.timout", names), Some("idd.timeout"));
+        assert_eq!(nearest("IDD.JOB", names), Some("idd.jobs"));
+        assert_eq!(nearest("idd.speed", names), None);
+        assert_eq!(nearest("ab", ["cd"]), None);
     }
 }

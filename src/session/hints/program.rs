@@ -44,11 +44,11 @@ pub fn hint(plan: &Plan, location: &Location, repository: &Repository) -> Option
         Some(OnDisk::File { is_executable: false, bytes })
             if is_held || graph::has_path(repository, plan.bad, &path) =>
         {
-            let word = text(&shell::quoted(script.as_os_str().as_bytes()));
+            let word = shell::quoted_text(script.as_os_str().as_bytes());
             let start = interpreter(&bytes).map(|interpreter| {
                 format!(
                     ", or start it with its interpreter, as `{} {word}`",
-                    text(&shell::quoted(interpreter.as_bytes()))
+                    shell::quoted_text(interpreter.as_bytes())
                 )
             });
             Some(format!("`{name}` is not executable: `chmod +x {word}` makes it so{}", start.unwrap_or_default()))

@@ -116,8 +116,7 @@ pub fn hint(output: &str, command: &str) -> Option<String> {
 /// A word for the shell: the output of a test may contain anything.
 fn quoted(word: &str) -> String {
     let is_plain = shell::quoted(word.as_bytes()) == word.as_bytes();
-    // One pair of quotes is easier to read than what quotes as little as can be.
-    if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+    if is_plain { word.to_owned() } else { shell::in_quotes(word) }
 }
 
 #[cfg(test)]

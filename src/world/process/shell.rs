@@ -8,6 +8,16 @@ pub fn quoted(word: &[u8]) -> Vec<u8> {
     quoted.expect("only a NUL byte is an error, and it is allowed").into_owned()
 }
 
+/// The same as text; bytes that are not UTF-8 are replaced.
+pub fn quoted_text(word: &[u8]) -> String {
+    String::from_utf8_lossy(&quoted(word)).into_owned()
+}
+
+/// A text as one word in one pair of single quotes, which is easier to read than what quotes as little as can be.
+pub fn in_quotes(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
 /// Words as a line for the shell.
 pub fn line<'w>(words: impl IntoIterator<Item = &'w [u8]>) -> Vec<u8> {
     words.into_iter().map(quoted).collect::<Vec<_>>().join(&b' ')

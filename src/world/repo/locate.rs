@@ -113,27 +113,13 @@ pub fn is_tracked(location: &Location, path: &[u8], environment: &[(OsString, Os
     !matches!(capture(OsStr::new("git"), &words, top, environment), Ok(Captured { code: Some(1), .. }))
 }
 
-/// The tracked files (relative to the top) that the working tree or the index has in another version than `HEAD`; none if
-/// git cannot say. Nothing is written, not even the index.
-pub fn changed(location: &Location, environment: &[(OsString, OsString)]) -> Vec<Vec<u8>> {
-    let words = ["status", "--porcelain=v1", "-z", "--untracked-files=no", "--no-renames", "--ignore-submodules=dirty"];
-    let output = in_work_tree(location, &words, environment);
-    output.split(|byte| *byte == 0).filter_map(|entry| entry.get(3..)).map(<[u8]>::to_vec).collect()
-}
-
 /// The tracked files, relative to the top; none if git cannot say.
 pub fn tracked(location: &Location, environment: &[(OsString, OsString)]) -> Vec<Vec<u8>> {
-    let output = in_work_tree(location, &["ls-files", "-z"], environment);
-    output.split(|byte| *byte == 0).filter(|path| !path.is_empty()).map(<[u8]>::to_vec).collect()
-}
-
-/// The output of git in the working tree; empty after an error.
-fn in_work_tree(location: &Location, words: &[&str], environment: &[(OsString, OsString)]) -> Vec<u8> {
     let Some(top) = &location.top else { return Vec::new() };
-    let mut all = vec![OsStr::new("--no-optional-locks"), OsStr::new("--git-dir"), location.git_directory.as_os_str()];
-    all.extend([OsStr::new("--work-tree"), top.as_os_str()]);
-    all.extend(words.iter().map(OsStr::new));
-    run_git(top, environment, &all).unwrap_or_default()
+    let mut words = vec![OsStr::new("--git-dir"), location.git_directory.as_os_str()];
+    words.extend([OsStr::new("--work-tree"), top.as_os_str(), OsStr::new("ls-files"), OsStr::new("-z")]);
+    let output = run_git(top, environment, &words).unwrap_or_default();
+    output.split(|byte| *byte == 0).filter(|path| !path.is_empty()).map(<[u8]>::to_vec).collect()
 }
 
 /// Applies a patch file to the working tree; the error is git's message.
