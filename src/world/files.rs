@@ -299,6 +299,13 @@ pub fn hex(bytes: &[u8]) -> String {
     })
 }
 
+/// The bytes that hexadecimal digits stand for; `None` if others are among them, or one is missing.
+pub fn unhex(digits: &str) -> Option<Vec<u8>> {
+    let value = |digit: u8| char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok());
+    let byte = |pair: &[u8]| Some(value(*pair.first()?)? << 4 | value(*pair.get(1)?)?);
+    digits.as_bytes().chunks(2).map(byte).collect()
+}
+
 /// A short digest of a path.
 pub fn short_digest(path: &Path) -> String {
     let digest = Sha256::digest(path.as_os_str().as_bytes());

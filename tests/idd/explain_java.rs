@@ -381,3 +381,84 @@ fn explain_switches_a_decision_of_a_java_program_if_there_is_no_version_that_pas
     assert_eq!(code, Some(1), "{progress}");
     assert!(progress.contains("no decision makes the test pass when it is switched (switched: 0)"), "{progress}");
 }
+
+/// A program with four values on the way to its failure: what it does besides, and how it fails.
+fn passing_on(factor: i64, besides: &str, failing: &str) -> String {
+    format!(
+        "import java.util.*;
+public class Main {{
+    static int seen;
+    static int factor() {{
+        return {factor};
+    }}
+    public static void main(String[] args) throws Exception {{
+        int first = factor();
+        int second = first * 2;
+        int third = second + 1;
+        seen++;
+        {besides}
+        if (third + seen != 6) {{
+            {failing}
+        }}
+    }}
+}}
+"
+    )
+}
+
+/// What is said of the links of such a program, and how often the test ran.
+fn tested(besides: &str, failing: &str) -> (String, usize) {
+    let place = tempfile::tempdir().unwrap();
+    git(place.path(), &["init", "--quiet", "."]);
+    fs::write(place.path().join(".gitignore"), "out/\n").unwrap();
+    for factor in [2, 5] {
+        fs::write(place.path().join("Main.java"), passing_on(factor, besides, failing)).unwrap();
+        commit(place.path(), "next");
+    }
+    let runs = tempfile::NamedTempFile::new().unwrap();
+    let test = format!("echo run >> {}; {TEST}", runs.path().display());
+    let (said, progress, code) = plain::idd(
+        place.path(),
+        &["explain", "--bad", "HEAD", "--good", "HEAD~1", "--build", BUILD, "--", "sh", "-c", &test],
+    );
+    assert_eq!(code, Some(0), "{said}{progress}");
+    (said, fs::read_to_string(runs.path()).unwrap().lines().count())
+}
+
+#[test]
+fn explain_tests_the_links_of_a_java_chain_in_one_virtual_machine_if_the_program_can_run_again_there() {
+    if version().is_none() {
+        return;
+    }
+    let check = |besides: &str, failing: &str, is_warm: bool| {
+        let (said, n_runs) = tested(besides, failing);
+        let n_passing = said.matches("the test passes").count();
+        assert!(n_passing >= 4, "{besides}{failing}\n{said}");
+        // Both recordings, one run to compare with, the trials, one of them again, and a last run.
+        assert_eq!(n_runs <= 6, is_warm, "{n_runs} runs: {besides}{failing}\n{said}");
+    };
+    let thrown = "throw new IllegalStateException(\"third \" + third);";
+    check("", thrown, true);
+    // It ends in a way that another trial must not see: by a thread, with a lock, with what it set.
+    check("System.setProperty(\"a\", \"b\"); System.setOut(null);", "System.exit(3);", true);
+    check("", "Runtime.getRuntime().halt(4);", true);
+    check("Locale.setDefault(Locale.ROOT);", "synchronized (System.out) { System.exit(third); }", true);
+    check(
+        "Object lock = new Object();",
+        "Thread one = new Thread(() -> { throw new IllegalStateException(); }); one.start(); one.join(); System.exit(1);",
+        true,
+    );
+    // What is left over: a thread, and a value in a class of the system.
+    check(
+        "Thread one = new Thread(() -> { while (true) { Thread.yield(); } }); one.setDaemon(true); one.start();",
+        thrown,
+        false,
+    );
+    check("System.out.println(Integer.getInteger(\"n\", 0));", thrown, true);
+    check(
+        "java.util.logging.Logger all = java.util.logging.Logger.getLogger(\"\"); System.out.println(all.getHandlers().length);
+        all.addHandler(new java.util.logging.StreamHandler());",
+        thrown,
+        false,
+    );
+}

@@ -21,6 +21,7 @@ pub mod class_file;
 pub mod code;
 pub mod cursor;
 pub mod descriptor;
+pub mod exits;
 pub mod frames;
 mod insert;
 pub mod layout;

@@ -3,6 +3,7 @@
 
 mod experiments;
 mod switching;
+mod trials;
 
 use crate::explain::align::Alignment;
 use crate::explain::align::statements::Names;

@@ -20,6 +20,8 @@ use crate::world::jdk::Jdk;
 use crate::world::record::RecordError;
 use crate::world::record::build::BuildDirectory;
 use crate::world::record::java::replace::Replaced;
+use crate::world::record::java::trials::Trials;
+use crate::world::record::java::trials::Tried;
 use crate::world::record::listen;
 use crate::world::record::listen::Keep;
 use crate::world::record::listen::Listener;
@@ -200,6 +202,22 @@ impl<'p> Instruments<'p> {
         let commands = Commands { build: None, ..self.commands(variables) };
         let seen = observe(job, &commands, None)?;
         Ok(Some((seen, recorder.replaced()?)))
+    }
+
+    /// Runs the test on what the last build made, and has a virtual machine make trials in place of its program; `None` if
+    /// it made none.
+    pub(in crate::session) fn try_out(
+        &self,
+        job: &Job,
+        trials: &Trials<'_>,
+        observe: &mut Observe<'_>,
+    ) -> Result<Option<Vec<Tried>>, Failure> {
+        let Some(recorder) = &self.recorder else { return Ok(None) };
+        let variables = vec![recorder.begin_trials()?];
+        let Some(numbers) = recorder.tell_trials(trials) else { return Ok(None) };
+        let commands = Commands { build: None, ..self.commands(variables) };
+        observe(job, &commands, None)?;
+        Ok(recorder.tried(&numbers)?)
     }
 
     /// Copies the maps of the C units to a recording.

@@ -20,12 +20,17 @@ use crate::world::record::java::Told;
 use crate::world::record::java::collect;
 use crate::world::record::java::replace;
 use crate::world::record::java::replace::Replaced;
+use crate::world::record::java::trials;
+use crate::world::record::java::trials::Numbers;
+use crate::world::record::java::trials::Trials;
+use crate::world::record::java::trials::Tried;
 use crate::world::record::listen::Taken;
 use crate::world::record::store;
 use crate::world::repo::locate::Location;
 use crate::world::repo::private;
 use crate::world::repo::source;
 use crate::world::run::sandbox::Commands;
+use std::ffi::OsStr;
 use std::ffi::OsString;
 use std::path::Path;
 use std::path::PathBuf;
@@ -76,9 +81,18 @@ impl Recorder {
 
     /// Prepares for a run of the test; the result is a variable for it.
     pub(super) fn begin(&self) -> Result<OsString, RecordError> {
+        self.begin_with(&self.options)
+    }
+
+    /// Prepares for a run of the test in which trials are made.
+    pub(super) fn begin_trials(&self) -> Result<OsString, RecordError> {
+        self.begin_with(&java::options_of_trials(&self.options))
+    }
+
+    fn begin_with(&self, options: &OsStr) -> Result<OsString, RecordError> {
         let Self { agent, program, checkout, max_bytes, .. } = self;
         java::prepare(&self.base, Told { agent, program, checkout, max_bytes: *max_bytes })?;
-        Ok(record::variable(java::VARIABLE, &self.options))
+        Ok(record::variable(java::VARIABLE, options))
     }
 
     /// Has values replaced in the run of the test that follows; whether that can be told.
@@ -86,6 +100,18 @@ impl Recorder {
     /// - `is_recorded`: whether the rest is recorded.
     pub(super) fn tell(&self, replacements: &[Replacement], is_recorded: bool) -> bool {
         replace::tell(&self.base, replacements, is_recorded).is_ok()
+    }
+
+    /// Has trials made in the run of the test that follows; `None` if they cannot be told.
+    pub(super) fn tell_trials(&self, trials: &Trials<'_>) -> Option<Numbers> {
+        trials::tell(&self.base, trials).ok()
+    }
+
+    /// What came of the trials in the last run; `None` if it cannot be told.
+    pub(super) fn tried(&self, numbers: &Numbers) -> Result<Option<Vec<Tried>>, RecordError> {
+        let found = trials::tried(&self.base, numbers);
+        files::remove(&self.base).map_err(|source| RecordError::Keep { path: self.base.clone(), source })?;
+        Ok(found)
     }
 
     /// What was replaced in the last run.

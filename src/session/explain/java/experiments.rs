@@ -2,8 +2,10 @@
 //!
 //! Source: Sumner and Zhang, section 3: a value is a cause of the failure if the failure goes away with the value of the
 //! reference in its place. Deviation: the whole test runs for each value, and says what becomes of the failure; the next
-//! link is not looked at. Values that another process cannot be given, such as objects, are not replaced.
+//! link is not looked at. Values that another process cannot be given, such as objects, are not replaced. Most runs are made
+//! in one virtual machine, see [`trials`](super::trials); one of them is made again as the test is, and has to end alike.
 
+use std::collections::HashMap;
 use std::time::Duration;
 use std::time::Instant;
 
@@ -15,6 +17,9 @@ use crate::report::Untrusted;
 use crate::report::chain::Tested;
 use crate::revision::TreeId;
 use crate::session::explain::java::Side;
+use crate::session::explain::java::trials;
+use crate::session::explain::java::trials::Bounds;
+use crate::session::explain::java::trials::Found;
 use crate::session::explain::model::Explainer;
 use crate::session::explain::model::interrupted;
 use crate::session::explain::sides::job;
@@ -57,13 +62,13 @@ impl Experiments {
 
 /// What experiments are made with.
 pub(super) struct Laboratory<'l> {
-    instruments: &'l Instruments<'l>,
-    sandbox: &'l mut Sandbox,
-    interrupt: Interrupt,
+    pub(super) instruments: &'l Instruments<'l>,
+    pub(super) sandbox: &'l mut Sandbox,
+    pub(super) interrupt: Interrupt,
     /// The test on the failing version, whose build is there.
-    job: Job,
+    pub(super) job: Job,
     /// The virtual machine in which values are replaced.
-    process: Process,
+    pub(super) process: Process,
     /// How the test ended when it was recorded, and what it printed.
     recorded: (outcome::Ending, String),
     /// How many runs there may be, and how long they may take.
@@ -71,38 +76,61 @@ pub(super) struct Laboratory<'l> {
 }
 
 /// What a failing test prints, as far as it is the same in each run.
-struct Failing {
+pub(super) struct Failing {
     ending: outcome::Ending,
     /// The lines, and whether each one is the same in another run.
     lines: Vec<(String, bool)>,
 }
 
 impl Failing {
-    /// - `again`: what the test printed in another run.
+    /// - `again`: how the test ended in another run, and what it printed.
     ///
     /// `None` if both are not alike.
-    fn new((ending, output): &(outcome::Ending, String), again: &Observation) -> Option<Self> {
-        let same = output.lines().zip(again.output.lines());
+    pub(super) fn new((ending, output): (outcome::Ending, &str), again: (outcome::Ending, &str)) -> Option<Self> {
+        let same = output.lines().zip(again.1.lines());
         let lines: Vec<(String, bool)> = same.map(|(one, other)| (one.to_owned(), one == other)).collect();
-        let is_alike = output.lines().count() == again.output.lines().count() && *ending == again.ending;
-        is_alike.then_some(Self { ending: *ending, lines })
+        let is_alike = output.lines().count() == again.1.lines().count() && ending == again.0;
+        is_alike.then_some(Self { ending, lines })
     }
 
     /// Whether a run fails in the same way.
-    fn is(&self, seen: &Observation) -> bool {
-        let is_as_long = seen.output.lines().count() == self.lines.len();
-        seen.ending == self.ending && is_as_long && self.other(seen).is_none()
+    pub(super) fn is(&self, (ending, output): (outcome::Ending, &str)) -> bool {
+        ending == self.ending && output.lines().count() == self.lines.len() && self.other(output).is_none()
+    }
+
+    /// Whether the lines that do not change are in an output, in this order; frames of stack traces may be others.
+    pub(super) fn is_part_of(&self, output: &str) -> bool {
+        let mut lines = output.lines();
+        let mut own = self.lines.iter().filter(|(line, is_fixed)| *is_fixed && !is_frame(line.trim()));
+        own.all(|(line, _)| lines.any(|other| other == line))
     }
 
     /// The first line that a run prints otherwise.
-    fn other<'o>(&self, seen: &'o Observation) -> Option<&'o str> {
+    fn other<'o>(&self, output: &'o str) -> Option<&'o str> {
         let mut lines = self.lines.iter();
         let mut is_same = |line: &str| lines.next().is_some_and(|(own, is_fixed)| !is_fixed || own == line);
-        let mut others = seen.output.lines().filter(|line| !is_same(line)).map(str::trim);
+        let mut others = output.lines().filter(|line| !is_same(line)).map(str::trim);
         let first = others.next()?;
         // Where it was thrown says less than what was thrown.
         Some(if is_frame(first) { others.find(|line| !is_frame(line)).unwrap_or(first) } else { first })
     }
+
+    /// What a run with other values says of a link.
+    fn tested(&self, (ending, output): (outcome::Ending, &str)) -> Tested {
+        if ending == outcome::Ending::Exit(0) {
+            Tested::Passes
+        } else if self.is((ending, output)) {
+            Tested::Fails
+        } else {
+            let other = self.other(output).map_or_else(|| ending.to_string(), missed::shown);
+            Tested::FailsOtherwise(Untrusted::from(other))
+        }
+    }
+}
+
+/// How a run ended, and what it printed.
+pub(super) fn said(seen: &Observation) -> (outcome::Ending, &str) {
+    (seen.ending, &seen.output)
 }
 
 /// Whether a line is of a stack trace.
@@ -130,8 +158,8 @@ impl<'l> Laboratory<'l> {
 
     /// Tests links, the last one first: it is the nearest to the failure.
     ///
-    /// Cost: a run of the test for each link whose values can be replaced, and two more to see that it fails again, before and
-    /// after that.
+    /// Cost: a run of the program for each link whose values can be replaced, see [`Laboratory::try_out`], and three of the
+    /// test; if the program cannot be run like that, one of the test for each.
     pub(super) fn test(&mut self, remedies: &[Remedy]) -> Result<Experiments, Failure> {
         let mut done = Experiments { found: vec![None; remedies.len()], ..Experiments::default() };
         let begin = Instant::now();
@@ -141,42 +169,68 @@ impl<'l> Laboratory<'l> {
         let (max_runs, budget) = (self.limits.0, self.limits.1.unwrap_or(BUDGET));
         done.n_runs = 1;
         let Some((again, _)) = self.run(&[])? else { return Ok(done) };
-        let Some(failing) = Failing::new(&self.recorded, &again) else {
+        let recorded = (self.recorded.0, &*self.recorded.1);
+        let Some(failing) = Failing::new(recorded, said(&again)) else {
             done.remark = Some(UNLIKE.to_owned());
             return Ok(done);
         };
         // A value may make the program run on and on.
         self.job.limit = self.job.limit.min(again.duration * SLOWER.0 + SLOWER.1);
-        for (remedy, found) in remedies.iter().zip(&mut done.found).rev() {
-            if remedy.is_empty() {
+        let mut order: Vec<usize> = (0..remedies.len()).rev().filter(|nth| !remedies[*nth].is_empty()).collect();
+        order.truncate(usize::try_from(max_runs).unwrap_or(usize::MAX));
+        let sets: Vec<&[Replacement]> = order.iter().map(|nth| &*remedies[*nth]).collect();
+        let bounds = Bounds { begin, budget, n_wanted: u32::MAX };
+        let (tried, n_trials) = self.tried(&sets, said(&again), bounds)?;
+        done.n_runs += n_trials;
+        let mut tried: HashMap<usize, Tested> =
+            order.iter().copied().zip(tried).filter_map(|(nth, tested)| Some((nth, tested?))).collect();
+        // One of the trials is made again as a run of the test.
+        let passing = order.iter().position(|nth| tried.get(nth) == Some(&Tested::Passes));
+        let checked = passing.or_else(|| order.iter().position(|nth| tried.contains_key(nth)));
+        let checked = checked.map(|at| order.remove(at));
+        let n_others = n_trials;
+        for nth in checked.iter().chain(&order).copied() {
+            if checked != Some(nth)
+                && let Some(tested) = tried.remove(&nth)
+            {
+                done.found[nth] = Some(tested);
                 continue;
             }
-            if done.n_runs > max_runs || begin.elapsed() >= budget {
+            if done.n_runs - n_others > max_runs || begin.elapsed() >= budget {
                 done.remark = Some("some links were not tested: the limit of the tests was reached".to_owned());
-                break;
+                continue;
             }
             done.n_runs += 1;
-            let Some((seen, is_done)) = self.run(remedy)? else { break };
-            *found = if !is_done {
-                None
-            } else if seen.ending == outcome::Ending::Exit(0) {
-                Some(Tested::Passes)
-            } else if !failing.is(&seen) {
-                let other = failing.other(&seen).map_or_else(|| seen.ending.to_string(), missed::shown);
-                Some(Tested::FailsOtherwise(Untrusted::from(other)))
-            } else {
-                Some(Tested::Fails)
-            };
+            let Some((seen, is_done)) = self.run(&remedies[nth])? else { break };
+            done.found[nth] = is_done.then(|| failing.tested(said(&seen)));
+            if checked == Some(nth) && done.found[nth] != tried.remove(&nth) {
+                tried.clear();
+            }
         }
         // A test that counts its runs in a file, say, passes by itself after some time.
         if done.found.iter().any(Option::is_some) {
             done.n_runs += 1;
-            if self.run(&[])?.is_none_or(|(again, _)| !failing.is(&again)) {
+            if self.run(&[])?.is_none_or(|(again, _)| !failing.is(said(&again))) {
                 done.found.fill(None);
                 done.remark = Some(UNLIKE.to_owned());
             }
         }
         Ok(done)
+    }
+
+    /// What trials say of links, and how often the program ran.
+    fn tried(
+        &mut self,
+        sets: &[&[Replacement]],
+        again: (outcome::Ending, &str),
+        bounds: Bounds,
+    ) -> Result<(Vec<Option<Tested>>, u64), Failure> {
+        let Found { all, failing, n_runs } = self.try_out(sets, again, bounds)?;
+        let tested = all.into_iter().zip(sets).map(|(trial, set)| {
+            let trial = trial.filter(|trial| trial.is_done(set.len()))?;
+            Some(failing.as_ref()?.tested(trials::said(&trial)))
+        });
+        Ok((tested.collect(), n_runs))
     }
 
     /// Runs the test with replaced values; the result has whether all were replaced, in the virtual machine that is meant
@@ -201,31 +255,30 @@ impl<'l> Laboratory<'l> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::outcome::Stage;
 
-    fn seen(code: i32, output: &str) -> Observation {
-        Observation {
-            stage: Stage::Test,
-            ending: outcome::Ending::Exit(code),
-            duration: Duration::ZERO,
-            limit: Duration::ZERO,
-            output: output.to_owned(),
-            is_clean: true,
-            is_tampered: false,
-        }
+    fn seen(code: i32, output: &str) -> (outcome::Ending, &str) {
+        (outcome::Ending::Exit(code), output)
     }
 
     #[test]
     fn a_failure_is_the_same_if_the_lines_are_that_do_not_change_by_themselves() {
-        let recorded = (outcome::Ending::Exit(1), "time 1\nexpected 3 but was 4\n".to_owned());
-        let failing = Failing::new(&recorded, &seen(1, "time 2\nexpected 3 but was 4\n")).unwrap();
-        assert!(failing.is(&seen(1, "time 9\nexpected 3 but was 4\n")));
+        let recorded = seen(1, "time 1\nexpected 3 but was 4\n");
+        let failing = Failing::new(recorded, seen(1, "time 2\nexpected 3 but was 4\n")).unwrap();
+        assert!(failing.is(seen(1, "time 9\nexpected 3 but was 4\n")));
         for other in
             [seen(2, "time 1\nexpected 3 but was 4\n"), seen(1, "time 1\nexpected 3 but was 5\n"), seen(1, "time 1\n")]
         {
-            assert!(!failing.is(&other), "{other:?}");
+            assert!(!failing.is(other), "{other:?}");
         }
-        assert!(Failing::new(&recorded, &seen(1, "time 2\n")).is_none());
-        assert!(Failing::new(&recorded, &seen(2, "time 2\nexpected 3 but was 4\n")).is_none());
+        assert!(Failing::new(recorded, seen(1, "time 2\n")).is_none());
+        assert!(Failing::new(recorded, seen(2, "time 2\nexpected 3 but was 4\n")).is_none());
+    }
+
+    #[test]
+    fn the_program_prints_a_part_of_what_the_test_prints() {
+        let said = (outcome::Ending::Exit(1), "time 1\nwrong\n\tat A.f(A.java:3)\n");
+        let failing = Failing::new(said, (said.0, "time 2\nwrong\n\tat A.f(A.java:3)\n")).unwrap();
+        assert!(failing.is_part_of("make\ntime 7\nwrong\n\tat A.g(A.java:5)\nmake: error 1\n"));
+        assert!(!failing.is_part_of("make\nright\n"));
     }
 }

@@ -2,9 +2,10 @@
 //! that the test passes.
 //!
 //! Source: Sumner and Zhang, section 4.1; [`order`] says which decisions are tried. Deviation: a virtual machine cannot be
-//! forked, so the whole test runs for each decision, and fewer are tried. Of those with which it passes, the one is taken whose
+//! forked, so the program runs for each decision from its beginning, see [`trials`](super::trials), and fewer are tried. Of those with which it passes, the one is taken whose
 //! chain explains most for what it changes: see [`passing`].
 
+use std::slice;
 use std::time::Instant;
 
 use crate::explain::java::chain;
@@ -28,6 +29,7 @@ use crate::session::explain::java::experiments::BUDGET;
 use crate::session::explain::java::experiments::Laboratory;
 use crate::session::explain::java::runs;
 use crate::session::explain::java::too_long;
+use crate::session::explain::java::trials::Bounds;
 use crate::session::explain::java::wrong;
 use crate::session::explain::model::Explainer;
 use crate::session::explain::model::Pair;
@@ -42,13 +44,13 @@ use crate::world::record::listen;
 use crate::world::run::sandbox::Sandbox;
 
 /// Decisions with which the test passes and whose chains are compared.
-const N_COMPARED: usize = 4;
+const N_COMPARED: u32 = 4;
 
 /// Decisions that are tried at least, however long the test takes.
 const N_LEAST: usize = 8;
 
 /// For so many decisions there is time in most tests.
-const N_LIKELY: usize = 64;
+const N_LIKELY: usize = 512;
 
 /// A decision that can be switched.
 struct Try {
@@ -103,7 +105,7 @@ struct Found {
 impl Explainer<'_> {
     /// Explains the failing version by itself; `None` if the test runs no Java program.
     ///
-    /// Cost: a run of the test for each decision that is tried, and a recorded one for each of at most [`N_COMPARED`] with
+    /// Cost: a run of the program for each decision that is tried, and a recorded one for each of at most [`N_COMPARED`] with
     /// which it passes.
     pub(super) fn explain_java_switched(
         &self,
@@ -183,22 +185,32 @@ impl Explainer<'_> {
         sandbox: &mut Sandbox,
         talk: &mut dyn Talk,
     ) -> Result<(Vec<&'t Try>, usize), Failure> {
-        let begin = Instant::now();
         let order = self.record_args();
         let instruments = self.java_instruments(&order, pair.failing.0, sandbox, talk)?;
         let mut laboratory = Laboratory::new(self, (&instruments, sandbox), (bad, number, pair.failing.0));
-        let time = self.order.budget.unwrap_or(BUDGET);
+        let sets: Vec<&[Replacement]> = tries.all.iter().map(|next| slice::from_ref(&next.replacement)).collect();
+        let budget = self.order.budget.unwrap_or(BUDGET);
+        let bounds = Bounds { begin: Instant::now(), budget, n_wanted: N_COMPARED };
+        let outcomes = laboratory.try_out(&sets, (bad.ending, &bad.output), bounds)?.all;
         let (mut found, mut n_runs): (Vec<&Try>, usize) = (Vec::new(), 0);
-        for next in &tries.all {
-            if found.len() >= N_COMPARED || n_runs >= N_LEAST && begin.elapsed() >= time {
+        for (next, trial) in tries.all.iter().zip(outcomes) {
+            if found.len() >= N_COMPARED as usize {
                 break;
             }
             if self.interrupt.is_interrupted() {
                 return Err(interrupted());
             }
+            let is_passing = if let Some(trial) = trial {
+                trial.code == 0 && trial.is_done(1)
+            } else {
+                if n_runs >= N_LEAST && bounds.begin.elapsed() >= budget {
+                    break;
+                }
+                let ran = laboratory.run(slice::from_ref(&next.replacement))?;
+                ran.is_some_and(|(seen, is_done)| is_done && seen.ending == outcome::Ending::Exit(0))
+            };
             n_runs += 1;
-            let ran = laboratory.run(std::slice::from_ref(&next.replacement))?;
-            if ran.is_some_and(|(seen, is_done)| is_done && seen.ending == outcome::Ending::Exit(0)) {
+            if is_passing {
                 found.push(next);
             }
         }
@@ -213,7 +225,7 @@ impl Explainer<'_> {
         (pair, changed): (&Pair, &change::Lines),
         (sandbox, talk): (&mut Sandbox, &mut dyn Talk),
     ) -> Result<Option<Found>, Failure> {
-        let replacements = std::slice::from_ref(&next.replacement);
+        let replacements = slice::from_ref(&next.replacement);
         let good = self.java_run("switched", (pair.failing.0, false), replacements, (sandbox, talk))?;
         if good.ending != outcome::Ending::Exit(0) {
             return Ok(None);

@@ -15,11 +15,13 @@
 //! <base>/failed-<pid>    why a virtual machine was not recorded, or only in part: a line
 //! ```
 //!
-//! If the directory has points, see [`mod@replace`], nothing is recorded, and values are replaced.
+//! If the directory has points, see [`mod@replace`], nothing is recorded, and values are replaced. If it has [`trials`], one
+//! virtual machine makes them, and nothing happens in the others.
 
 pub mod collect;
 pub mod replace;
 pub mod serve;
+pub mod trials;
 
 use std::ffi::OsStr;
 use std::ffi::OsString;
@@ -48,11 +50,12 @@ const REFUSALS: [&str; 2] = ["agent library failed to init: instrument", "proces
 const KIT: Kit = Kit {
     archive: "agent.jar",
     package: "git_idd/recording",
-    manifest: "Premain-Class: git_idd.recording.Agent\nBoot-Class-Path: agent.jar\n",
+    manifest: "Premain-Class: git_idd.recording.Agent\nBoot-Class-Path: agent.jar\nCan-Retransform-Classes: true\n",
     sources: &[
         ("Agent.java", include_str!("Agent.java")),
         ("Recorder.java", include_str!("Recorder.java")),
         ("Replacer.java", include_str!("Replacer.java")),
+        ("Trials.java", include_str!("Trials.java")),
     ],
 };
 
@@ -68,6 +71,10 @@ const OPTIONS: [&str; 6] = [
     "-XX:+UnlockDiagnosticVMOptions",
     "-XX:-PrintWarnings",
 ];
+
+/// More of them for [`trials`]: classes are loaded again and again, so that is what must be quick. Code is compiled by the quick
+/// compiler alone, and classes are not verified.
+const OF_TRIALS: [&str; 2] = ["-XX:TieredStopAtLevel=1", "-XX:-BytecodeVerificationRemote"];
 
 /// The archive of the agent in the directory `cache`; it is compiled if it is not there yet.
 pub fn agent(jdk: &Jdk, cache: &Path) -> Result<PathBuf, RecordError> {
@@ -108,6 +115,12 @@ pub fn options(agent: &Path, base: &Path, own: Option<&OsStr>) -> OsString {
     let agent = [b"-javaagent:", agent.as_os_str().as_bytes(), b"=", base.as_os_str().as_bytes()].concat();
     words.push(quoted(&agent));
     OsStr::from_bytes(&words.join(&b' ')).to_owned()
+}
+
+/// The value for a test whose program makes [`trials`]; `options` is the value for one that is recorded.
+pub fn options_of_trials(options: &OsStr) -> OsString {
+    let more = OF_TRIALS.join(" ");
+    OsStr::from_bytes(&[options.as_bytes(), b" ", more.as_bytes()].concat()).to_owned()
 }
 
 /// A word as the virtual machine splits the value: white space ends it, unless it is in quotes of one of two kinds.
@@ -151,6 +164,8 @@ mod tests {
         let value = value.to_str().unwrap();
         assert!(value.starts_with("-Xmx1g -XX:"), "{value}");
         assert!(value.ends_with(" -javaagent:/a' 'b/x.jar=/it\"'\"s"), "{value}");
+        let more = options_of_trials(OsStr::new(value));
+        assert!(more.to_str().unwrap().starts_with(&format!("{value} -XX:")), "{more:?}");
     }
 
     #[test]

@@ -44,7 +44,8 @@ pub struct Replaced {
     pub is_other: bool,
 }
 
-fn word(value: &Instead) -> String {
+/// A value as it is told.
+pub(super) fn word(value: &Instead) -> String {
     let (letter, text) = match value {
         Instead::Bits(bits) => return format!("b{bits:x}"),
         Instead::Null => return "n".to_owned(),
@@ -54,6 +55,11 @@ fn word(value: &Instead) -> String {
         Instead::Constant(text) => ('e', text),
     };
     format!("{letter}{}", files::hex(text.as_bytes()))
+}
+
+/// What must be at a point, as it is told.
+pub(super) fn expectation(value: Option<&Instead>) -> String {
+    value.map_or_else(|| "?".to_owned(), word)
 }
 
 fn holder(of: Holder) -> (&'static str, u16) {
@@ -78,7 +84,7 @@ pub fn tell(base: &Path, replacements: &[Replacement], is_recorded: bool) -> io:
             return Err(io::ErrorKind::InvalidInput.into());
         }
         let (holder, local) = holder(point.holder);
-        let expected = expected.as_ref().map_or_else(|| "?".to_owned(), word);
+        let expected = expectation(expected.as_ref());
         let instead = word(instead);
         writeln!(
             text,

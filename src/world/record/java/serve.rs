@@ -26,6 +26,7 @@ use rustix::process::Resource;
 use rustix::process::Rlimit;
 
 use crate::instrument;
+use crate::instrument::java::exits;
 use crate::instrument::java::rewrite::rewrite;
 use crate::instrument::java::sites::FIRST_SITE;
 use crate::trace::container::Process;
@@ -87,8 +88,11 @@ pub fn serve(directory: &Path, max_bytes: u64, (input, output): (&mut dyn Read, 
         let mut class = vec![0; length as usize];
         input.read_exact(&mut class)?;
         if !is_recorded {
-            let replaced =
-                panic::catch_unwind(AssertUnwindSafe(|| instrument::java::replace::replace(&class, &points)));
+            let replace = || match exits::guard(&class) {
+                Ok(None) => instrument::java::replace::replace(&class, &points),
+                guarded => guarded,
+            };
+            let replaced = panic::catch_unwind(AssertUnwindSafe(replace));
             answer(output, &replaced.ok().and_then(Result::ok).flatten().unwrap_or_default())?;
             continue;
         }

@@ -1,0 +1,182 @@
+//! Runs of the failing program with other values in one virtual machine, which starts the program again and again.
+//!
+//! Source: Sumner and Zhang fork the failing process for each experiment, section 4.2. Deviation: a virtual machine cannot be
+//! forked, so the program begins anew, with its classes loaded anew. A trial counts only if trials without other values before
+//! and behind it do the same, and do what the test did; what it leaves in files or in classes of the system shows there.
+
+use std::time::Duration;
+use std::time::Instant;
+
+use crate::instrument::java::replace::Replacement;
+use crate::outcome::Ending;
+use crate::session::explain::java::experiments::Failing;
+use crate::session::explain::java::experiments::Laboratory;
+use crate::session::explain::model::interrupted;
+use crate::session::failure::Failure;
+use crate::session::record::observe;
+use crate::world::record::java::trials::Trials;
+use crate::world::record::java::trials::Tried;
+use crate::world::run::sandbox::Job;
+
+/// For fewer trials the virtual machine is not worth its start.
+const N_LEAST: usize = 3;
+
+/// Trials between two without other values.
+const N_BETWEEN: usize = 16;
+
+/// Bytes that are kept of the output of a trial.
+const KEPT: u32 = 64 << 10;
+
+/// What came of trials.
+pub(super) struct Found {
+    /// By trial; `None` if it cannot be told.
+    pub(super) all: Vec<Option<Tried>>,
+    /// What the program does without other values; `None` if no trial counts.
+    pub(super) failing: Option<Failing>,
+    /// Runs of the program.
+    pub(super) n_runs: u64,
+}
+
+/// How long trials may take, and after how many that pass they end.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bounds {
+    /// When they began.
+    pub(super) begin: Instant,
+    /// How long all of them may take.
+    pub(super) budget: Duration,
+    /// Trials that pass, then they end.
+    pub(super) n_wanted: u32,
+}
+
+impl Laboratory<'_> {
+    /// Makes trials: the program runs with each of some sets of other values.
+    ///
+    /// - `again`: what a run of the whole test did without other values.
+    ///
+    /// Cost: a run of the test, in which the program runs once for each set, once more for each [`N_BETWEEN`] of them, and
+    /// twice more; the same again if a trial does not end, or if classes outside of the checkout have to be loaded anew.
+    pub(super) fn try_out(
+        &mut self,
+        sets: &[&[Replacement]],
+        (ending, output): (Ending, &str),
+        bounds: Bounds,
+    ) -> Result<Found, Failure> {
+        let mut found = Found { all: vec![None; sets.len()], failing: None, n_runs: 0 };
+        let mut left: Vec<usize> = (0..sets.len()).filter(|nth| !sets[*nth].is_empty()).collect();
+        if ending == Ending::Exit(0) || left.len() < N_LEAST {
+            return Ok(found);
+        }
+        let mut is_shared = true;
+        while !left.is_empty() && bounds.begin.elapsed() < bounds.budget {
+            let plan = plan(&left);
+            let Some(tried) = self.batch((sets, &plan), is_shared, bounds)? else { break };
+            found.n_runs += tried.len() as u64;
+            let failing = failing(&tried, output);
+            let is_good = failing.is_some();
+            let (counted, is_sound) =
+                failing.as_ref().map_or_else(Default::default, |failing| counted(&tried, &plan, failing));
+            for trial in counted {
+                let number = plan[trial.number].expect("it is no trial without other values");
+                found.all[number] = Some(trial);
+            }
+            found.failing = found.failing.or(failing);
+            // The trial that did not end is not tried again.
+            let endless = tried.last().and_then(|last| plan.get(last.number + 1).copied().flatten());
+            let n_before = left.len();
+            left.retain(|number| found.all[*number].is_none() && (!is_good || Some(*number) != endless));
+            let n_passing = found.all.iter().flatten().filter(|trial| trial.code == 0).count();
+            if n_passing >= bounds.n_wanted as usize {
+                break;
+            }
+            if !is_sound || left.len() == n_before {
+                if !is_shared {
+                    break;
+                }
+                is_shared = false;
+            }
+        }
+        Ok(found)
+    }
+
+    /// What came of the trials of a plan; `None` if none was made.
+    fn batch(
+        &mut self,
+        (sets, plan): (&[&[Replacement]], &[Option<usize>]),
+        is_shared: bool,
+        Bounds { begin, budget, n_wanted }: Bounds,
+    ) -> Result<Option<Vec<Tried>>, Failure> {
+        let all: Vec<&[Replacement]> = plan.iter().map(|set| set.map_or(&[][..], |number| sets[number])).collect();
+        let Self { instruments, sandbox, interrupt, job, process, .. } = self;
+        let trials = Trials { words: &process.words, all: &all, limit: job.limit, kept: KEPT, is_shared, n_wanted };
+        // If trials hang, there is time left for runs of the test.
+        let job = Job { limit: budget.saturating_sub(begin.elapsed()) / 2 + job.limit, ..job.clone() };
+        instruments.try_out(&job, &trials, &mut |job, commands, listener| {
+            observe(sandbox, job, commands, (listener, interrupt))?.ok_or_else(interrupted)
+        })
+    }
+}
+
+/// The order of trials; `None` is one without other values.
+fn plan(left: &[usize]) -> Vec<Option<usize>> {
+    let mut plan = vec![None, None];
+    for some in left.chunks(N_BETWEEN) {
+        plan.extend(some.iter().copied().map(Some));
+        plan.push(None);
+    }
+    plan
+}
+
+/// What the program does without other values, by the first two trials; `None` if that is not what the test did.
+///
+/// - `output`: what the test printed.
+fn failing(tried: &[Tried], output: &str) -> Option<Failing> {
+    let [first, second, ..] = tried else { return None };
+    let failing = Failing::new(said(first), said(second))?;
+    (first.code != 0 && failing.is_part_of(output)).then_some(failing)
+}
+
+/// The trials with other values behind which one without them does what it should, and whether all of these do.
+fn counted(tried: &[Tried], plan: &[Option<usize>], failing: &Failing) -> (Vec<Tried>, bool) {
+    let (mut counted, mut open) = (Vec::new(), Vec::new());
+    for trial in tried {
+        match plan.get(trial.number) {
+            Some(Some(_)) => open.push(trial.clone()),
+            Some(None) if failing.is(said(trial)) => counted.append(&mut open),
+            _ => return (counted, false),
+        }
+    }
+    (counted, true)
+}
+
+/// How a trial ended, and what it printed.
+pub(super) fn said(trial: &Tried) -> (Ending, &str) {
+    (Ending::Exit(trial.code), &trial.output)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tried(number: usize, code: i32) -> Tried {
+        Tried { number, code, done: Vec::new(), is_other: false, output: format!("ends with {code}\n") }
+    }
+
+    #[test]
+    fn a_trial_counts_if_the_program_does_behind_it_what_it_did_before() {
+        let plan = plan(&(5..25).collect::<Vec<_>>());
+        assert_eq!(plan.len(), 24);
+        assert_eq!(
+            [plan[0], plan[1], plan[2], plan[18], plan[19], plan[23]],
+            [None, None, Some(5), None, Some(21), None]
+        );
+        let failing = Failing::new(said(&tried(0, 3)), said(&tried(1, 3))).unwrap();
+        let made = |codes: &[(usize, i32)]| {
+            let all: Vec<Tried> = codes.iter().map(|(number, code)| tried(*number, *code)).collect();
+            let (counted, is_sound) = counted(&all, &plan, &failing);
+            (counted.iter().map(|trial| trial.number).collect::<Vec<_>>(), is_sound)
+        };
+        assert_eq!(made(&[(2, 0), (3, 3), (18, 3), (19, 0)]), (vec![2, 3], true));
+        assert_eq!(made(&[(2, 0), (18, 3), (19, 0), (23, 0)]), (vec![2], false));
+        assert_eq!(made(&[(2, 0)]), (Vec::new(), true));
+    }
+}
