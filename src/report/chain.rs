@@ -3,8 +3,10 @@
 use serde::Deserialize;
 use serde::Serialize;
 
+use crate::plural::count;
 use crate::plural::ordinal;
 use crate::report::Untrusted;
+use crate::report::escape::Terminal;
 
 /// The maximum number of printed links.
 const MAX_LINKS: usize = 400;
@@ -340,6 +342,22 @@ impl Chain {
             }
         }
         Self { links, ..self }
+    }
+
+    /// The first faulty value, and what it leads to.
+    pub fn in_one_line(&self) -> String {
+        let failure = Terminal.line(&self.failure.what);
+        let Some(first) = self.links.first() else { return failure };
+        let place = |link: &Link| {
+            let file = link.file.as_ref().map(|file| Terminal.line(file))?;
+            Some(link.line.map_or_else(|| file.clone(), |line| format!("{file}:{line}")) + " ")
+        };
+        let clause = first.clause(|text| Terminal.line(text));
+        let later = match self.links.len() {
+            1 => "thus".to_owned(),
+            n_links => format!("{} later", count(n_links - 1, "link")),
+        };
+        format!("{}{clause}; {later} {failure}", place(first).unwrap_or_default())
     }
 
     /// The [joined](Self::joined) chain with at most [`MAX_LINKS`] links and remarks, and with short texts.

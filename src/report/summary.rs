@@ -1,7 +1,9 @@
 //! A finding in a few lines, for forms with little space.
 
+use crate::plural::count;
 use crate::report::Report;
 use crate::report::Untrusted;
+use crate::report::escape::Terminal;
 
 /// One line: the failing test and its first bad commit, or the result of the hunt.
 pub fn title(report: &Report, test: &Untrusted) -> Untrusted {
@@ -31,4 +33,17 @@ pub fn message(report: &Report) -> Untrusted {
         }
     }
     text.into()
+}
+
+/// How many claims held, and those that did not; `None` if nothing was claimed.
+pub fn evidence(report: &Report) -> Option<String> {
+    let claims = &report.evidence;
+    let is_wrong = claims.iter().filter(|claim| claim.expected != claim.outcome);
+    let wrong: Vec<String> = is_wrong.map(|claim| Terminal.line(&claim.claim)).collect();
+    let all = count(claims.len(), "claim");
+    match (claims.len(), wrong.as_slice()) {
+        (0, _) => None,
+        (_, []) => Some(format!("all {all} held")),
+        (n_claims, wrong) => Some(format!("{} of {all} held, not: {}", n_claims - wrong.len(), wrong.join("; "))),
+    }
 }

@@ -105,6 +105,48 @@ const steps = async (page) => {
   }, target);
 };
 
+/** The keys that move in every list. */
+const keys = async (page) => {
+  const line = page.locator("#keys");
+  assert.ok(!(await line.isVisible()));
+  await page.locator("#main").focus();
+  await page.keyboard.press("?");
+  assert.ok(await line.isVisible());
+  await page.keyboard.press("?");
+  assert.ok(!(await line.isVisible()));
+  const lists = page.locator("[data-items]");
+  let n_moved = 0;
+  for (let nth = 0; nth < await lists.count(); nth++) {
+    const list = lists.nth(nth);
+    const selector = await list.getAttribute("data-items");
+    if (selector === ".step" || !(await list.isVisible())) continue;
+    const items = list.locator(selector).filter({ visible: true });
+    const n = await items.count();
+    if (n < 2) continue;
+    n_moved += 1;
+    const is = async (at) => assert.ok(await items.nth(at).evaluate((it) => it === document.activeElement), `${selector} ${nth}: item ${at} has the focus`);
+    await items.first().evaluate((it) => { it.tabIndex = it.tabIndex < 0 ? -1 : it.tabIndex; it.focus(); });
+    await page.keyboard.press("j");
+    await is(1);
+    await page.keyboard.press("k");
+    await is(0);
+    await page.keyboard.press("k");
+    await is(0);
+  }
+  assert.ok(n_moved >= 5, `${n_moved} lists`);
+  // Without a focus, the first list in view is meant. The keys can be turned off.
+  await page.evaluate(() => { document.activeElement.blur(); scrollTo(0, 0); });
+  await page.keyboard.press("j");
+  const focused = () => page.evaluate(() => document.activeElement.closest("[data-items]") === [...document.querySelectorAll("[data-items]")][0]);
+  assert.ok(await focused());
+  await page.locator("[aria-controls=keys]").click();
+  await page.getByRole("button", { name: "Turn off these keys" }).click();
+  await page.keyboard.press("j");
+  assert.ok(!(await focused()));
+  await page.getByRole("button", { name: "Turn on these keys" }).click();
+  await page.locator("[aria-controls=keys]").click();
+};
+
 const rows = async (page, name) => {
   const count = page.locator("#count");
   const shown = page.locator("#answers tbody tr");
@@ -155,7 +197,10 @@ const check = async (file) => {
   const shot = (page, what, options) => page.screenshot({ path: join(shots, `${name}-${what}.png`), ...options });
 
   const light = await open(file, { colorScheme: "light" });
-  if (name === "explained") await steps(light.page);
+  if (name === "explained") {
+    await keys(light.page);
+    await steps(light.page);
+  }
   await rows(light.page, name);
   await history(light.page, name);
   await harmless(light.page, light.wrong, name);

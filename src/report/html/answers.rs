@@ -11,6 +11,7 @@ use crate::report::html::history::Shown;
 use crate::report::html::history::outcome;
 use crate::report::html::history::output_anchor;
 use crate::report::html::markup::Markup;
+use crate::report::html::markup::ROWS;
 use crate::report::story::Answer;
 use crate::report::story::Story;
 
@@ -47,7 +48,13 @@ pub fn write(story: &Story, shown: &mut Shown, page: &mut Markup) {
     page.leaf("p", &[("id", "count"), ("class", "quiet"), ("role", "status")], all);
     page.element(
         "div",
-        &[("class", "scroll rows"), ("tabindex", "0"), ("role", "group"), ("aria-label", "Answers")],
+        &[
+            ("class", "scroll rows"),
+            ("tabindex", "0"),
+            ("role", "group"),
+            ("aria-label", "Answers"),
+            ("data-items", ROWS),
+        ],
         |page| {
             page.element("table", &[("id", "answers"), ("aria-labelledby", "all-title")], |page| {
                 head(&["No.", "For", "At revision", "Outcome", "Seen", "Seconds", "Output"], page);

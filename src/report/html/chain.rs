@@ -94,7 +94,7 @@ pub fn write(chain: &Chain, sources: &[Source], (patch, prefix): (&Patch, &str),
         page.leaf("p", &[], summary.clone());
     }
     let steps = steps(chain);
-    page.element("div", &[("id", "stepper"), ("class", "stepper")], |page| {
+    page.element("div", &[("id", "stepper"), ("class", "stepper"), ("data-items", ".step")], |page| {
         overview(chain, &steps, page);
         page.element("div", &[("class", "steps"), ("id", "steps")], |page| {
             for (index, step) in steps.iter().enumerate() {

@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 use crate::report::Report;
 use crate::report::html::history::Shown;
 use crate::report::html::markup::Markup;
+use crate::report::html::markup::ROWS;
 use crate::report::story::Reduction;
 use crate::report::story::Story;
 
@@ -66,7 +67,13 @@ pub fn sizes(story: &Story, shown: &Shown, page: &mut Markup) {
         page.leaf("summary", &[], "The same as a table");
         page.element(
             "div",
-            &[("class", "scroll"), ("tabindex", "0"), ("role", "group"), ("aria-label", "Table of patch sizes")],
+            &[
+                ("class", "scroll"),
+                ("tabindex", "0"),
+                ("role", "group"),
+                ("aria-label", "Table of patch sizes"),
+                ("data-items", ROWS),
+            ],
             |page| {
                 table(reductions, shown, page);
             },
@@ -197,7 +204,13 @@ pub fn reasons(report: &Report, page: &mut Markup) {
         words.iter().filter_map(|word| word.strip_prefix("unresolved(")?.strip_suffix(')')).collect();
     page.element(
         "div",
-        &[("class", "scroll"), ("tabindex", "0"), ("role", "group"), ("aria-label", "Table of outcomes")],
+        &[
+            ("class", "scroll"),
+            ("tabindex", "0"),
+            ("role", "group"),
+            ("aria-label", "Table of outcomes"),
+            ("data-items", ROWS),
+        ],
         |page| {
             page.element("table", &[], |page| {
                 page.leaf("caption", &[], "Answers, by what they were for");

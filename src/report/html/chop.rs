@@ -5,6 +5,7 @@ use crate::report::chop::Chop;
 use crate::report::chop::Line;
 use crate::report::html::chart;
 use crate::report::html::markup::Markup;
+use crate::report::html::markup::ROWS;
 
 /// Writes the section.
 pub fn write(chop: &Chop, page: &mut Markup) {
@@ -61,24 +62,30 @@ pub fn write(chop: &Chop, page: &mut Markup) {
 fn listing(lines: &[Line], page: &mut Markup) {
     let mut ranked: Vec<(usize, &Line)> = (1..).zip(lines).collect();
     ranked.sort_by_key(|(_, line)| (&line.file, line.line));
-    for of_function in
-        ranked.chunk_by(|(_, one), (_, other)| (&one.file, &one.function) == (&other.file, &other.function))
-    {
-        let attributes = [("class", "scroll"), ("tabindex", "0"), ("role", "group"), ("aria-label", "Lines")];
-        page.element("div", &attributes, |page| {
-            page.element("table", &[("class", "listing")], |page| {
-                let (_, first) = of_function[0];
-                page.element("caption", &[], |page| {
-                    page.leaf("code", &[], first.file.clone());
-                    page.words(" in ");
-                    page.leaf("code", &[], first.function.clone());
+    page.element("div", &[("data-items", ROWS)], |page| {
+        for of_function in
+            ranked.chunk_by(|(_, one), (_, other)| (&one.file, &one.function) == (&other.file, &other.function))
+        {
+            let attributes = [("class", "scroll"), ("tabindex", "0"), ("role", "group"), ("aria-label", "Lines")];
+            page.element("div", &attributes, |page| {
+                page.element("table", &[("class", "listing")], |page| {
+                    let (_, first) = of_function[0];
+                    page.element("caption", &[], |page| {
+                        page.leaf("code", &[], first.file.clone());
+                        page.words(" in ");
+                        page.leaf("code", &[], first.function.clone());
+                    });
+                    chart::head(&["Rank", "Line", "Statement", "Values at its last step"], page);
+                    page.element("tbody", &[], |page| {
+                        for (rank, line) in of_function {
+                            row(*rank, line, page);
+                        }
+                    });
                 });
-                chart::head(&["Rank", "Line", "Statement", "Values at its last step"], page);
-                page.element("tbody", &[], |page| of_function.iter().for_each(|(rank, line)| row(*rank, line, page)));
             });
-        });
-        page.newline();
-    }
+            page.newline();
+        }
+    });
 }
 
 fn row(rank: usize, line: &Line, page: &mut Markup) {

@@ -209,28 +209,31 @@ fn ranges(text: &[u8]) -> ((u32, u32), (u32, u32)) {
 /// - `targets`: lines of the newer side that are targets of links, as [`Patch::has_line`] returns them.
 pub fn write(patch: &Patch, prefix: &str, targets: &BTreeSet<(usize, u64)>, page: &mut Markup) {
     let is_marked = patch.n_marked() > 0;
-    for (index, file) in patch.files.iter().enumerate() {
-        let is_open = !is_marked || file.n_marked() > 0;
-        let attributes: &[(&str, &str)] =
-            if is_open { &[("class", "file"), ("open", "")] } else { &[("class", "file")] };
-        page.element("details", attributes, |page| {
-            page.element("summary", &[], |page| {
-                page.leaf("code", &[], file.path.clone());
-                let n_edits = count(file.n_edits(), "line");
-                let of = if file.n_marked() > 0 { format!("{} of {n_edits} matter", file.n_marked()) } else { n_edits };
-                page.leaf("span", &[("class", "quiet")], of);
+    page.element("div", &[("class", "patch"), ("data-items", ".add, .del")], |page| {
+        for (index, file) in patch.files.iter().enumerate() {
+            let is_open = !is_marked || file.n_marked() > 0;
+            let attributes: &[(&str, &str)] =
+                if is_open { &[("class", "file"), ("open", "")] } else { &[("class", "file")] };
+            page.element("details", attributes, |page| {
+                page.element("summary", &[], |page| {
+                    page.leaf("code", &[], file.path.clone());
+                    let n_edits = count(file.n_edits(), "line");
+                    let of =
+                        if file.n_marked() > 0 { format!("{} of {n_edits} matter", file.n_marked()) } else { n_edits };
+                    page.leaf("span", &[("class", "quiet")], of);
+                });
+                for fact in &file.facts {
+                    page.leaf("p", &[("class", "fact quiet")], fact.clone());
+                }
+                if !file.lines.is_empty() {
+                    let name = format!("Lines of file {} of the patch", index + 1);
+                    let attributes = [("class", "diff"), ("tabindex", "0"), ("role", "group"), ("aria-label", &*name)];
+                    page.element("div", &attributes, |page| lines(file, (prefix, index), targets, page));
+                }
             });
-            for fact in &file.facts {
-                page.leaf("p", &[("class", "fact quiet")], fact.clone());
-            }
-            if !file.lines.is_empty() {
-                let name = format!("Lines of file {} of the patch", index + 1);
-                let attributes = [("class", "diff"), ("tabindex", "0"), ("role", "group"), ("aria-label", &*name)];
-                page.element("div", &attributes, |page| lines(file, (prefix, index), targets, page));
-            }
-        });
-        page.newline();
-    }
+            page.newline();
+        }
+    });
     if patch.n_left_out > 0 {
         page.leaf("p", &[("class", "quiet")], format!("{} are left out here.", count(patch.n_left_out, "more line")));
     }

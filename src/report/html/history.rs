@@ -139,7 +139,7 @@ pub fn write((report, story): (&Report, &Story), ran: &Markup, shown: &mut Shown
             ),
         );
     }
-    page.element("div", &[("class", "revisions")], |page| {
+    page.element("div", &[("class", "revisions"), ("data-items", ".revision > summary")], |page| {
         let mut by_commit: HashMap<CommitId, Vec<&Answer>> = HashMap::new();
         for answer in &story.answers {
             by_commit.entry(answer.commit).or_default().push(answer);

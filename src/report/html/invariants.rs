@@ -54,7 +54,7 @@ pub fn write(found: &Invariants, sources: &[Source], (patch, prefix): (&Patch, &
         list(&found.rest, page);
     }
     let shown: Vec<&Statement> = found.shown().collect();
-    page.element("div", &[("class", "stepper")], |page| {
+    page.element("div", &[("class", "stepper"), ("data-items", ".step")], |page| {
         let attributes = [("class", "overview"), ("tabindex", "0"), ("aria-label", "Statements that matter")];
         page.element("ol", &attributes, |page| {
             (1..).zip(&shown).for_each(|(nth, statement)| overview_of(nth, statement, page));

@@ -17,6 +17,10 @@ fn escaped(text: &Untrusted) -> String {
 /// Names and values of attributes.
 pub type Attributes<'a> = &'a [(&'static str, &'a str)];
 
+/// The items of a list that is a table. The attribute `data-items` of a list is the selector of its items; the script
+/// moves from one to the next.
+pub const ROWS: &str = "tbody > tr";
+
 /// A page, or a part of one.
 #[derive(Debug, Default)]
 pub struct Markup {

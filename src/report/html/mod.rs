@@ -36,6 +36,7 @@ use crate::report::forge::Forge;
 use crate::report::html::diff::Patch;
 use crate::report::html::history::Shown;
 use crate::report::html::markup::Markup;
+use crate::report::html::markup::ROWS;
 use crate::report::story::Story;
 use crate::report::summary;
 use crate::revision::CommitId;
@@ -193,14 +194,14 @@ fn sections(page: &Page<'_>) -> Vec<Section<'static>> {
     if report.fix.is_some() {
         section("fix", "The fix", &mut |out| fix(report, out));
     }
+    if !report.evidence.is_empty() {
+        section("evidence", "Evidence", &mut |out| evidence(report, &shown, out));
+    }
     section("history", "The hunt through history", &mut |out| {
         history::write((report, story), &ran(page), &mut shown, out);
     });
     section("sizes", "Patch sizes", &mut |out| chart::sizes(story, &shown, out));
     section("reasons", "What could not be tested", &mut |out| chart::reasons(report, out));
-    if !report.evidence.is_empty() {
-        section("evidence", "Evidence", &mut |out| evidence(report, &shown, out));
-    }
     section("all", "All answers", &mut |out| answers::write(story, &mut shown, out));
     sections
 }
@@ -256,6 +257,7 @@ fn headline(page: &Page<'_>, out: &mut Markup) {
             out.words(&format!(", {}", date.day()));
         });
     }
+    why(page, out);
     out.leaf("p", &[], report.error.as_ref().map_or(&report.sentence, |error| &error.message).clone());
     if let Some(hint) = report.error.as_ref().and_then(|error| error.hint.as_ref()) {
         out.leaf("p", &[("class", "quiet")], hint.clone());
@@ -273,6 +275,20 @@ fn headline(page: &Page<'_>, out: &mut Markup) {
             report.notes.iter().for_each(|note| out.leaf("li", &[], note.clone()));
         });
     }
+}
+
+/// The explained chain in one line, with a link to its steps.
+fn why(page: &Page<'_>, out: &mut Markup) {
+    let chain = page.explanations.iter().find_map(|explained| match &explained.explanation {
+        Explanation::Chain(chain) => Some(chain),
+        _ => None,
+    });
+    let Some(chain) = chain else { return };
+    out.element("p", &[("class", "why")], |out| {
+        out.leaf("strong", &[], "Why:");
+        out.words(&format!(" {} ", chain.in_one_line()));
+        out.leaf("a", &[("href", "#why")], "step by step");
+    });
 }
 
 fn facts(page: &Page<'_>, out: &mut Markup) {
@@ -317,6 +333,9 @@ fn facts(page: &Page<'_>, out: &mut Markup) {
             out.leaf("code", &[], held.path.clone());
             out.words(held.words());
         });
+    }
+    if let Some(held) = summary::evidence(report) {
+        add("evidence", &mut |out| out.leaf("a", &[("href", "#evidence")], held.as_str()));
     }
     let cost = format!("{} of the test, {:.0} s", count(report.probes.run, "run"), report.seconds);
     add("cost", &mut |out| out.words(&cost));
@@ -385,7 +404,13 @@ fn fix(report: &Report, out: &mut Markup) {
 }
 
 fn evidence(report: &Report, shown: &Shown, out: &mut Markup) {
-    let attributes = [("class", "scroll"), ("tabindex", "0"), ("role", "group"), ("aria-label", "Table of evidence")];
+    let attributes = [
+        ("class", "scroll"),
+        ("tabindex", "0"),
+        ("role", "group"),
+        ("aria-label", "Table of evidence"),
+        ("data-items", ROWS),
+    ];
     out.element("div", &attributes, |out| {
         out.element("table", &[], |out| {
             chart::head(&["Claim", "Holds", "At revision", "Seen", "Checkout"], out);
@@ -541,6 +566,36 @@ mod tests {
         }
         assert_eq!(page.matches("<script").count(), 1);
         assert!(page.matches("&lt;script&gt;a()").count() > 15);
+    }
+
+    #[test]
+    fn the_reason_stands_beside_the_headline_and_the_evidence_before_the_sizes() {
+        let page = written(&samples::explained(), &samples::explanations());
+        let at = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text} in {page}"));
+        let why = at("<p class=\"why\"><strong>Why:</strong> src/parse.c:8 the condition is true (reference false)");
+        assert!(at("<h1>") < why && why < at("<dl class=\"facts\">"), "{page}");
+        assert!(at("<section id=\"fix\"") < at("<section id=\"evidence\""), "{page}");
+        assert!(at("<section id=\"evidence\"") < at("<section id=\"history\""), "{page}");
+        assert!(at("<section id=\"evidence\"") < at("<section id=\"sizes\""), "{page}");
+        let held = summary::evidence(&samples::explained()).unwrap();
+        assert!(page.contains(&format!("<a href=\"#evidence\">{held}</a>")), "{held} in {page}");
+        assert!(!written(&samples::found(), &[]).contains("class=\"why\""));
+    }
+
+    #[test]
+    fn every_list_of_items_says_which_they_are() {
+        let page = written(
+            &samples::explained(),
+            &[samples::explanations(), vec![samples::of_hunt(Explanation::Walk(samples::walk()))]].concat(),
+        );
+        for label in ["Table of evidence", "Answers", "Steps", "Table of patch sizes", "Table of outcomes"] {
+            let list = format!("aria-label=\"{label}\" data-items=\"tbody &gt; tr\">");
+            assert!(page.contains(&list), "{list} in {page}");
+        }
+        for (class, items) in [("stepper", ".step"), ("revisions", ".revision > summary"), ("patch", ".add, .del")] {
+            let items = items.replace('>', "&gt;");
+            assert!(page.contains(&format!("class=\"{class}\" data-items=\"{items}\">")), "{class} in {page}");
+        }
     }
 
     #[test]

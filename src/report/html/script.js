@@ -1,5 +1,5 @@
 "use strict";
-// Everything can be read without this; it adds a theme, a view of one step at a time, and a search. Text is never parsed as HTML.
+// Everything can be read without this; it adds a theme, keys, a view of one step at a time, and a search. Text is never parsed as HTML.
 (() => {
   const byId = (id) => document.getElementById(id);
   const make = (name, properties, ...inside) => {
@@ -22,6 +22,57 @@
     system.addEventListener("change", name);
     name();
     byId("tools").append(button);
+  };
+
+  // Keys that move in every list. A list has an attribute with the selector of its items.
+  const movers = new Map();
+  const move = (list, by) => {
+    const items = [...list.querySelectorAll(list.dataset.items)].filter((item) => item.getClientRects().length > 0);
+    // The item that has the focus, or the last one before it.
+    const focus = document.activeElement;
+    const isBefore = (item) => item.contains(focus) || item.compareDocumentPosition(focus) === Node.DOCUMENT_POSITION_FOLLOWING;
+    const at = list.contains(focus) ? items.findLastIndex(isBefore) : -1;
+    const item = items[Math.max(0, Math.min(items.length - 1, at + by))];
+    if (!item) return;
+    if (item.tabIndex < 0) item.tabIndex = -1;
+    item.focus({ preventScroll: true });
+    item.scrollIntoView({ block: "nearest" });
+  };
+  const isInView = (element) => {
+    const { top, bottom, height } = element.getBoundingClientRect();
+    return height > 0 && bottom > 0 && top < innerHeight;
+  };
+  const keys = () => {
+    let isOn = true;
+    const text = "j and k move to the next and the previous item of a list: the one with the focus, or else the first in view. ? shows and hides this line.";
+    const off = make("button", { type: "button", textContent: "Turn off these keys" });
+    off.addEventListener("click", () => {
+      isOn = !isOn;
+      off.textContent = isOn ? "Turn off these keys" : "Turn on these keys";
+    });
+    const line = make("div", { id: "keys", className: "keys", hidden: true }, make("span", { textContent: text }), off);
+    const button = make("button", { type: "button", textContent: "Keys" });
+    button.setAttribute("aria-controls", "keys");
+    const show = (isShown) => {
+      line.hidden = !isShown;
+      button.setAttribute("aria-expanded", String(isShown));
+    };
+    show(false);
+    button.addEventListener("click", () => show(line.hidden));
+    byId("tools").append(button);
+    byId("tools").parentElement.append(line);
+    document.addEventListener("keydown", (event) => {
+      if (!isOn || event.ctrlKey || event.altKey || event.metaKey || event.target.closest("input, select, textarea")) return;
+      if (event.key === "?") show(line.hidden);
+      const by = { j: 1, k: -1 }[event.key];
+      if (!by) return;
+      const own = event.target.closest("[data-items]");
+      const lists = [...document.querySelectorAll("[data-items]")];
+      const list = own && isInView(own) ? own : lists.find(isInView);
+      if (!list) return;
+      event.preventDefault();
+      (movers.get(list) || move)(list, by);
+    });
   };
 
   // Outputs that are not in the page until they are asked for, by id.
@@ -84,7 +135,13 @@
       back.disabled = at === 0;
       forth.disabled = at === steps.length - 1;
     };
-    const keys = { j: 1, ArrowDown: 1, ArrowRight: 1, k: -1, ArrowUp: -1, ArrowLeft: -1 };
+    movers.set(box, (list, by) => {
+      go(at + by);
+      if (box.contains(document.activeElement)) return;
+      box.focus({ preventScroll: true });
+      box.scrollIntoView({ block: "nearest" });
+    });
+    const keys = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
     box.tabIndex = 0;
     box.setAttribute("role", "region");
     box.setAttribute("aria-label", box.querySelector(".overview").getAttribute("aria-label"));
@@ -172,6 +229,7 @@
   };
 
   theme();
+  keys();
   const steppers = [...document.querySelectorAll(".stepper")].map(stepper);
   answers();
   const follow = () => {

@@ -2,6 +2,7 @@
 
 use crate::report::html::chart;
 use crate::report::html::markup::Markup;
+use crate::report::html::markup::ROWS;
 use crate::report::walk::Step;
 use crate::report::walk::Walk;
 
@@ -13,7 +14,8 @@ pub fn write(walk: &Walk, page: &mut Markup) {
         &[],
         "The steps from there to the failure that a person judged to be wrong, in the order of the run:",
     );
-    let attributes = [("class", "scroll"), ("tabindex", "0"), ("role", "group"), ("aria-label", "Steps")];
+    let attributes =
+        [("class", "scroll"), ("tabindex", "0"), ("role", "group"), ("aria-label", "Steps"), ("data-items", ROWS)];
     page.element("div", &attributes, |page| {
         page.element("table", &[("class", "listing")], |page| {
             chart::head(&["Step", "Place", "Statement", "What is wrong", "Values"], page);

@@ -10,8 +10,6 @@ use crate::report::Report;
 use crate::report::Status;
 use crate::report::Suite;
 use crate::report::Untrusted;
-use crate::report::chain::Chain;
-use crate::report::chain::Link;
 use crate::report::escape::Terminal;
 use crate::report::explanation::Explained;
 use crate::report::explanation::Explanation;
@@ -19,6 +17,7 @@ use crate::report::places;
 use crate::report::places::Lines;
 use crate::report::places::Place;
 use crate::report::style::Role;
+use crate::report::summary;
 use crate::report::text;
 use crate::report::text::Look;
 use crate::report::text::rows;
@@ -216,7 +215,7 @@ impl Screen<'_> {
             Explanation::Chain(chain) => Some(chain),
             _ => None,
         });
-        rows.extend(chains.take(1).flat_map(|chain| self.labelled("why:", &why(chain))));
+        rows.extend(chains.take(1).flat_map(|chain| self.labelled("why:", &chain.in_one_line())));
         let n_repaired = report.repairs.iter().filter(|repair| repair.lines > 0).count();
         if n_repaired > 0 {
             rows.extend(self.labelled("repairs:", &format!("{} made testable", count(n_repaired, "revision"))));
@@ -258,21 +257,12 @@ impl Screen<'_> {
 
     /// How many claims held, and what that cost.
     fn evidence(&self) -> Option<(&'static str, String)> {
-        let (evidence, probes) = (&self.report.evidence, &self.report.probes);
+        let probes = &self.report.probes;
         let cost = format!("{} in {}", count(probes.run, "probe"), text::duration(self.report.seconds));
-        let wrong: Vec<String> = evidence
-            .iter()
-            .filter(|claim| claim.expected != claim.outcome)
-            .map(|claim| Terminal.line(&claim.claim))
-            .collect();
-        match (evidence.len(), wrong.as_slice()) {
-            (0, _) if probes.run + probes.cached == 0 => None,
-            (0, _) => Some(("cost:", cost)),
-            (n_claims, []) => Some(("evidence:", format!("all {} held; {cost}", count(n_claims, "claim")))),
-            (n_claims, wrong) => {
-                let (n_held, claims) = (n_claims - wrong.len(), count(n_claims, "claim"));
-                Some(("evidence:", format!("{n_held} of {claims} held, not: {}; {cost}", wrong.join("; "))))
-            }
+        match summary::evidence(self.report) {
+            None if probes.run + probes.cached == 0 => None,
+            None => Some(("cost:", cost)),
+            Some(held) => Some(("evidence:", format!("{held}; {cost}"))),
         }
     }
 
@@ -319,22 +309,6 @@ fn headline(changes: &Changes) -> Option<(&'static str, &Change)> {
     let sufficient = sufficient.as_ref().map(|change| ("A minimal change that makes the test fail", change));
     let necessary = necessary.as_ref().map(|change| ("A minimal change whose reversal makes it pass", change));
     common.or(sufficient).or(necessary)
-}
-
-/// The first faulty value, and what it leads to.
-fn why(chain: &Chain) -> String {
-    let failure = Terminal.line(&chain.failure.what);
-    let Some(first) = chain.links.first() else { return failure };
-    let place = |link: &Link| {
-        let file = link.file.as_ref().map(|file| Terminal.line(file))?;
-        Some(link.line.map_or_else(|| file.clone(), |line| format!("{file}:{line}")) + " ")
-    };
-    let clause = first.clause(|text| Terminal.line(text));
-    let later = match chain.links.len() {
-        1 => "thus".to_owned(),
-        n_links => format!("{} later", count(n_links - 1, "link")),
-    };
-    format!("{}{clause}; {later} {failure}", place(first).unwrap_or_default())
 }
 
 /// The first rows, with a row that counts the others.
