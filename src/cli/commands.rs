@@ -52,6 +52,7 @@ use crate::session::hunt::Task;
 use crate::session::interrupt::Interrupt;
 use crate::session::kept;
 use crate::session::kept::Kept;
+use crate::session::lines::Lines;
 use crate::session::mend::mend;
 use crate::session::order::Allowance;
 use crate::session::order::HuntOrder;
@@ -410,7 +411,11 @@ fn report_as(
         ReportFormat::Sarif => {
             let user = private::open(&location.git_directory)?;
             let explanations = explanations(location, id, &report, console);
-            report::sarif::write(&report, &test, origin::address(&user).as_deref(), &explanations, &mut out)
+            let mut lines = Lines::new(location)?;
+            let mut find =
+                |explained: &Explained, commit, place: (&Untrusted, u64)| lines.find(explained, commit, place);
+            let repository = origin::address(&user);
+            report::sarif::write(&report, (&test, repository.as_deref()), (&explanations, &mut find), &mut out)
         }
     };
     result?;

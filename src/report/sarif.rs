@@ -1,9 +1,9 @@
 //! The report as SARIF 2.1.0: a result for each place of the finding; the first one has the fix, for all places
 //! together.
 //!
-//! Source: OASIS, Static Analysis Results Interchange Format Version 2.1.0, of 2020-03-27. Places are lines of the
-//! commit in `properties.commit`, which `versionControlProvenance` also names if the address of the repository is
-//! known. A hunt without a finding has no results, but a notification; and `executionSuccessful: false` after an error.
+//! Source: OASIS, Static Analysis Results Interchange Format Version 2.1.0, of 2020-03-27. All places, those of code
+//! flows too, are lines of the commit in `properties.commit`, which `versionControlProvenance` also names if the address
+//! of the repository is known. A hunt without a finding has no results, but a notification; and `executionSuccessful: false` after an error.
 
 use std::fmt::Write as _;
 use std::io;
@@ -34,20 +34,36 @@ use crate::report::places::places;
 use crate::report::summary;
 use crate::report::walk;
 use crate::report::walk::Walk;
+use crate::revision::CommitId;
 
 /// The address of the schema.
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+
+/// The base of relative references: the checkout.
+const ROOT: &str = "%SRCROOT%";
+
+/// Finds a line of an explained version in a commit: its path and its number there. `None` if it was changed or removed
+/// in between.
+pub type Find<'f> = &'f mut dyn FnMut(&Explained, CommitId, (&Untrusted, u64)) -> Option<(Untrusted, u64)>;
+
+/// The code flow that is made of an explanation.
+struct Flow<'f, 'e> {
+    explained: &'e Explained,
+    /// The commit of the results.
+    commit: Option<CommitId>,
+    find: Find<'f>,
+}
 
 /// Writes `report`.
 ///
 /// - `test`: the test command of the hunt.
 /// - `repository`: the address of the repository, an absolute URI without secrets, if it has one.
 /// - `explanations`: the explanations of the failure, which become code flows of the first result.
+/// - `find`: finds a line of an explained version in another commit.
 pub fn write(
     report: &Report,
-    test: &Untrusted,
-    repository: Option<&str>,
-    explanations: &[Explained],
+    (test, repository): (&Untrusted, Option<&str>),
+    (explanations, find): (&[Explained], Find<'_>),
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let places = places(report);
@@ -58,11 +74,12 @@ pub fn write(
     if let (Some(first), Some(fix)) = (results.first_mut(), fix(&places)) {
         first["fixes"] = json!([fix]);
     }
-    let code_flows: Vec<Value> = explanations.iter().filter_map(code_flow).collect();
-    if let Some(first) = results.first_mut()
-        && !code_flows.is_empty()
-    {
-        first["codeFlows"] = code_flows.into();
+    if let Some(first) = results.first_mut() {
+        let flow = |explained| code_flow(&mut Flow { explained, commit, find: &mut *find });
+        let code_flows: Vec<Value> = explanations.iter().filter_map(flow).collect();
+        if !code_flows.is_empty() {
+            first["codeFlows"] = code_flows.into();
+        }
     }
     let mut run = json!({
         "tool": { "driver": {
@@ -82,7 +99,11 @@ pub fn write(
         "properties": { "status": report.status.word(), "commit": commit.map(|commit| commit.to_string()) },
     });
     if let (Some(repository), Some(commit)) = (repository, commit) {
-        run["versionControlProvenance"] = json!([{ "repositoryUri": repository, "revisionId": commit.to_string() }]);
+        run["versionControlProvenance"] = json!([{
+            "repositoryUri": repository,
+            "revisionId": commit.to_string(),
+            "mappedTo": { "uriBaseId": ROOT },
+        }]);
     }
     let log = json!({ "$schema": SCHEMA, "version": "2.1.0", "runs": [run] });
     log.serialize(&mut Serializer::with_formatter(&mut *out, Json)).map_err(io::Error::from)?;
@@ -119,12 +140,13 @@ fn result(report: &Report, test: &Untrusted, nth: usize, place: &Place) -> Value
 }
 
 /// The statements of an explanation in the order of their execution; `None` if it has no statement.
-fn code_flow(explained: &Explained) -> Option<Value> {
+fn code_flow(flow: &mut Flow<'_, '_>) -> Option<Value> {
+    let (explained, commit) = (flow.explained, flow.commit.unwrap_or(flow.explained.commit));
     let (sentence, mut locations) = match &explained.explanation {
-        Explanation::Chain(chain) => of_chain(chain),
-        Explanation::Chop(chop) => of_chop(chop),
-        Explanation::Walk(walk) => of_walk(walk),
-        Explanation::Invariants(found) => of_invariants(found),
+        Explanation::Chain(chain) => of_chain(chain, flow),
+        Explanation::Chop(chop) => of_chop(chop, flow),
+        Explanation::Walk(walk) => of_walk(walk, flow),
+        Explanation::Invariants(found) => of_invariants(found, flow),
     };
     if locations.is_empty() {
         return None;
@@ -135,48 +157,48 @@ fn code_flow(explained: &Explained) -> Option<Value> {
     Some(json!({
         "message": { "text": sentence },
         "threadFlows": [{ "locations": locations }],
-        "properties": { "commit": explained.commit.to_string() },
+        "properties": { "commit": commit.to_string(), "explained": explained.commit.to_string() },
     }))
 }
 
 /// A sentence, and the chain from the change to the failure with the values of each statement.
-fn of_chain(chain: &Chain) -> (String, Vec<Value>) {
-    let mut locations: Vec<Value> = chain.links.iter().map(link).collect();
+fn of_chain(chain: &Chain, flow: &mut Flow<'_, '_>) -> (String, Vec<Value>) {
+    let mut locations: Vec<Value> = chain.links.iter().map(|one| link(one, flow)).collect();
     let failure = &chain.failure;
     let what = format!("thus {}{}", Terminal.line(&failure.what), which(failure.which));
-    locations.push(flow_location((failure.file.as_ref(), failure.line), &what, failure.in_change));
+    locations.push(flow.location((failure.file.as_ref(), failure.line), &what, failure.in_change));
     let (bad, good) = (Terminal.line(&chain.bad), Terminal.line(&chain.good));
     (format!("How the change leads to the failure: {bad} compared with {good}."), locations)
 }
 
 /// A sentence, and the lines of a chop and of its constants in the order of their last steps.
-fn of_chop(chop: &Chop) -> (String, Vec<Value>) {
+fn of_chop(chop: &Chop, flow: &mut Flow<'_, '_>) -> (String, Vec<Value>) {
     let constants = chop.constant_lines.iter().map(|line| (line, ", depends on no input"));
     let mut lines: Vec<_> = chop.lines.iter().map(|line| (line, "")).chain(constants).collect();
     lines.sort_by_key(|(line, _)| line.last);
     let sentence = format!("The statements that lead to the failure: {}.", Terminal.line(&chop.failure));
-    (sentence, lines.into_iter().map(|(line, kind)| of_line(line, kind)).collect())
+    (sentence, lines.into_iter().map(|(line, kind)| of_line(line, kind, flow)).collect())
 }
 
-fn of_walk(walk: &Walk) -> (String, Vec<Value>) {
-    let location = |step: &walk::Step| {
+fn of_walk(walk: &Walk, flow: &mut Flow<'_, '_>) -> (String, Vec<Value>) {
+    let mut location = |step: &walk::Step| {
         let source = step.source.as_ref().map_or_else(|| "source not known".to_owned(), |source| Terminal.line(source));
         let place = (step.file.as_ref(), step.line.map(u64::from));
-        let mut location = flow_location(place, &format!("{source}: {}", Terminal.line(&step.wrong)), false);
+        let mut location = flow.location(place, &format!("{source}: {}", Terminal.line(&step.wrong)), false);
         let name = Terminal.line(&step.function);
         location["location"]["logicalLocations"] = json!([{ "name": name, "kind": "function" }]);
         location
     };
-    (walk.sentence(), walk.steps.iter().map(location).collect())
+    (walk.sentence(), walk.steps.iter().map(&mut location).collect())
 }
 
 /// A sentence, and the statements of an abstract slice, each with the invariant before it.
-fn of_invariants(found: &Invariants) -> (String, Vec<Value>) {
+fn of_invariants(found: &Invariants, flow: &mut Flow<'_, '_>) -> (String, Vec<Value>) {
     let sentence = format!("The statements that matter for the failure: {}.", Terminal.line(&found.failure));
-    (sentence, found.shown().map(of_statement).collect())
+    (sentence, found.shown().map(|statement| of_statement(statement, flow)).collect())
 }
 
-fn of_statement(statement: &invariants::Statement) -> Value {
+fn of_statement(statement: &invariants::Statement, flow: &mut Flow<'_, '_>) -> Value {
     let source = statement.source.as_ref();
     let source = source.map_or_else(|| "source not known".to_owned(), |source| Terminal.line(source));
     let function = Terminal.line(&statement.function);
@@ -187,7 +209,7 @@ fn of_statement(statement: &invariants::Statement) -> Value {
         invariant => format!("{source} (before it: {})", invariant.join(" and ")),
     };
     let place = (statement.file.as_ref(), statement.line.map(u64::from));
-    let mut location = flow_location(place, &text, statement.is_changed);
+    let mut location = flow.location(place, &text, statement.is_changed);
     if !statement.is_initial() {
         location["location"]["logicalLocations"] = json!([{ "name": function, "kind": "function" }]);
     }
@@ -197,12 +219,12 @@ fn of_statement(statement: &invariants::Statement) -> Value {
     location
 }
 
-fn of_line(line: &chop::Line, kind: &str) -> Value {
+fn of_line(line: &chop::Line, kind: &str, flow: &mut Flow<'_, '_>) -> Value {
     let source = line.source.as_ref().map_or_else(|| "source not known".to_owned(), |source| Terminal.line(source));
     let values: Vec<String> = line.values.iter().map(|value| Terminal.line(value)).collect();
     let shown = if values.is_empty() { String::new() } else { format!(" ({})", values.join(", ")) };
     let place = (Some(&line.file), Some(u64::from(line.line)).filter(|line| *line > 0));
-    let mut location = flow_location(place, &format!("{source}{shown}{kind}"), line.is_changed);
+    let mut location = flow.location(place, &format!("{source}{shown}{kind}"), line.is_changed);
     location["location"]["logicalLocations"] = json!([{ "name": Terminal.line(&line.function), "kind": "function" }]);
     let state = values.iter().filter_map(|value| value.split_once(" = "));
     location["state"] = state.map(|(name, value)| (name.to_owned(), json!({ "text": value }))).collect();
@@ -213,9 +235,9 @@ fn which(which: Which) -> String {
     which.words().map_or_else(String::new, |words| format!(", {words}"))
 }
 
-fn link(link: &Link) -> Value {
+fn link(link: &Link, flow: &mut Flow<'_, '_>) -> Value {
     let clause = format!("{}{}", link.clause(|text| Terminal.line(text)), which(link.which));
-    let mut location = flow_location((link.file.as_ref(), link.line), &clause, link.in_change);
+    let mut location = flow.location((link.file.as_ref(), link.line), &clause, link.in_change);
     if let Some(function) = &link.function {
         let name = Terminal.line(function);
         location["location"]["logicalLocations"] = json!([{ "name": name, "kind": "function" }]);
@@ -226,23 +248,50 @@ fn link(link: &Link) -> Value {
     location
 }
 
-/// - `place`: path and line, as far as known. A path outside of the repository is absolute.
-fn flow_location((file, line): (Option<&Untrusted>, Option<u64>), text: &str, in_change: bool) -> Value {
-    let importance = if in_change { "essential" } else { "important" };
-    let mut location = json!({ "message": { "text": text } });
-    if let Some(file) = file {
-        let is_absolute = file.as_bytes().starts_with(b"/");
-        let artifact = if is_absolute { json!({ "uri": format!("file://{}", uri(file)) }) } else { artifact(file) };
-        location["physicalLocation"] = json!({ "artifactLocation": artifact });
-        if let Some(line) = line {
-            location["physicalLocation"]["region"] = json!({ "startLine": line });
+impl Flow<'_, '_> {
+    /// A location in the commit of the results. A line that is not there any more is named in the text only.
+    ///
+    /// - `place`: path and line in the explained version, as far as known. A path outside of the repository is absolute.
+    fn location(&mut self, place: (Option<&Untrusted>, Option<u64>), text: &str, in_change: bool) -> Value {
+        let importance = if in_change { "essential" } else { "important" };
+        let mut location = json!({ "message": { "text": text } });
+        match self.place(place) {
+            Ok(None) => {}
+            Ok(Some((file, line))) => {
+                let is_absolute = file.as_bytes().starts_with(b"/");
+                let artifact =
+                    if is_absolute { json!({ "uri": format!("file://{}", uri(&file)) }) } else { artifact(&file) };
+                location["physicalLocation"] = json!({ "artifactLocation": artifact });
+                if let Some(line) = line {
+                    location["physicalLocation"]["region"] = json!({ "startLine": line });
+                }
+            }
+            Err(there) => location["message"]["text"] = json!(format!("{text} ({there})")),
+        }
+        json!({ "location": location, "importance": importance, "properties": { "inChange": in_change } })
+    }
+
+    /// The place in the commit of the results; an error is the name of a place that is not there.
+    fn place(
+        &mut self,
+        (file, line): (Option<&Untrusted>, Option<u64>),
+    ) -> Result<Option<(Untrusted, Option<u64>)>, String> {
+        let Some(file) = file else { return Ok(None) };
+        let there = self.explained.commit;
+        match (self.commit, line) {
+            (Some(commit), Some(line)) if commit != there && !file.as_bytes().starts_with(b"/") => {
+                let found = (self.find)(self.explained, commit, (file, line));
+                let (file, line) =
+                    found.ok_or_else(|| format!("{}:{line} in the commit {}", Terminal.line(file), there.short()))?;
+                Ok(Some((file, Some(line))))
+            }
+            _ => Ok(Some((file.clone(), line))),
         }
     }
-    json!({ "location": location, "importance": importance, "properties": { "inChange": in_change } })
 }
 
 fn artifact(file: &Untrusted) -> Value {
-    json!({ "uri": uri(file), "uriBaseId": "%SRCROOT%" })
+    json!({ "uri": uri(file), "uriBaseId": ROOT })
 }
 
 /// The fix, if all its places are lines.
@@ -303,7 +352,13 @@ mod tests {
 
     fn explained(report: &Report, explanations: &[Explained]) -> Value {
         let mut out = Vec::new();
-        write(report, &"./t.sh".into(), Some("https://example.com/x.git"), explanations, &mut out).unwrap();
+        let test = "./t.sh".into();
+        // All lines have moved by 100, and line 12 is gone.
+        let mut find = |_: &Explained, commit, (file, line): (&Untrusted, u64)| {
+            assert_eq!(commit, report.fix.as_ref().unwrap().commit);
+            (line != 12).then(|| (file.clone(), line + 100))
+        };
+        write(report, (&test, Some("https://example.com/x.git")), (explanations, &mut find), &mut out).unwrap();
         serde_json::from_slice(&out).unwrap()
     }
 
@@ -352,12 +407,40 @@ mod tests {
     }
 
     #[test]
+    fn all_lines_are_those_of_the_revision_of_the_results() {
+        let (report, explanations) = (samples::found(), samples::explanations());
+        let (head, culprit) = ("44".repeat(20), "33".repeat(20));
+        let lines = |log: &Value| -> Vec<Value> {
+            let flow = &log["runs"][0]["results"][0]["codeFlows"][0]["threadFlows"][0]["locations"];
+            let of = |it: &Value| it["location"]["physicalLocation"]["region"]["startLine"].clone();
+            flow.as_array().unwrap().iter().map(of).collect()
+        };
+        let log = explained(&report, &explanations[..1]);
+        let run = &log["runs"][0];
+        assert_eq!(run["properties"]["commit"], head);
+        assert_eq!(run["versionControlProvenance"][0]["revisionId"], head);
+        assert_eq!(run["versionControlProvenance"][0]["mappedTo"]["uriBaseId"], "%SRCROOT%");
+        let properties = &run["results"][0]["codeFlows"][0]["properties"];
+        assert_eq!((&properties["commit"], &properties["explained"]), (&json!(head), &json!(culprit)));
+        let at_head = lines(&log);
+        // Without a fix at HEAD, the results are in the first bad commit, and so is the explanation.
+        let log = explained(&Report { fix: None, ..report }, &explanations[..1]);
+        let run = &log["runs"][0];
+        assert_eq!(run["properties"]["commit"], culprit);
+        assert_eq!(run["results"][0]["codeFlows"][0]["properties"]["commit"], culprit);
+        let moved = |line: &Value| {
+            line.as_u64().map_or(Value::Null, |line| if line == 12 { Value::Null } else { json!(line + 100) })
+        };
+        assert_eq!(at_head, lines(&log).iter().map(moved).collect::<Vec<_>>());
+    }
+
+    #[test]
     fn a_walk_is_a_code_flow_from_the_first_wrong_step_on() {
         let log = explained(&samples::found(), &[samples::of_hunt(Explanation::Walk(samples::walk()))]);
         let flow = &log["runs"][0]["results"][0]["codeFlows"][0];
         let first = &flow["threadFlows"][0]["locations"][0]["location"];
         assert_eq!(first["message"]["text"], "n = max - 1;: computes a wrong value");
-        assert_eq!(first["physicalLocation"]["region"]["startLine"], 8);
+        assert_eq!(first["physicalLocation"]["region"]["startLine"], 108);
     }
 
     #[test]

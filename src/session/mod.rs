@@ -28,6 +28,7 @@ mod identity;
 pub mod interrupt;
 pub mod invariants;
 pub mod kept;
+pub mod lines;
 pub mod mend;
 pub mod order;
 pub mod plan;

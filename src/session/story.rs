@@ -80,7 +80,7 @@ pub fn read(location: &Location, id: &str, report: &Report, explanations: &[Expl
 }
 
 /// The trees of the user's own repository.
-fn of_user(location: &Location) -> Option<TreeStore> {
+pub fn of_user(location: &Location) -> Option<TreeStore> {
     TreeStore::new(private::open(&location.git_directory).ok()?, Held::default(), Vec::new()).ok()
 }
 
@@ -294,20 +294,10 @@ fn sources(user: &Repository, store: Option<&TreeStore>, explained: &Explained) 
         let context = line.saturating_sub(N_AROUND).max(1)..=line.saturating_add(N_AROUND);
         wanted.entry(file).or_default().extend(context);
     }
-    let found = |file: &Untrusted| -> Option<Vec<u8>> {
-        let path = file.as_bytes();
-        let store = store?;
-        // Statements have the name that the compiler was given.
-        let named = |tree| Some(source::find_in(store.repository(), tree, &String::from_utf8_lossy(path))?.1);
-        let of = |store: &TreeStore, tree: TreeId| {
-            store.file(tree, path).ok().flatten().map(|(_, content)| content).or_else(|| named(tree))
-        };
-        of(store, explained.tree).or_else(|| of(store, graph::tree_of(user, explained.commit).ok()?))
-    };
     wanted
         .into_iter()
         .filter_map(|(file, numbers)| {
-            let content = found(file)?;
+            let (_, content) = found(user, store?, explained, file)?;
             let all: Vec<&[u8]> = content.split(|byte| *byte == b'\n').collect();
             let line = |number: u64| {
                 let text = all.get(usize::try_from(number).ok()? - 1)?;
@@ -316,6 +306,27 @@ fn sources(user: &Repository, store: Option<&TreeStore>, explained: &Explained) 
             Some(Source { file: file.clone(), lines: numbers.into_iter().filter_map(line).collect() })
         })
         .collect()
+}
+
+/// The path and the content of a file of the explained version: from the tree that was run, else from its commit.
+///
+/// - `file`: as the explanation names it.
+pub fn found(
+    user: &Repository,
+    store: &TreeStore,
+    explained: &Explained,
+    file: &Untrusted,
+) -> Option<(Untrusted, Vec<u8>)> {
+    // Statements have the name that the compiler was given.
+    let named = |tree| {
+        let (path, content) = source::find_in(store.repository(), tree, &String::from_utf8_lossy(file.as_bytes()))?;
+        Some((Untrusted::from(path), content))
+    };
+    let of = |tree: TreeId| {
+        let content = store.file(tree, file.as_bytes()).ok().flatten().map(|(_, content)| content);
+        content.map(|content| (file.clone(), content)).or_else(|| named(tree))
+    };
+    of(explained.tree).or_else(|| of(graph::tree_of(user, explained.commit).ok()?))
 }
 
 /// The command that ended it, and its ending: `test: exit code 1`.

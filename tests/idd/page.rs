@@ -110,6 +110,33 @@ fn what_explain_found_is_kept_with_its_hunt_and_stands_in_every_report_until_it_
 }
 
 #[test]
+fn sarif_has_the_lines_of_one_revision() {
+    let history = format!(
+        "{HISTORY}
+         sed -i 's/^    printf/    puts(\"\");\\n    printf/; 1i // first' a.c; echo 'int more;' >> a.c; commit 'more lines'"
+    );
+    let fixture = Fixture::of(&history);
+    let test = "test $(./a | tail -n 1) = 4";
+    fixture.report(&["--build", "cc -o a a.c", test]);
+    run(&fixture, &["explain"], 0);
+    let sarif: Value = serde_json::from_str(&run(&fixture, &["report", "--format", "sarif"], 0).0).unwrap();
+    let run = &sarif["runs"][0];
+    let id = |name: &str| text(&fixture.git(&["rev-parse", name])).trim().to_owned();
+    let (head, culprit) = (id("HEAD"), id(":/change 3"));
+    assert_eq!(run["properties"]["commit"], head, "{sarif}");
+    let result = &run["results"][0];
+    let place = |of: &Value| of["physicalLocation"]["region"]["startLine"].as_u64();
+    assert_eq!(place(&result["locations"][0]), Some(5), "{sarif}");
+    let flow = &result["codeFlows"][0];
+    assert_eq!((&flow["properties"]["commit"], &flow["properties"]["explained"]), (&head.into(), &culprit.into()));
+    let locations = flow["threadFlows"][0]["locations"].as_array().unwrap();
+    let lines: Vec<Option<u64>> = locations.iter().map(|it| place(&it["location"])).collect();
+    let source = fs::read_to_string(fixture.repo().join("a.c")).unwrap();
+    let at = |what: &str| source.lines().position(|line| line.contains(what)).map(|line| line as u64 + 1);
+    assert_eq!((lines[0], lines[1], lines[lines.len() - 1]), (at("n = 3"), at("m = n * 2"), at("%d")), "{sarif}");
+}
+
+#[test]
 fn html_writes_a_file_or_to_stdout_and_open_shows_it_in_the_browser_of_the_user() {
     let fixture = Fixture::of(HISTORY);
     fixture.report(&HUNT);
