@@ -43,6 +43,10 @@ impl Talk for Announcer<'_> {
         self.progress.say(sentence);
     }
 
+    fn resumed(&mut self, before: Duration) {
+        self.progress.resumed(before);
+    }
+
     fn use_history(&mut self, history: Rc<History>) {
         self.progress.use_history(history);
     }

@@ -325,7 +325,7 @@ pub fn finding(hunt: Option<&str>, location: &Location, console: Console) -> Res
 
 fn status(hunt: Option<&str>, location: &Location, console: Console) -> Result<Answer, Failure> {
     let kept = kept::newest(location, hunt)?;
-    let Kept { id, replay } = &kept;
+    let id = &kept.id;
     let state = kept.state(location)?;
     let is_running = state == "running";
     let resume = hunt.map_or_else(String::new, |_| format!(" --hunt {id}"));
@@ -333,14 +333,14 @@ fn status(hunt: Option<&str>, location: &Location, console: Console) -> Result<A
     if console.is_json {
         let report = match kept.report() {
             Ok(report) if !is_running || report.status == Status::Culprit => report,
-            _ => unfinished(id.clone(), &state, replay.n_completed),
+            _ => unfinished(&kept, &state),
         };
         return Ok(Answer::Shown(Box::new(report), Vec::new()));
     }
     let verdicts = saved::verdicts(location, id)?;
     let n_of = |word: &str| verdicts.iter().filter(|(_, outcome, _)| outcome.starts_with(word)).count();
     let mut text = String::new();
-    let _ = writeln!(text, "hunt:      {id}\nstate:     {state}\nprobes:    {} completed", replay.n_completed);
+    let _ = writeln!(text, "hunt:      {id}\nstate:     {state}\nprobes:    {}", costs(&kept));
     let (pass, fail, unresolved) = (n_of("pass"), n_of("fail"), n_of("unresolved"));
     let _ = writeln!(text, "revisions: {pass} pass, {fail} fail, {unresolved} unresolved");
     if let Ok(Report { first_bad: Some(first_bad), .. }) = kept.report() {
@@ -363,11 +363,19 @@ fn status(hunt: Option<&str>, location: &Location, console: Console) -> Result<A
 }
 
 /// The report of a hunt that has no finding yet.
-fn unfinished(id: String, state: &str, n_observed: u64) -> Report {
+fn unfinished(kept: &Kept, state: &str) -> Report {
     let mut report = Report::new(Status::Interrupted, format!("The hunt is {state}."));
-    report.probes.run = n_observed;
-    report.hunt = Some(id);
+    kept.update_costs(&mut report);
+    report.hunt = Some(kept.id.clone());
     report
+}
+
+/// The probes of a hunt and their time until now, as reports count them, and what else it ran.
+fn costs(kept: &Kept) -> String {
+    let report = kept.report().unwrap_or_else(|_| unfinished(kept, ""));
+    let time = report::text::duration(report.seconds);
+    let others = report::text::others(&report.probes).map_or_else(String::new, |others| format!("; also {others}"));
+    format!("{} completed, in {time}{others}", report.probes.run)
 }
 
 /// The finding, with its explanations.

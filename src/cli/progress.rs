@@ -68,6 +68,10 @@ impl Talk for Progress {
         self.history = history;
     }
 
+    fn resumed(&mut self, before: Duration) {
+        self.now.begin = Instant::now().checked_sub(before).unwrap_or(self.now.begin);
+    }
+
     fn say(&mut self, sentence: &str) {
         let line = Terminal.line(&Untrusted::from(sentence));
         self.line(&line);

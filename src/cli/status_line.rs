@@ -23,7 +23,7 @@ const CLEAR: &str = "\r\x1b[K";
 /// What is done now.
 #[derive(Debug, Clone)]
 pub struct Now {
-    /// The beginning of this run of the program.
+    /// The beginning of the hunt, as if all runs of the program for it had followed one another.
     pub begin: Instant,
     /// The phase, with what is left in it.
     pub what: String,

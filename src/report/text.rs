@@ -22,6 +22,7 @@ use crate::report::Evidence;
 use crate::report::Fix;
 use crate::report::Held;
 use crate::report::Noise;
+use crate::report::Probes;
 use crate::report::Repair;
 use crate::report::Report;
 use crate::report::Rung;
@@ -405,6 +406,9 @@ impl Page<'_> {
                 probes.refused,
                 duration(report.seconds)
             )?;
+            if let Some(others) = others(probes) {
+                writeln!(self.out, "also run: {others}")?;
+            }
             if probes.same_product > 0 {
                 let builds = count(probes.same_product, "build");
                 writeln!(self.out, "same product: {builds} not tested again, byte for byte as before")?;
@@ -545,6 +549,14 @@ fn advice(status: Status) -> Option<&'static str> {
             "`git idd apply --rung <name>` applies one of the reversals that were tried; `--json` has their patches"
         }
     })
+}
+
+/// What a hunt ran beside its probes, which no other count contains; `None` for nothing.
+pub fn others(probes: &Probes) -> Option<String> {
+    let parts = [(probes.checks, "warning check"), (probes.suite, "suite run")];
+    let parts = parts.into_iter().filter(|(n_runs, _)| *n_runs > 0);
+    let parts: Vec<String> = parts.map(|(n_runs, noun)| count(n_runs, noun)).collect();
+    (!parts.is_empty()).then(|| parts.join(" and "))
 }
 
 /// `0.4 s`, `12 s`, `3 min 5 s`, `2 h 0 min`.

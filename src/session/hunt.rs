@@ -238,6 +238,8 @@ impl<'h> Hunt<'h> {
             earlier: saved.replay.as_ref().and_then(|replay| replay.toolset.clone()),
         }));
         let log = saved.segment.path().to_owned();
+        let before = Duration::try_from_secs_f64(saved.seconds_before).unwrap_or_default();
+        talk.resumed(before);
         let start = Start {
             plan,
             location: location.clone(),
@@ -250,7 +252,7 @@ impl<'h> Hunt<'h> {
             talk,
             audit,
             limits,
-            before: (Duration::try_from_secs_f64(saved.seconds_before).unwrap_or_default(), saved.spent),
+            before: (before, saved.spent),
         };
         let criteria = criteria(plan, None)?;
         let limit = plan.order.test.timeout.unwrap_or(FIRST_LIMIT);

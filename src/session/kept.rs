@@ -10,6 +10,7 @@ use crate::report::Untrusted;
 use crate::report::escape::Terminal;
 use crate::session::failure::Failure;
 use crate::session::saved;
+use crate::session::tally;
 use crate::world::files;
 use crate::world::journal;
 use crate::world::journal::JournalError;
@@ -45,7 +46,7 @@ impl Kept {
         }
     }
 
-    /// The result of the hunt.
+    /// The result of the hunt, with its costs until now: those of all runs of the program together.
     pub fn report(&self) -> Result<Report, Failure> {
         let value = self.replay.finding.as_ref().ok_or_else(|| {
             Failure::new(Status::Error, format!("the hunt {} has no result yet", self.id)).with_hint(format!(
@@ -54,7 +55,15 @@ impl Kept {
             ))
         })?;
         let text = serde_json::to_vec(value)?;
-        report::json::read(&text).map_err(Failure::from)
+        let mut report = report::json::read(&text).map_err(Failure::from)?;
+        self.update_costs(&mut report);
+        Ok(report)
+    }
+
+    /// Brings the costs in a report up to date: the hunt may have gone on since, and may have been stopped again.
+    pub fn update_costs(&self, report: &mut Report) {
+        tally::update(&mut report.probes, &self.replay.counts);
+        report.seconds = report.seconds.max(self.replay.elapsed.as_secs_f64());
     }
 
     /// Whether the hunt has a finding: a first bad commit, a change, or a list of candidates.
@@ -341,6 +350,34 @@ mod tests {
         std::fs::remove_file(saved::segment_path(&location, "b").unwrap()).unwrap();
         assert!(own(&location).is_empty());
         assert_eq!(newest(&location, None).unwrap_err().message, "there is no hunt in this worktree".into());
+    }
+
+    #[test]
+    fn a_report_has_the_costs_of_the_runs_of_the_program_after_it() {
+        let (_directory, location) = with_hunts(&[]);
+        let mut report = Report::new(Status::Budget, "The budget is used up.");
+        (report.seconds, report.hunt) = (2.5, Some("a".to_owned()));
+        (report.probes.run, report.probes.search, report.probes.cached) = (3, 3, 7);
+        let plan = PlanRecord::new(json!({}), "d".to_owned(), 0);
+        let mut segment = Segment::create(&saved::segment_path(&location, "a").unwrap(), &plan).unwrap();
+        let ran = |sequence, word: &str, elapsed_ms| Record::Ran {
+            sequence,
+            counts: vec![word.to_owned()],
+            elapsed: Duration::from_millis(elapsed_ms),
+        };
+        for sequence in 0..3 {
+            segment.append(&ran(sequence, "search", 1000)).unwrap();
+        }
+        segment.append(&Record::Finding { value: serde_json::to_value(&report).unwrap() }).unwrap();
+        let costs = || {
+            let Report { probes, seconds, .. } = find(&location, "a").unwrap().unwrap().report().unwrap();
+            (probes.run, (probes.search, probes.reduce), (probes.checks, probes.cached), seconds)
+        };
+        assert_eq!(costs(), (3, (3, 0), (0, 7), 2.5));
+        segment.append(&ran(3, "search", 4000)).unwrap();
+        segment.append(&ran(4, "reduce", 5000)).unwrap();
+        segment.append(&ran(5, "check", 6000)).unwrap();
+        assert_eq!(costs(), (5, (4, 1), (1, 7), 6.0));
     }
 
     #[test]

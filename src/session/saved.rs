@@ -2,6 +2,7 @@
 
 use crate::hunt::finding::Finding;
 use crate::plural::count;
+use crate::report::Probes;
 use crate::report::Report;
 use crate::report::Status;
 use crate::report::explanation;
@@ -19,6 +20,7 @@ use crate::session::order;
 use crate::session::order::HuntOrder;
 use crate::session::plan::Plan;
 use crate::session::spent::Spent;
+use crate::session::tally;
 use crate::world::cache::Key;
 use crate::world::files;
 use crate::world::journal;
@@ -262,7 +264,9 @@ fn reopen(id: String, lock: FileLock, location: &Location) -> Result<Saved, Fail
     }
     let replay = Replay::read(&path)?;
     sign(&mut segment)?;
-    remarks.push(format!("Resuming the hunt {id}: {} known already.", count(replay.n_completed, "probe")));
+    let mut probes = Probes::default();
+    tally::update(&mut probes, &replay.counts);
+    remarks.push(format!("Resuming the hunt {id}: {} known already.", count(probes.run, "probe")));
     let finding = replay.finding.as_ref();
     let seconds = finding.and_then(|finding| finding.get("seconds").and_then(serde_json::Value::as_f64));
     let seconds_before = seconds.unwrap_or(0.0).max(replay.elapsed.as_secs_f64());

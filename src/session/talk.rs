@@ -19,6 +19,9 @@ pub trait Talk {
     /// From now on, subjects of revisions come from this history.
     fn use_history(&mut self, _history: Rc<History>) {}
 
+    /// The hunt goes on, and its earlier runs took this time.
+    fn resumed(&mut self, _before: Duration) {}
+
     /// An event of a hunt that may still do so much.
     fn tell(&mut self, _event: &Event, _tally: &Tally, _rest: Rest) {}
 

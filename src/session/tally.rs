@@ -1,6 +1,7 @@
 //! Counts of a hunt, and their limits.
 
 use crate::hunt::event::Phase;
+use crate::report::Probes;
 use crate::session::estimate::Pace;
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -55,6 +56,26 @@ pub struct Tally {
     pub outcomes: BTreeMap<(Phase, String), u64>,
     /// The durations of the last runs.
     pub pace: Pace,
+}
+
+/// Brings the counts of a report up to date with the journal of its hunt: the hunt may have gone on since.
+///
+/// - `counts`: those of all runs of the program, by the words above; empty in the journal of an old version.
+pub fn update(probes: &mut Probes, counts: &BTreeMap<String, u64>) {
+    let of = |word: &str, known: u64| known.max(counts.get(word).copied().unwrap_or(0));
+    probes.reproduce = of(Phase::Reproduce.word(), probes.reproduce);
+    probes.search = of(Phase::Search.word(), probes.search);
+    probes.repair = of(Phase::Repair.word(), probes.repair);
+    probes.reduce = of(Phase::Reduce.word(), probes.reduce);
+    probes.port = of(Phase::Port.word(), probes.port);
+    probes.verify = of(Phase::Verify.word(), probes.verify);
+    let Probes { reproduce, search, repair, reduce, port, verify, .. } = *probes;
+    probes.run = probes.run.max(reproduce + search + repair + reduce + port + verify);
+    probes.prechecked = of(counted::PRECHECKED, probes.prechecked);
+    probes.precheck_refused = of(counted::REFUSED, probes.precheck_refused);
+    probes.same_product = of(counted::SAME_PRODUCT, probes.same_product);
+    probes.checks = of(counted::CHECK, probes.checks);
+    probes.suite = of(counted::SUITE, probes.suite);
 }
 
 impl Tally {

@@ -98,7 +98,7 @@ fn status_and_show_tell_the_finding_and_exit_0() {
     }
     assert_eq!(fixture.report(&["--max-probes", "3", TEST]).status, Status::Budget);
     let (status, _) = run(&fixture, &["status"], 0);
-    assert!(status.contains("state:     budget\nprobes:    3 completed\n"), "{status}");
+    assert!(status.contains("state:     budget\nprobes:    3 completed, in "), "{status}");
     let (stopped, _) = run(&fixture, &["status", "--json"], 0);
     assert_eq!(json::read(stopped.as_bytes()).unwrap().status, Status::Budget);
     let report = fixture.report(&[TEST]);

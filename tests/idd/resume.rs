@@ -20,6 +20,7 @@ use git_idd::report::Report;
 use git_idd::report::Status;
 use git_idd::report::json;
 use git_idd::world::journal;
+use git_idd::world::journal::Replay;
 
 use crate::fixture::Fixture;
 
@@ -148,6 +149,48 @@ fn kill_and_resume(expected: &Uninterrupted, n_records: usize, with_resume: bool
     assert!(n_extra <= 1, "{what}: {n_extra} runs were repeated");
     assert_eq!(segments(&fixture).len(), 1, "{what}: the same hunt went on");
     check_nothing_is_left(&fixture, &before);
+}
+
+#[test]
+fn the_costs_of_a_resumed_hunt_are_those_of_all_its_runs_of_the_program() {
+    let fixture = Fixture::of(HISTORY);
+    let test = test_command(&fixture, "sleep 0.05;");
+    let n_runs = || runs(&fixture).values().sum::<usize>() as u64;
+    let said = |args: &[&str]| {
+        let output = fixture.run(args);
+        (report_of(&fixture.run(&[args, &["--json"]].concat())), String::from_utf8(output.stdout).unwrap())
+    };
+    let mut seconds = 0.0;
+    let mut check = |what: &str, n_running: u64| {
+        let (status, printed) = said(&["status"]);
+        let probes = status.probes.clone();
+        assert!(printed.contains(&format!("probes:    {} completed, in ", probes.run)), "{what}: {printed}");
+        assert!(probes.run == n_runs() || probes.run + n_running == n_runs(), "{what}: {probes:?}, {}", n_runs());
+        assert!(status.seconds >= 0.05 * f64::from(u32::try_from(probes.run).unwrap()), "{what}: {} s", status.seconds);
+        assert!(status.seconds > seconds, "{what}: {} after {seconds} s", status.seconds);
+        seconds = status.seconds;
+        let (shown, printed) = said(&["show", "--full"]);
+        assert_eq!((shown.probes, shown.seconds), (probes.clone(), seconds), "{what}");
+        assert!(printed.contains(&format!("probes: {} run (", probes.run)), "{what}: {printed}");
+        let parts = [probes.reproduce, probes.search, probes.repair, probes.reduce, probes.port, probes.verify];
+        assert_eq!(parts.iter().sum::<u64>(), probes.run, "{what}: {probes:?}");
+    };
+    assert_eq!(fixture.report(&["-j1", "--max-probes", "3", &test]).status, Status::Budget);
+    check("the first run", 0);
+    assert_eq!(fixture.report(&["resume", "--max-probes", "2"]).status, Status::Budget);
+    check("resumed", 0);
+    let n_counted = || Replay::read(&segments(&fixture)[0]).unwrap().counts.values().sum::<u64>();
+    let n_before = n_counted();
+    let mut child = start(&fixture, &["resume", "--max-probes", "1000"]);
+    while n_counted() < n_before + 2 && child.try_wait().unwrap().is_none() {
+        thread::sleep(Duration::from_millis(5));
+    }
+    signal(&child, "-KILL");
+    assert_eq!(child.wait().unwrap().signal(), Some(9));
+    // The probe that was killed does not count.
+    check("killed", 1);
+    assert_eq!(fixture.report(&["resume", "--max-probes", "1000"]).status, Status::Found);
+    check("ended", 1);
 }
 
 #[test]

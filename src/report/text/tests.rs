@@ -63,6 +63,7 @@ fn found_names_the_commit_the_lines_the_fix_and_the_evidence() {
     note: The signature is the exit code only.
 
     probes: 23 run (2 to reproduce, 8 to search, 2 to repair, 7 to reduce, 4 to verify), 4 cached, 3 refused unrun, in 12 s
+    also run: 3 warning checks and 2 suite runs
     ");
 }
 
