@@ -335,7 +335,7 @@ fn status(hunt: Option<&str>, location: &Location, console: Console) -> Result<A
             Ok(report) if !is_running || report.status == Status::Culprit => report,
             _ => unfinished(&kept, &state),
         };
-        return Ok(Answer::Shown(Box::new(report), Vec::new()));
+        return Ok(Answer::Shown(Box::new(report), Vec::new(), false));
     }
     let verdicts = saved::verdicts(location, id)?;
     let n_of = |word: &str| verdicts.iter().filter(|(_, outcome, _)| outcome.starts_with(word)).count();
@@ -382,7 +382,8 @@ fn costs(kept: &Kept) -> String {
 fn shown(kept: &Kept, location: &Location, console: Console) -> Result<Answer, Failure> {
     let report = kept.report()?;
     let explanations = explanations(location, &kept.id, &report, console);
-    Ok(Answer::Shown(Box::new(report), explanations))
+    let is_newest = kept::own(location).last() == Some(&kept.id);
+    Ok(Answer::Shown(Box::new(report), explanations, !is_newest))
 }
 
 /// The finding in a form for other programs.
@@ -476,14 +477,17 @@ fn report_page(
         return Err(failed(&"it is a directory"));
     }
     files::replace(&file, &bytes).map_err(|error| failed(&error))?;
-    if page.is_opened {
-        browser::open(&file, context)?;
-    }
-    if console.is_json {
-        return Ok(Answer::Shown(Box::new(report), Vec::new()));
-    }
+    let is_seen = !page.is_opened || browser::open(&file, context);
     let name = Terminal.line(&Untrusted::from(file.to_string_lossy().as_ref()));
-    Ok(Answer::Done(format!("Wrote {name}\n"), 0))
+    let said =
+        if is_seen { format!("Wrote {name}") } else { format!("No browser could be opened. The page is {name}") };
+    if console.is_json {
+        if !is_seen {
+            console.progress().say(&said);
+        }
+        return Ok(Answer::Shown(Box::new(report), Vec::new(), false));
+    }
+    Ok(Answer::Done(format!("{said}\n"), 0))
 }
 
 /// The stored explanations of a hunt; prints a message about each that cannot be used.

@@ -21,8 +21,9 @@ pub enum Answer {
     /// A report, as text or JSON; the command of `--notify`; and the commit that was printed before. The exit code is
     /// that of its status.
     Report(Box<Report>, Option<Notice>, Option<CommitId>),
-    /// A report that is printed again with the stored explanations; the exit code is 0.
-    Shown(Box<Report>, Vec<Explained>),
+    /// A report that is printed again with the stored explanations, and whether it is not about the newest hunt; the exit
+    /// code is 0.
+    Shown(Box<Report>, Vec<Explained>, bool),
     /// Raw bytes, and the exit code.
     Text(Vec<u8>, u8),
     /// Sentences for people, `{"message": ...}` under `--json`, and the exit code.
@@ -111,7 +112,7 @@ impl Console {
             _ => Detail::Screen,
         };
         let columns = self.is_terminal.then(|| columns::of(io::stdout()));
-        Look { style: self.out_style, is_raw: !self.is_terminal, detail, columns }
+        Look { style: self.out_style, is_raw: !self.is_terminal, detail, columns, is_older: false }
     }
 
     /// The exit code for a hunt with this status.

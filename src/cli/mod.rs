@@ -51,6 +51,7 @@ use crate::report::Status;
 use crate::report::Untrusted;
 use crate::report::explanation::Explained;
 use crate::report::explanation::Explanation;
+use crate::report::text::Look;
 use crate::revision::CommitId;
 use crate::session::context::Context;
 use crate::session::failure::Failure;
@@ -133,7 +134,7 @@ fn give(answered: Result<Answer, Failure>, context: &Context, console: Console) 
             tell_error(&report, console);
             let text = match announced {
                 Some(commit) => rest(&report, commit, console),
-                None => rendered(&report, &[], console),
+                None => rendered(&report, &[], false, console),
             };
             let code = put_kept(text, console).unwrap_or(console.code(report.status));
             if let Some(notice) = notice {
@@ -141,9 +142,9 @@ fn give(answered: Result<Answer, Failure>, context: &Context, console: Console) 
             }
             code
         }
-        Ok(Answer::Shown(report, explanations)) => {
+        Ok(Answer::Shown(report, explanations, is_older)) => {
             tell_error(&report, console);
-            show(rendered(&report, &explanations, console), context, console)
+            show(rendered(&report, &explanations, is_older, console), context, console)
         }
         Ok(Answer::Done(message, code)) if console.is_json => {
             put(Ok(json_line(&json!({ "message": message.trim_end() }))), console).unwrap_or(code)
@@ -166,13 +167,15 @@ fn tell_error(report: &Report, console: Console) {
 }
 
 /// The text of the report for stdout; of explanations, the text has the walks, as the others have commands of their own.
-fn rendered(report: &Report, explanations: &[Explained], console: Console) -> io::Result<Vec<u8>> {
+///
+/// - `is_older`: whether there is a newer hunt.
+fn rendered(report: &Report, explanations: &[Explained], is_older: bool, console: Console) -> io::Result<Vec<u8>> {
     let mut out = Vec::new();
     if console.is_json {
         report::json::write_explained(report, explanations, &mut out)?;
         return Ok(out);
     }
-    report::text::write(report, explanations, console.look(), &mut out)?;
+    report::text::write(report, explanations, Look { is_older, ..console.look() }, &mut out)?;
     for explained in explanations {
         if let Explanation::Walk(walk) = &explained.explanation {
             write!(out, "\n{}", walk.text(console.out_style))?;

@@ -123,7 +123,7 @@ fn told(report: &Report) -> io::Result<Vec<u8>> {
     if let Some(error) = &report.error {
         told.extend(format!("error: {}\n", Terminal.line(&error.message)).bytes());
     }
-    let look = Look { style: Style::PLAIN, is_raw: false, detail: Detail::Full, columns: None };
+    let look = Look { style: Style::PLAIN, is_raw: false, detail: Detail::Full, columns: None, is_older: false };
     text::write(report, &[], look, &mut told)?;
     Ok(told)
 }

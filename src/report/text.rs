@@ -48,6 +48,8 @@ pub struct Look {
     pub detail: Detail,
     /// The columns of the terminal: longer lines are cut, and longer sentences broken. `None` if stdout is no terminal.
     pub columns: Option<usize>,
+    /// Whether there is a newer hunt: commands that go on with a hunt name this one.
+    pub is_older: bool,
 }
 
 /// How much of a report is printed.
@@ -372,12 +374,13 @@ impl Page<'_> {
     fn notes(&mut self) -> io::Result<()> {
         let report = self.report;
         let style = self.look.style;
-        let advice = next_step(report);
+        let advice = next_step(report, self.look);
         if !report.notes.is_empty() || advice.is_some() {
             writeln!(self.out)?;
         }
         for note in &report.notes {
-            writeln!(self.out, "{} {}", style.paint(Role::Warning, "note:"), Terminal.line(note))?;
+            let note = resumable(&Terminal.line(note), report, self.look);
+            writeln!(self.out, "{} {note}", style.paint(Role::Warning, "note:"))?;
         }
         advice.map_or(Ok(()), |advice| writeln!(self.out, "{} {advice}", style.paint(Role::Heading, "next:")))
     }
@@ -512,7 +515,7 @@ fn shown_as(outcome: Outcome) -> String {
 }
 
 /// The next step for the user, unless the error or a note names one.
-fn next_step(report: &Report) -> Option<&'static str> {
+fn next_step(report: &Report, look: Look) -> Option<String> {
     let names_one = |text: &Untrusted| {
         let text = String::from_utf8_lossy(text.as_bytes());
         text.contains("`--") || text.contains("`git ") || text.contains("`chmod ")
@@ -524,7 +527,15 @@ fn next_step(report: &Report) -> Option<&'static str> {
     );
     let has_hint = report.error.as_ref().is_some_and(|error| error.hint.is_some());
     let is_named = is_explained && (has_hint || report.notes.iter().any(names_one));
-    advice(report.status).filter(|_| !is_named)
+    advice(report.status).filter(|_| !is_named).map(|said| resumable(said, report, look))
+}
+
+/// A sentence whose `git idd resume` goes on with this hunt, even if there is a newer one.
+fn resumable(said: &str, report: &Report, look: Look) -> String {
+    match &report.hunt {
+        Some(id) if look.is_older => said.replace("`git idd resume", &format!("`git idd resume --hunt {id}")),
+        _ => said.to_owned(),
+    }
 }
 
 /// The usual next step.

@@ -50,7 +50,8 @@ mod tests {
 
     fn written(is_raw: bool, style: Style) -> Vec<u8> {
         let mut out = Vec::new();
-        write(&PATCH.into(), Look { style, is_raw, detail: Detail::Full, columns: None }, &mut out).unwrap();
+        write(&PATCH.into(), Look { style, is_raw, detail: Detail::Full, columns: None, is_older: false }, &mut out)
+            .unwrap();
         out
     }
 

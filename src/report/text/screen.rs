@@ -268,7 +268,8 @@ impl Screen<'_> {
 
     fn notes(&self) -> Vec<String> {
         let label = self.look.style.paint(Role::Warning, "note:").to_string() + " ";
-        let broken = |note: &Untrusted| rows::broken(&label, &Terminal.line(note), self.look.columns);
+        let note = |note: &Untrusted| text::resumable(&Terminal.line(note), self.report, self.look);
+        let broken = |said: &Untrusted| rows::broken(&label, &note(said), self.look.columns);
         self.report.notes.iter().flat_map(broken).collect()
     }
 
@@ -277,7 +278,8 @@ impl Screen<'_> {
         let report = self.report;
         let label = self.look.style.paint(Role::Heading, "next:").to_string() + " ";
         if !text::is_found(report.status) || report.status == Status::Culprit {
-            return text::next_step(report).map_or_else(Vec::new, |said| rows::broken(&label, said, self.look.columns));
+            return text::next_step(report, self.look)
+                .map_or_else(Vec::new, |said| rows::broken(&label, &said, self.look.columns));
         }
         let mut commands = Vec::new();
         if report.fix.as_ref().is_some_and(|fix| fix.complete) && report.status == Status::Found {

@@ -3,7 +3,7 @@ use crate::outcome::Outcome;
 use crate::report::explanation::Explanation;
 use crate::report::samples;
 
-const FULL: Look = Look { style: Style::PLAIN, is_raw: false, detail: Detail::Full, columns: None };
+const FULL: Look = Look { style: Style::PLAIN, is_raw: false, detail: Detail::Full, columns: None, is_older: false };
 
 fn text(report: &Report) -> String {
     let mut out = Vec::new();
@@ -230,6 +230,27 @@ fn a_finding_fits_on_a_screen() {
           git idd explain      tell how these lines lead to the failure
           git idd show --full  the fix, the evidence and the cost in full
     ");
+}
+
+#[test]
+fn the_advice_about_an_older_hunt_names_it() {
+    let mut report =
+        Report { hunt: Some("mws678wi".to_owned()), ..Report::new(Status::Budget, "The budget is used up.") };
+    report.notes = vec!["The hunt ended with the commit; `git idd resume --until fix` goes on.".into()];
+    for detail in [Detail::Screen, Detail::Full] {
+        let said = |is_older| {
+            let mut out = Vec::new();
+            write(&report, &[], Look { detail, is_older, ..FULL }, &mut out).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        let (newest, older) = (said(false), said(true));
+        assert!(
+            newest.contains("`git idd resume` goes on where") && newest.contains("`git idd resume --until"),
+            "{newest}"
+        );
+        assert!(older.contains("next: `git idd resume --hunt mws678wi` goes on where"), "{older}");
+        assert!(older.contains("`git idd resume --hunt mws678wi --until fix` goes on."), "{older}");
+    }
 }
 
 #[test]

@@ -252,6 +252,19 @@ pub fn relay(
     Ok(status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default()))
 }
 
+/// The same without its messages: standard error goes nowhere.
+pub fn relay_silently(
+    program: &OsStr,
+    words: &[&OsStr],
+    directory: &Path,
+    environment: &[(OsString, OsString)],
+) -> io::Result<i32> {
+    let variables = environment.iter().map(|(name, value)| (name, value));
+    let mut command = std::process::Command::new(program);
+    let status = command.args(words).current_dir(directory).envs(variables).stderr(Stdio::null()).status()?;
+    Ok(status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default()))
+}
+
 /// Starts a program with our streams, which this thread traces; it stops before its first instruction.
 ///
 /// Errors: the program cannot be started, or may not be traced.

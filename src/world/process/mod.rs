@@ -27,6 +27,7 @@ pub use command::ask;
 pub use command::capture;
 pub use command::feed;
 pub use command::relay;
+pub use command::relay_silently;
 pub use command::run;
 pub use process_table::parent_of;
 pub use survivors::ProcessGroup;
