@@ -7,6 +7,7 @@ use crate::cli::args::Request;
 use crate::cli::args::options;
 use crate::cli::args::options::LogFormat;
 use crate::cli::args::options::ReportFormat;
+use crate::cli::badge;
 use crate::cli::browser;
 use crate::cli::chop;
 use crate::cli::completions;
@@ -127,7 +128,8 @@ pub fn run(request: Request, context: &Context, console: Console) -> Result<Answ
         Request::Hunt(args) => start(args, None, &location, context, console),
         Request::Minimize { good, bad, hunt } => start(hunt, Some((&good, &bad)), &location, context, console),
         Request::Resume { hunt, allowance } => resume(hunt.as_deref(), allowance, &location, context, console),
-        Request::List => list::run(&location, console),
+        Request::List { is_badge: true } => badge::run(&location),
+        Request::List { is_badge: false } => list::run(&location, console),
         Request::Status { hunt } => status(hunt.as_deref(), &location, console),
         Request::Log { hunt, probe, format } => {
             let kept = kept::newest(&location, hunt.as_deref())?;

@@ -5,6 +5,7 @@
 
 mod announce;
 pub mod args;
+mod badge;
 mod browser;
 mod cc;
 pub mod chop;

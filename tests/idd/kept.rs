@@ -170,7 +170,16 @@ fn an_interrupted_hunt_is_gone_on_with_by_its_command_and_by_its_id_although_oth
     // A test that cannot be run is no hunt.
     run(&fixture, &["../nothing"], 1);
     let [(second, _), (first, _)] = &list(&fixture)[..] else { panic!("{:?}", list(&fixture)) };
+    let advice = |args: &[&str]| run(&fixture, &[&["show"], args].concat(), 0).0;
+    assert!(advice(&[]).contains("next: `git idd resume` goes on where it stopped\n"));
+    for args in [&["--hunt", first] as &[&str], &["--full", "--hunt", first]] {
+        let text = format!("next: `git idd resume --hunt {first}` goes on where it stopped\n");
+        assert!(advice(args).contains(&text), "{}", advice(args));
+    }
+    let badge = || run(&fixture, &["list", "--badge"], 0).0;
+    assert!(badge().starts_with("{\"schemaVersion\":1,\"label\":\"regression\",\"message\":\""), "{}", badge());
     let (_, said) = run(&fixture, &["resume", "--hunt", first, "--max-probes", "100"], 0);
+    assert!(badge().contains("\"message\":\"fails since ") && badge().contains("\"color\":\"red\""), "{}", badge());
     assert!(said.contains(&format!("Resuming the hunt {first}: 3 probes known already.")), "{said}");
     let (_, said) = run(&fixture, &["resume"], 0);
     assert!(said.contains(&format!("The hunt {first} has ended already")), "{said}");

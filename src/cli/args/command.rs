@@ -469,6 +469,10 @@ pub enum Subcommand {
     Shrink(Box<ShrinkCommand>),
     /// List all stored hunts; a star marks the newest finding.
     List {
+        /// Print the state of the newest hunt of this worktree as the JSON of a badge (shields.io) for a dashboard.
+        #[arg(long)]
+        badge: bool,
+
         #[command(flatten)]
         output: Output,
     },

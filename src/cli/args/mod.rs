@@ -95,7 +95,10 @@ pub enum Request {
     /// Reduce an input.
     Shrink(ShrinkArgs),
     /// List the hunts that are kept.
-    List,
+    List {
+        /// Whether the badge of the newest one is printed in place of the list.
+        is_badge: bool,
+    },
     /// Say what a hunt has come to.
     Status {
         /// Which, if not the newest: its id, or the beginning of it.
@@ -327,7 +330,7 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
             let output = args.output;
             (Request::Shrink(shrink_args(args.words, args.shrink)?), output)
         }
-        Some(Subcommand::List { output }) => (Request::List, output),
+        Some(Subcommand::List { badge, output }) => (Request::List { is_badge: badge }, output),
         Some(Subcommand::Status { which: Hunt { hunt }, output }) => (Request::Status { hunt }, output),
         Some(Subcommand::Resume { which: Hunt { hunt }, allowance, output }) => {
             (Request::Resume { hunt, allowance: allowance.into() }, output)
