@@ -12,7 +12,7 @@ use crate::fixture::Fixture;
 
 /// A program that is broken by `change 9`, with the build and the test that the recipes name.
 const HISTORY: &str = "
-    mkdir -p scripts/ci; cp \"$RECIPES/nightly.sh\" scripts/ci; echo 1 > value
+    mkdir -p scripts/ci; cp \"$RECIPES\"/*.sh scripts/ci; echo 1 > value
     printf 'all:\\n\\tcp value product\\n' > Makefile; printf '/product\\n/idd-*\\n/told.md\\n' > .gitignore
     printf '#!/bin/sh\\n! grep -qx broken product\\n' > test.sh; chmod +x test.sh; commit init
     for n in $(seq 2 16); do if [ $n = 9 ]; then echo broken >> value; else echo $n >> value; fi; commit \"change $n\"; done
@@ -29,7 +29,19 @@ fn broken() -> Fixture {
     fs::create_dir(&programs).unwrap();
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_git-idd"), programs.join("git-idd")).unwrap();
     fs::write(programs.join("mail"), "#!/bin/sh\necho \"$@\" >> \"$HOME/mails\"; cat >> \"$HOME/mails\"\n").unwrap();
-    fs::set_permissions(programs.join("mail"), fs::Permissions::from_mode(0o755)).unwrap();
+    // A tool chain that writes down what it is asked for.
+    for name in ["cargo", "rustup"] {
+        let text =
+            format!("#!/bin/sh\necho \"{name} $*\" >> \"$HOME/asked\"; git log -1 --format=%s >> \"$HOME/asked\"\n");
+        fs::write(programs.join(name), text).unwrap();
+    }
+    // It sends nothing either.
+    let curl =
+        "#!/bin/sh\nfor word; do echo \"$word\"; case $word in @*) cat \"${word#@}\";; esac; done >> \"$HOME/sent\"\n";
+    fs::write(programs.join("curl"), curl).unwrap();
+    for name in ["mail", "cargo", "rustup", "curl"] {
+        fs::set_permissions(programs.join(name), fs::Permissions::from_mode(0o755)).unwrap();
+    }
     fixture
 }
 
@@ -49,20 +61,26 @@ fn a_hunt_goes_on_night_by_night_and_is_told_of_once() {
     let fixture = broken();
     let (reports, told) = (fixture.repo().join("idd-reports"), fixture.repo().join("told.md"));
     let night = "IDD_TELL='cat >> told.md' ./scripts/ci/nightly.sh --max-probes 4 --build make -- ./test.sh";
-    let mut n_nights = 0;
+    let (mut n_nights, mut n_early) = (0, 0);
     loop {
         sh(&fixture, night);
         n_nights += 1;
-        let status = finding(&reports)["status"].clone();
-        if status != "budget" {
-            assert_eq!(status, "found");
+        let finding = finding(&reports);
+        let badge = fs::read_to_string(reports.join("badge.json")).unwrap();
+        let is_known = !finding["first_bad"].is_null();
+        assert_eq!(badge.contains("\"message\":\"fails since "), is_known, "{badge}");
+        assert_eq!((told.exists(), reports.join("finding.md").exists()), (is_known, is_known), "night {n_nights}");
+        if finding["status"] != "budget" {
+            assert_eq!(finding["status"], "found");
             break;
         }
-        assert!(!told.exists() && !reports.join("finding.md").exists() && n_nights < 20);
+        n_early += usize::from(is_known);
+        assert!(n_nights < 20);
     }
-    assert!(n_nights > 2);
+    assert!(n_nights > 2 && n_early > 0, "the culprit is known before the fix: {n_nights} nights");
     let message = fs::read_to_string(&told).unwrap();
-    assert!(message.contains("change 9") && message.contains("+broken"), "{message}");
+    assert_eq!(message.matches("fails since").count(), 1, "{message}");
+    assert!(message.contains("change 9"), "{message}");
     for form in ["md", "sarif", "gitlab.json", "junit.xml"] {
         assert!(!fs::read(reports.join(format!("finding.{form}"))).unwrap().is_empty(), "{form}");
     }
@@ -87,6 +105,73 @@ fn a_night_that_breaks_down_fails() {
     assert_eq!(output.status.code(), Some(1));
 }
 
+/// Another repository in the place of that of git-idd, at a commit of it.
+const SOURCE: &str = "export IDD_SOURCE=\"$PLACE/repo\" IDD_VERSION=$(git -C \"$PLACE/repo\" rev-parse ':/change 3')";
+
+#[test]
+fn versions_are_fixed_and_the_program_is_installed_from_its_source() {
+    for recipe in ["github-actions.yml", "gitlab-ci.yml"] {
+        let text = fs::read_to_string(Path::new(&recipes()).join(recipe)).unwrap();
+        assert!(text.contains("./scripts/ci/install.sh") && text.contains("IDD_VERSION: v"), "{text}");
+        assert!(!text.contains("latest") && !text.contains("cargo install"), "{text}");
+        let actions = text.lines().filter_map(|line| line.split_once("uses: ")?.1.split_once('@'));
+        for (action, version) in actions {
+            assert_eq!(version.matches('.').count(), 2, "{action}@{version}");
+        }
+    }
+    let readme = fs::read_to_string(fixture::root().join("README.md")).unwrap();
+    let script = fs::read_to_string(Path::new(&recipes()).join("install.sh")).unwrap();
+    let command = "cargo install --locked --path .";
+    assert!(readme.contains(command) && script.lines().any(|line| line == command), "{script}");
+}
+
+#[test]
+fn a_recommended_fix_becomes_a_pull_request_or_without_a_token_the_call_for_one() {
+    let fixture = broken();
+    let pull = "./scripts/ci/pull-request.sh";
+    fixture.sh(
+        "git init -q --bare ../origin.git; git remote add origin \"$PLACE/origin.git\"; git push -q origin HEAD:main",
+    );
+    sh(&fixture, "IDD_REPORTS=../reports ./scripts/ci/nightly.sh --max-probes 3 --build make -- ./test.sh");
+    let early = sh(&fixture, &format!("IDD_REPO=me/it {pull}"));
+    assert!(
+        early.stdout.is_empty() && String::from_utf8_lossy(&early.stderr).contains("no fix is recommended: budget")
+    );
+    sh(&fixture, "IDD_REPORTS=../reports ./scripts/ci/nightly.sh --build make -- ./test.sh");
+    let before = fixture.state();
+    let printed = String::from_utf8(sh(&fixture, &format!("IDD_REPO=me/it IDD_BASE=main {pull}")).stdout).unwrap();
+    assert_eq!(fixture.state(), before);
+    let lines: Vec<&str> = printed.lines().collect();
+    let [push, post, call] = lines[..] else { panic!("{printed}") };
+    let first_bad = finding(&fixture.place().join("reports"))["first_bad"]["commit"].as_str().unwrap().to_owned();
+    let branch = format!("idd/fix-{}", &first_bad[..12]);
+    let commit = push.strip_prefix("git push origin ").unwrap().strip_suffix(&format!(":refs/heads/{branch}")).unwrap();
+    assert_eq!(post, "POST https://api.github.com/repos/me/it/pulls");
+    let call: Value = serde_json::from_str(call).unwrap();
+    assert_eq!((&call["head"], &call["base"]), (&Value::from(branch.clone()), &Value::from("main")));
+    assert_eq!(call["title"], format!("Take back what broke a test in {}", &first_bad[..12]));
+    let body = call["body"].as_str().unwrap();
+    assert!(body.contains("change 9") && body.contains("\n-broken\n"), "{body}");
+    let change = String::from_utf8(fixture.git(&["show", "--format=%P", "-U0", commit])).unwrap();
+    let head = String::from_utf8(fixture.git(&["rev-parse", "HEAD"])).unwrap();
+    assert!(change.starts_with(&head) && change.contains("\n-broken\n"), "{change}");
+    assert!(!fixture.place().join("home/sent").exists());
+
+    // With a token, it is done, once.
+    let done = format!("IDD_TOKEN=secret IDD_API=https://forge.example/api/v1 IDD_REPO=me/it IDD_BASE=main {pull}");
+    sh(&fixture, &done);
+    let there = String::from_utf8(fixture.git(&["ls-remote", "origin", &branch])).unwrap();
+    assert!(there.ends_with(&format!("refs/heads/{branch}\n")), "{there}");
+    let sent = fs::read_to_string(fixture.place().join("home/sent")).unwrap();
+    assert!(sent.contains("Authorization: Bearer secret\n"), "{sent}");
+    assert!(sent.contains("\nhttps://forge.example/api/v1/repos/me/it/pulls\n"), "{sent}");
+    assert!(sent.lines().any(|line| serde_json::from_str::<Value>(line).is_ok_and(|value| value == call)), "{sent}");
+    let again = sh(&fixture, &done);
+    assert!(String::from_utf8_lossy(&again.stderr).contains("exists already"));
+    assert_eq!(fs::read_to_string(fixture.place().join("home/sent")).unwrap(), sent);
+    assert_eq!(String::from_utf8(fixture.git(&["worktree", "list"])).unwrap().lines().count(), 1);
+}
+
 /// The shell lines of a recipe, below each `key:` in it.
 fn lines_of(recipe: &str, key: &str) -> Vec<String> {
     let text = fs::read_to_string(Path::new(&recipes()).join(recipe)).unwrap();
@@ -103,7 +188,6 @@ fn lines_of(recipe: &str, key: &str) -> Vec<String> {
         }
     }
     assert!(!found.is_empty(), "{recipe}: {key}");
-    found.retain(|line| !line.starts_with("cargo install"));
     found
 }
 
@@ -111,9 +195,16 @@ fn lines_of(recipe: &str, key: &str) -> Vec<String> {
 fn the_recipe_for_github_hunts_and_shows_what_it_found() {
     let fixture = broken();
     let script = lines_of("github-actions.yml", "run").join("\n");
-    let output = sh(&fixture, &format!("set -e; export GITHUB_STEP_SUMMARY=idd-summary\n{script}"));
-    let annotations = String::from_utf8(output.stdout).unwrap();
-    assert!(annotations.starts_with("::error file=value,line=9,endLine=9,title="), "{annotations}");
+    let output = sh(
+        &fixture,
+        &format!("set -e; export GITHUB_STEP_SUMMARY=idd-summary GITHUB_REPOSITORY=o/r; {SOURCE}\n{script}"),
+    );
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert!(printed.starts_with("::error file=value,line=9,endLine=9,title="), "{printed}");
+    assert!(printed.contains("\nPOST https://api.github.com/repos/o/r/pulls\n{"), "{printed}");
+    let asked = fs::read_to_string(fixture.place().join("home/asked")).unwrap();
+    assert!(asked.starts_with("rustup toolchain install 1.88.0 "), "{asked}");
+    assert!(asked.contains("cargo install --locked --path .\nchange 3\n"), "{asked}");
     assert!(fs::read_to_string(fixture.repo().join("idd-summary")).unwrap().contains("change 9"));
 }
 
@@ -126,6 +217,7 @@ fn the_recipe_for_gitlab_knows_the_results_of_earlier_nights() {
         "rm -rf job; git clone -q . ../job; mv ../job job; if [ -d kept ]; then mv kept job/idd-cache; fi; cd job
          {before}\n{script}\n{after}\ncp idd-reports/finding.json ..; mv idd-cache ../kept"
     );
+    let night = format!("{SOURCE}\n{night}");
     sh(&fixture, &format!("set -e\n{night}"));
     let first = finding(&fixture.repo());
     assert_eq!(first["status"], "found");
