@@ -197,7 +197,7 @@ fn start(
     context: &Context,
     console: Console,
 ) -> Result<Answer, Failure> {
-    unknown::refuse(&args, context)?;
+    unknown::refuse(&args, location, context)?;
     let mut named: Vec<&str> = args.history.good.iter().chain([&args.history.bad]).map(String::as_str).collect();
     named.extend(pair.iter().flat_map(|(good, bad)| [*good, *bad]));
     let user = opened(&named, args.effort.fetch, location, context, console)?;

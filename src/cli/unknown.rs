@@ -8,14 +8,22 @@ use crate::session::failure::Failure;
 use crate::session::hints::near::is_slip;
 use crate::session::order::HuntOrder;
 use crate::session::order::TestCommand;
+use crate::world::repo::graph;
+use crate::world::repo::locate::Location;
+use crate::world::repo::private;
 use crate::world::run::toolchain;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt as _;
 
 /// Refuses a test whose program is a plain word that `PATH` does not have. Nothing has been written or run yet.
 ///
 /// A build can install programs, and a directory of `PATH` can be relative to the tree: then the answer is not known
 /// before the first probe. A shell line can use commands of the shell, so only a single word that is similar to a
 /// subcommand is refused.
-pub fn refuse(asked: &HuntOrder, context: &Context) -> Result<(), Failure> {
+pub fn refuse(asked: &HuntOrder, location: &Location, context: &Context) -> Result<(), Failure> {
+    if let Some((message, hint)) = revisions(asked, location, context) {
+        return Err(Failure::new(Status::Usage, message).with_hint(hint));
+    }
     let word = match &asked.command {
         TestCommand::Argv(words) => words[0].to_string_lossy(),
         TestCommand::Shell(line) => line.to_string_lossy(),
@@ -49,6 +57,33 @@ pub fn refuse(asked: &HuntOrder, context: &Context) -> Result<(), Failure> {
         (None, TestCommand::Shell(_)) => return Ok(()),
     };
     Err(Failure::new(Status::Usage, format!("`{word}` is neither a subcommand nor a program in PATH")).with_hint(hint))
+}
+
+/// What is wrong with a test whose first words are revisions, and no programs.
+///
+/// Cost: asks git about the first word if `PATH` does not have it, and about those after it if it is a revision.
+fn revisions(asked: &HuntOrder, location: &Location, context: &Context) -> Option<habits::Complaint> {
+    let line;
+    let words = match &asked.command {
+        TestCommand::Argv(words) => words.as_slice(),
+        TestCommand::Shell(word) if !word.as_bytes().contains(&b' ') => {
+            line = [word.clone()];
+            &line
+        }
+        TestCommand::Shell(_) => return None,
+    };
+    let user = private::open(&location.git_directory).ok()?;
+    let is_revision = |word: &&OsString| {
+        let word = word.to_string_lossy();
+        // A path names a program of the tree.
+        !context.directory.join(&*word).exists()
+            && toolchain::is_missing(&context.environment, &word)
+            && graph::resolve(&user, &word).is_ok()
+    };
+    let n_revisions = words.iter().take_while(is_revision).count();
+    let (revisions, rest) = words.split_at(n_revisions);
+    let test = if rest.first().is_some_and(|word| word == "--") { &rest[1..] } else { rest };
+    (n_revisions > 0).then(|| habits::of_revisions(revisions, test))
 }
 
 /// The subcommand that a word probably means: same beginning, same letters, or one letter missing, added or wrong.

@@ -11,15 +11,24 @@ use crate::world::repo::locate::Location;
 
 /// The order with the revisions of the `git bisect`, if it asks for them.
 ///
-/// Errors: none is under way, or it has no bad revision yet.
+/// Errors: none is under way, a mark of it is broken, or it has no bad revision yet.
 pub fn resolved(mut order: HuntOrder, location: &Location) -> Result<HuntOrder, Failure> {
     if !order.history.from_bisect {
         return Ok(order);
     }
-    let Some(Bisect { bad, goods }) = bisect::under_way(location) else {
+    let Some(Bisect { bad, goods, broken }) = bisect::under_way(location) else {
         return Err(Failure::new(Status::Usage, "no `git bisect` is under way in this worktree")
             .with_hint("`--good <rev>` and `--bad <rev>` name the revisions"));
     };
+    if let Some(name) = broken.first() {
+        let message = format!(
+            "`{name}`, a mark of the `git bisect` that is under way, is broken: it names no commit of the repository"
+        );
+        return Err(Failure::new(Status::Usage, message).with_hint(format!(
+            "`git update-ref --no-deref -d {name}` removes it, and `git bisect` can mark the revision again; or give \
+             `--good <rev>` and `--bad <rev>` in place of `--from-bisect`"
+        )));
+    }
     let Some(bad) = bad else {
         return Err(Failure::new(Status::Usage, "the `git bisect` that is under way has no bad revision yet")
             .with_hint("`git bisect bad <rev>` marks it; or give `--bad <rev>` in place of `--from-bisect`"));
@@ -36,8 +45,9 @@ pub fn remark(history: &History, location: &Location) -> Option<String> {
     if history.bad != "HEAD" || !history.good.is_empty() {
         return None;
     }
-    let Bisect { bad, goods } = bisect::under_way(location)?;
+    let Bisect { bad, goods, broken } = bisect::under_way(location)?;
     let take = match bad {
+        _ if !broken.is_empty() => format!("its mark `{}` is broken", broken[0]),
         Some(_) => format!("`--from-bisect` takes its bad revision and its {}", count(goods.len(), "good one")),
         None => "`--bad <rev>` names another one".to_owned(),
     };

@@ -305,6 +305,77 @@ fn a_git_bisect_that_is_under_way_is_said_and_its_revisions_are_taken_on_request
 }
 
 #[test]
+fn a_broken_mark_of_a_git_bisect_is_named() {
+    let place = Place::new();
+    let from_bisect = ["--until", "commit", "--from-bisect", "./test.sh"];
+    git(place.path(), &["bisect", "start", "HEAD", "HEAD~4"]);
+    let missing = "1234567890".repeat(4);
+    for content in ["garbage\n", "", &format!("{missing}\n")] {
+        fs::write(place.path().join(".git/refs/bisect/bad"), content).unwrap();
+        place.check(
+            &from_bisect,
+            USAGE,
+            &[
+                "error: `refs/bisect/bad`, a mark of the `git bisect` that is under way, is broken: it names no commit",
+                "hint: `git update-ref --no-deref -d refs/bisect/bad` removes it",
+            ],
+        );
+    }
+    git(place.path(), &["update-ref", "--no-deref", "-d", "refs/bisect/bad"]);
+    place.check(&from_bisect, USAGE, &["error: the `git bisect` that is under way has no bad revision yet\n"]);
+}
+
+#[test]
+fn revisions_in_front_of_the_test_are_answered_with_their_options() {
+    let place = Place::new();
+    git(place.path(), &["tag", "v1", "HEAD~4"]);
+    for (words, command) in [
+        (&["HEAD", "HEAD~4", "--", "./test.sh"] as &[&str], "git idd --bad HEAD --good HEAD~4 -- ./test.sh"),
+        (&["HEAD", "v1", "./test.sh", "x"], "git idd --bad HEAD --good v1 -- ./test.sh x"),
+        (&["HEAD"], "git idd --bad HEAD -- <test>"),
+    ] {
+        let hint = format!("hint: `{command}`; without `--good`, a good revision is searched\n");
+        place.check(words, USAGE, &["error: `HEAD` is a revision, not a test: options name the revisions\n", &hint]);
+    }
+    place.check(
+        &["--bad", "HEAD", "--good", "HEAD~4", "--until", "commit", "--", "./test.sh"],
+        0,
+        &["is the first bad"],
+    );
+    // A file of this name is a test.
+    place.script("v1", "exit 1\n");
+    let said = place.said(&["v1"], USAGE);
+    assert!(!said.contains("is a revision"), "{said}");
+}
+
+#[test]
+fn terms_are_answered_with_what_they_mean_here() {
+    let place = Place::new();
+    let hint = "hint: to find what made a test pass, negate it: `git idd '! <test>'`";
+    for words in [["--term-old", "fast", "--term-new=slow", "./test.sh"], ["--term-bad=slow", "-q", "--", "./test.sh"]]
+    {
+        place.check(&words, USAGE, &["good revisions pass the test, bad ones fail\n", hint]);
+    }
+}
+
+#[test]
+fn swapped_revisions_are_answered_with_the_command_that_is_meant() {
+    let place = Place::new();
+    git(place.path(), &["tag", "old", "HEAD~4"]);
+    let words = ["--good", "HEAD", "--bad", "old", "--hold", "test.sh", "./test.sh"];
+    place.check(
+        &words,
+        BAD_PASSES,
+        &[
+            "The bad revision `old` is an ancestor of the good revision `HEAD`; perhaps they are swapped.",
+            "`git idd --good old --bad HEAD -- ./test.sh`.",
+        ],
+    );
+    let said = place.said(&["--good", "old~0", "--bad", "HEAD~3", "--hold", "test.sh", "./test.sh"], BAD_PASSES);
+    assert!(!said.contains("swapped"), "{said}");
+}
+
+#[test]
 fn operators_of_the_shell_as_words_are_answered_with_the_quoted_line() {
     let place = Place::new();
     place.check(

@@ -7,6 +7,7 @@ use crate::cli::args::words::Words;
 use crate::cli::args::words::split;
 use crate::cli::args::words::waits_for_value;
 use crate::world::process::shell;
+use std::ffi::OsStr;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
@@ -112,6 +113,10 @@ pub fn of_bisect(word: &str, rest: &[OsString], has_program: bool) -> Option<Com
 ///
 /// Errors: words of `git bisect` that are no tests, and operators of the shell as words of their own.
 pub fn understood(words: Words) -> Result<(Words, Vec<String>), Complaint> {
+    if let Some(option) = words.before[..words.n_options].iter().find_map(|word| term_option(word)) {
+        let (_, hint) = of_bisect("terms", &[], false).expect("it is a word of `git bisect`");
+        return Err((format!("there is no `{option}`: good revisions pass the test, bad ones fail"), hint));
+    }
     if words.subcommand.as_deref() == Some("reset") && has_revision(&words.after) {
         let message = "`git idd reset` takes no revision: a hunt checks out nothing in your working tree";
         return Err((message.to_owned(), "`git idd reset` forgets the hunts of this worktree".to_owned()));
@@ -155,6 +160,29 @@ pub fn understood(words: Words) -> Result<(Words, Vec<String>), Complaint> {
     }
     let remarks = misplaced(&words, test).into_iter().chain(operators(test)).collect();
     Ok((words, remarks))
+}
+
+/// The name of the option of `git bisect start` that chooses a term, if the word is one.
+fn term_option(word: &OsStr) -> Option<&str> {
+    let name = word.to_str()?.split('=').next()?;
+    ["--term-old", "--term-good", "--term-new", "--term-bad"].contains(&name).then_some(name)
+}
+
+/// What to do in place of revisions in front of the test, as in `git bisect start <bad> <good>...`.
+///
+/// - `revisions`: at least one, the bad one first.
+/// - `test`: what stands after them; empty if nothing does.
+pub fn of_revisions(revisions: &[OsString], test: &[OsString]) -> Complaint {
+    let mut options = Vec::new();
+    for (nth, revision) in revisions.iter().enumerate() {
+        options.extend([OsString::from(if nth == 0 { "--bad" } else { "--good" }), revision.clone()]);
+    }
+    let test = if test.is_empty() { TEST.to_owned() } else { typed(test) };
+    let first = typed(&revisions[..1]);
+    (
+        format!("`{first}` is a revision, not a test: options name the revisions"),
+        format!("`git idd {} -- {test}`; without `--good`, a good revision is searched", typed(&options)),
+    )
 }
 
 /// Whether a word is neither an option nor the value of one.
@@ -250,7 +278,11 @@ fn operators(test: &[OsString]) -> Option<String> {
 /// The hunt with the revisions of `git bisect start [<option>]... [<bad> [<good>...]] [-- <path>...]`.
 fn started(rest: &[OsString]) -> String {
     let end = rest.iter().position(|word| word == "--").unwrap_or(rest.len());
-    let mut revisions = rest[..end].iter().filter(|word| !word.as_bytes().starts_with(b"-"));
+    // The value of an option that chooses a term is no revision.
+    let is_value =
+        |at: usize| at > 0 && !rest[at - 1].as_bytes().contains(&b'=') && term_option(&rest[at - 1]).is_some();
+    let is_revision = |at: &usize| !rest[*at].as_bytes().starts_with(b"-") && !is_value(*at);
+    let mut revisions = (0..end).filter(is_revision).map(|at| &rest[at]);
     let mut options = Vec::new();
     let mut add = |name: &str, value: &OsString| options.extend([OsString::from(name), value.clone()]);
     if let Some(bad) = revisions.next() {
@@ -338,6 +370,18 @@ mod tests {
         );
         assert_eq!(hint("git-idd good a_b"), format!("`git idd --good 'a b' -- <test>`{rest}"));
         assert_eq!(hint("git-idd bad"), "`git idd --bad <rev> -- <test>`; without `--bad`, it is HEAD");
+        assert_eq!(
+            hint("git-idd start --term-old fast --term-new=slow HEAD v1"),
+            format!("`git idd --bad HEAD --good v1 -- <test>`{rest}")
+        );
+        for line in ["git-idd --term-old fast --term-new slow ./t.sh", "git-idd --term-good=fast ./t.sh"] {
+            let (said, hint) = given(line).unwrap_err();
+            assert!(
+                said.starts_with("there is no `--term-") && hint.contains("negate it: `git idd '! <test>'`"),
+                "{said}"
+            );
+        }
+        assert!(given("git-idd ./t.sh --term-old x").unwrap().1.is_empty(), "it is of the test");
         assert!(given("git-idd -- good v1").unwrap().1.is_empty());
         assert!(given("git-idd reset --color never --json").is_ok() && given("git-idd reset -q v1").is_err());
         assert!(given("git-idd next").unwrap().1.is_empty(), "it could be a program");

@@ -8,6 +8,7 @@ mod roff;
 use crate::cli::args;
 use crate::cli::args::Help;
 use crate::cli::args::ParseError;
+use crate::cli::args::habits;
 use crate::cli::columns;
 use crate::cli::console::Answer;
 use crate::cli::console::Console;
@@ -44,6 +45,14 @@ const COMMANDS: [(&str, &[&str]); 6] = [
     ("learn", &["help", "man", "completions", "setup"]),
 ];
 
+/// The answer to `git idd help run`.
+const RUN: &str = "\
+`run` is a word of `git bisect`, and no command here. `git idd run <test-cmd>` is the same
+as `git idd <test-cmd>`: it hunts with this test. `git idd -- run` runs a program of this name.
+
+`git idd -h` lists the commands, `git idd help` shows the manual.
+";
+
 /// The width of the manual if it is not printed on a terminal, and the largest on one, in columns.
 const WIDTHS: (usize, usize) = (80, 100);
 
@@ -63,10 +72,16 @@ pub fn run(words: &[String], console: Console) -> Result<Answer, Failure> {
     if matches!(words.iter().map(String::as_str).collect::<Vec<_>>()[..], [] | ["idd" | "git-idd"]) {
         return Ok(Answer::Page(manual(console)?));
     }
+    if words == ["run"] {
+        return Ok(Answer::Text(RUN.into(), 0));
+    }
     let mut command = &args::command();
     for word in words {
         command = command.find_subcommand(word).ok_or_else(|| {
             let names = command.get_subcommands().map(clap::Command::get_name);
+            if let Some((message, hint)) = habits::of_bisect(word, &[], false) {
+                return Failure::new(Status::Usage, message).with_hint(hint);
+            }
             let failure = Failure::new(Status::Usage, format!("there is no help about `{}`", words.join(" ")));
             failure.with_hint(match nearest(word, names) {
                 Some(near) => format!("did you mean `{near}`? `git idd -h` lists the commands"),
@@ -155,5 +170,9 @@ mod tests {
         assert_eq!(failure.status, Status::Usage);
         assert_eq!(failure.hint.unwrap(), "did you mean `shrink`? `git idd -h` lists the commands".into());
         assert!(shown(&["trace", "all"]).is_err());
+        let words = ["run".to_owned()];
+        let Answer::Text(text, 0) = run(&words, Console::plain()).unwrap() else { panic!("no text") };
+        assert!(String::from_utf8(text).unwrap().contains("`git idd run <test-cmd>` is the same"));
+        assert_eq!(shown(&["visualize"]).unwrap_err().message, "`visualize` has another name here".into());
     }
 }

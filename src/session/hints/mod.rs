@@ -13,9 +13,14 @@ mod words;
 
 use crate::hunt::finding::Conclusion;
 use crate::outcome::Observation;
+use crate::revision::CommitId;
+use crate::session::order::TestCommand;
 use crate::session::plan::Plan;
+use crate::world::process::shell;
 use crate::world::repo::Repository;
+use crate::world::repo::graph;
 use crate::world::repo::locate::Location;
+use crate::world::repo::private;
 use crate::world::run::classify::is_build_failure;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -44,6 +49,9 @@ pub fn of(scene: &Scene<'_>, conclusion: Conclusion) -> Vec<String> {
     let mut hints = Vec::new();
     match conclusion {
         Conclusion::BadPasses => {
+            if let Some(said) = swapped(scene) {
+                return vec![said];
+            }
             hints.extend(files::uncommitted(scene, "If the test fails only with them, they are the cause"));
             hints.extend(files::of_the_user(scene));
         }
@@ -63,6 +71,33 @@ pub fn of(scene: &Scene<'_>, conclusion: Conclusion) -> Vec<String> {
         _ => {}
     }
     hints
+}
+
+/// The hint about a bad revision that is older than a good one: perhaps each was given for the other.
+fn swapped(scene: &Scene<'_>) -> Option<String> {
+    let Plan { order, bad, goods, is_minimize: false, .. } = scene.plan else { return None };
+    let user = private::open(&scene.location.git_directory).ok()?;
+    let is_newer = |(good, _): &(&CommitId, &String)| graph::is_ancestor(&user, *bad, **good);
+    let (_, good) = goods.iter().zip(&order.history.good).find(is_newer)?;
+    let bad = &order.history.bad;
+    let test = match &order.command {
+        TestCommand::Shell(line) => shell::quoted(line.as_bytes()),
+        command @ TestCommand::Argv(_) => command.to_line(),
+    };
+    let revision =
+        |name: &str| if name.bytes().all(is_plain) { name.to_owned() } else { text(&shell::quoted(name.as_bytes())) };
+    Some(format!(
+        "The bad revision `{bad}` is an ancestor of the good revision `{good}`; perhaps they are swapped. The test \
+         passes at the good revision and fails at the bad one: `git idd --good {} --bad {} -- {}`.",
+        revision(bad),
+        revision(good),
+        text(&test)
+    ))
+}
+
+/// Whether no shell reads a byte of the name of a revision otherwise.
+fn is_plain(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"_./~@:+-=^".contains(&byte)
 }
 
 /// What the output of the reproduced failure shows, as sentences: a failing test among others, a file that only the

@@ -1,7 +1,10 @@
 //! A `git bisect` that is under way in the user's worktree.
 
+use crate::revision::CommitId;
 use crate::revision::ObjectId;
+use crate::world::repo::graph;
 use crate::world::repo::locate::Location;
+use crate::world::repo::private;
 use crate::world::repo::refs;
 use std::fs;
 
@@ -12,11 +15,14 @@ pub struct Bisect {
     pub bad: Option<ObjectId>,
     /// The good revisions.
     pub goods: Vec<ObjectId>,
+    /// The names of marks that stand for no commit of the repository, such as `refs/bisect/bad`; those of skipped
+    /// revisions do not matter.
+    pub broken: Vec<String>,
 }
 
 /// The marks of the `git bisect` that is under way; `None` if there is none.
 ///
-/// Cost: looks for one file; if there is a bisection, reads another one and runs git.
+/// Cost: looks for one file; if there is a bisection, reads another one, lists a directory, runs git and reads commits.
 pub fn under_way(location: &Location) -> Option<Bisect> {
     let directory = &location.git_directory;
     if !directory.join("BISECT_START").is_file() {
@@ -27,12 +33,24 @@ pub fn under_way(location: &Location) -> Option<Bisect> {
     let mut terms = terms.lines();
     let (bad, good) = (terms.next().unwrap_or("bad"), terms.next().unwrap_or("good"));
     let mut bisect = Bisect::default();
-    for (name, id) in refs::of_bisect(location) {
-        if name == bad {
-            bisect.bad = Some(id);
-        } else if name.strip_prefix(good).is_some_and(|rest| rest.starts_with('-')) {
-            bisect.goods.push(id);
+    let is_good = |name: &str| name.strip_prefix(good).is_some_and(|rest| rest.starts_with('-'));
+    let known = refs::of_bisect(location);
+    let user = private::open(directory).ok();
+    for (name, id) in &known {
+        let is_there = user.as_ref().is_none_or(|user| graph::revision_of(user, CommitId(*id)).is_ok());
+        if !is_there && (name == bad || is_good(name)) {
+            bisect.broken.push(format!("refs/bisect/{name}"));
+        } else if name == bad {
+            bisect.bad = Some(*id);
+        } else if is_good(name) {
+            bisect.goods.push(*id);
         }
     }
+    // git leaves out a ref whose file has no id.
+    let files = fs::read_dir(directory.join("refs/bisect")).into_iter().flatten().flatten();
+    let names = files.filter_map(|entry| entry.file_name().into_string().ok());
+    let is_lost = |name: &String| (name == bad || is_good(name)) && known.iter().all(|(known, _)| known != name);
+    bisect.broken.extend(names.filter(is_lost).map(|name| format!("refs/bisect/{name}")));
+    bisect.broken.sort();
     Some(bisect)
 }

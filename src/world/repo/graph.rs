@@ -231,6 +231,11 @@ pub fn tree_of(repository: &Repository, id: CommitId) -> Result<TreeId, RepoErro
     Ok(revision_of(repository, id)?.tree)
 }
 
+/// Whether `older` is an ancestor of `newer`, and not the same commit. If the history cannot be read, it is none.
+pub fn is_ancestor(repository: &Repository, older: CommitId, newer: CommitId) -> bool {
+    repository.git().graph_descendant_of(oid(newer.0), oid(older.0)).unwrap_or(false)
+}
+
 /// Whether the tree of a commit has a path.
 pub fn has_path(repository: &Repository, id: CommitId, path: &[u8]) -> bool {
     let Ok(tree) = repository.git().find_commit(oid(id.0)).and_then(|commit| commit.tree()) else { return false };
