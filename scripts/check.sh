@@ -60,6 +60,7 @@ if $has_nextest; then
 else
     step cargo test --locked --no-fail-fast
 fi
+step scripts/macos.sh
 RUSTDOCFLAGS='-D warnings' step cargo doc --locked --no-deps --lib --document-private-items
 denied='dependencies checked'
 if cargo deny --version >/dev/null 2>&1; then

@@ -58,6 +58,7 @@ use crate::session::mend::mend;
 use crate::session::order::Allowance;
 use crate::session::order::HuntOrder;
 use crate::session::plan::Plan;
+use crate::session::require_support;
 use crate::session::sandboxes::sandboxes;
 use crate::session::saved;
 use crate::session::saved::Asked;
@@ -123,6 +124,9 @@ pub fn run(request: Request, context: &Context, console: Console) -> Result<Answ
             | Request::Chop(_)
             | Request::Invariants(_)
     );
+    if uses_store {
+        require_support()?;
+    }
     mend(&location, uses_store, &mut console.progress())?;
     match request {
         Request::Hunt(args) => start(args, None, &location, context, console),

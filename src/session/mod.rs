@@ -54,6 +54,7 @@ pub mod tally;
 pub(crate) mod testing;
 
 use crate::report::Report;
+use crate::report::Status;
 use crate::session::context::Context;
 use crate::session::failure::Failure;
 use crate::session::hunt::Task;
@@ -63,6 +64,7 @@ use crate::session::plan::Plan;
 use crate::session::talk::Talk;
 use crate::world::repo::locate;
 use crate::world::repo::private;
+use crate::world::system;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -85,10 +87,16 @@ pub fn hunt(
     interrupt: Arc<AtomicBool>,
     talk: &mut dyn Talk,
 ) -> Result<Report, Failure> {
+    require_support()?;
     let location = locate::locate(&context.directory, &context.environment)?;
     mend(&location, true, talk)?;
     let user = private::open(&location.git_directory)?;
     let plan = Plan::new(order, None, &location, &user, context)?;
     let saved = saved::open(&plan, &location, None, false)?;
     hunt::run(Task { plan: &plan, location: &location, context, saved, interrupt, talk }, &user)
+}
+
+/// Refuses to run tests on a system on which that is not supported.
+pub fn require_support() -> Result<(), Failure> {
+    system::unsupported().map_or(Ok(()), |why| Err(Failure::new(Status::Error, why)))
 }

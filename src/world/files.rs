@@ -1,6 +1,7 @@
 //! Files of the user that a hunt reads: held files, overlays, patches; and the few files of its own.
 
 use crate::world::cache::Key;
+use crate::world::system;
 use sha2::Digest;
 use sha2::Sha256;
 use std::collections::BTreeMap;
@@ -137,7 +138,7 @@ pub fn remove_unfinished(directory: &Path) {
         let Some(writer) = name.to_str().and_then(|name| name.rsplit_once(UNFINISHED)?.1.parse::<u32>().ok()) else {
             continue;
         };
-        if !Path::new(&format!("/proc/{writer}")).exists() {
+        if !system::is_there(writer) {
             // What cannot be removed is in nobody's way.
             let _ = remove(&directory.join(name));
         }
@@ -264,7 +265,7 @@ pub fn can_write_in(directory: &Path) -> bool {
 
 /// The file of the running program.
 pub fn this_program() -> io::Result<std::path::PathBuf> {
-    fs::read_link("/proc/self/exe")
+    system::this_program()
 }
 
 /// The number of the user of this process.

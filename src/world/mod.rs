@@ -1,6 +1,9 @@
 //! The world outside of the engines: repositories, processes, files.
 
 pub mod answers;
+
+pub mod system;
+
 pub mod process;
 
 pub mod compiler;

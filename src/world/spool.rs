@@ -3,8 +3,8 @@
 use crate::trace::spool::Mapped;
 use crate::trace::spool::Spool;
 use crate::trace::spool::Store;
+use crate::world::system;
 use memmap2::Mmap;
-use std::fs;
 use std::fs::File;
 use std::io;
 use std::io::Write as _;
@@ -30,14 +30,7 @@ pub fn with_limit(directory: &Path, limit_bytes: usize) -> Spool {
 
 /// Bytes of memory that can be used without making the machine slow.
 fn available_memory() -> u64 {
-    let number = |text: &str| text.split_whitespace().next().and_then(|number| number.parse::<u64>().ok());
-    let system = fs::read_to_string("/proc/meminfo").ok();
-    let system = system.as_ref().and_then(|text| text.lines().find_map(|line| line.strip_prefix("MemAvailable:")));
-    let system = system.and_then(number).map_or(USUAL_MEMORY, |kib| kib.saturating_mul(1024));
-    // A container may have less.
-    let of_group = |name: &str| number(&fs::read_to_string(Path::new("/sys/fs/cgroup").join(name)).ok()?);
-    let group = of_group("memory.max").zip(of_group("memory.current")).map(|(max, used)| max.saturating_sub(used));
-    group.map_or(system, |group| group.min(system))
+    system::available_memory().unwrap_or(USUAL_MEMORY)
 }
 
 struct Temporary(File);
@@ -57,6 +50,8 @@ impl Store for Temporary {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::trace::dependence::Kind;
     use crate::trace::dependence::Notes;

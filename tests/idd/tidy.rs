@@ -70,7 +70,11 @@ const LAYERS: [(&str, &[&str]); 21] = [
 const CLOSED: [(&str, &str); 1] = [("src/explain/chain", "explain::chain")];
 
 /// A room of the world, and those that its files may not name.
-const ROOMS: [(&str, &[&str]); 6] = [
+const ROOMS: [(&str, &[&str]); 7] = [
+    (
+        "src/world/system",
+        &["process", "compiler", "jdk", "repo", "run", "record", "cache", "journal", "tools", "files", "spool"],
+    ),
     ("src/world/process", &["compiler", "jdk", "repo", "run", "record", "cache", "journal", "tools", "files"]),
     ("src/world/jdk", &["compiler", "repo", "run", "record", "cache", "journal", "tools"]),
     ("src/world/compiler", &["process", "repo", "run", "record", "cache", "journal", "tools", "files"]),
@@ -80,7 +84,7 @@ const ROOMS: [(&str, &[&str]); 6] = [
 ];
 
 /// A pattern, and the files or directories that alone may hold it.
-const OWNERS: [(&str, &[&str]); 14] = [
+const OWNERS: [(&str, &[&str]); 15] = [
     (r"(^|[^:\w])git2::", &["src/world/repo"]),
     (r"(^|[^:\w])diffy::", &["src/world/repo/binary_patch.rs", "src/world/repo/patch.rs"]),
     (r"(^|[^:\w])sled::", &["src/world/cache/sled.rs"]),
@@ -89,17 +93,24 @@ const OWNERS: [(&str, &[&str]); 14] = [
     (r"\bstd::process::(\{[^}]*\b)?Command\b", &["src/world/process/command.rs"]),
     (r"\buse std::(\{[^}]*\b)?process\s*[;,}]", &["src/world/process/command.rs"]),
     (r"\bstd::(\{[^}]*\b)?fs\b", &["src/world"]),
-    (r"\bstd::(\{[^}]*\b)?env\b", &["src/main.rs", "src/session/context.rs", "examples"]),
+    (
+        r"\bstd::(\{[^}]*\b)?env\b",
+        &["src/main.rs", "src/session/context.rs", "src/world/system/elsewhere.rs", "examples"],
+    ),
     (r"\bgit_idd::", &["src/main.rs", "examples"]),
     // Only Linux has these.
     (
-        r"\b(ptrace|prctl|seccomp|pidfd_open|memfd_create|process_vm_readv|socket_peercred|pipe_with|FallocateFlags|set_child_subreaper|set_parent_process_death_signal|(PTRACE|PR|SYS|SECCOMP|CLONE|BPF)_[A-Z]\w*)\b",
-        &["src/world/process", "src/world/record"],
+        r"\b(ptrace|prctl|seccomp|pidfd_open|PidfdFlags|memfd_create|MemfdFlags|process_vm_readv|socket_peercred|pipe_with|PipeFlags|openat2|fallocate|FallocateFlags|NOSIGNAL|CMSG_CLOEXEC|LIBBAD|set_child_subreaper|set_parent_process_death_signal|(PTRACE|PR|SYS|SECCOMP|CLONE|BPF)_[A-Z]\w*)\b",
+        &["src/world/system/linux"],
     ),
+    (r"\btarget_os\b", &["src/world/system/mod.rs"]),
     (r"(^|[^:\w])tree_sitter\w*::", &["src/syntax"]),
     (r"\bstd::(\{[^}]*\b)?net\b", &[]),
     (r"\b(println|eprintln|print|eprint|todo|unimplemented|dbg)!", &[]),
 ];
+
+/// Files of the process table, as literals have them; only Linux has these too.
+const PROCESS_TABLE: [&str; 2] = ["\"/proc", "\"/sys/"];
 
 /// What stands nowhere, not even in tests.
 const NOWHERE: [(&str, &str); 5] = [
@@ -150,6 +161,9 @@ fn complaints(path: &str, source: &str, is_test: bool) -> Vec<String> {
             complain(&product, pattern, &format!("only in {owners:?}"));
         }
     }
+    if path.starts_with("src/") && !is_test && !path.starts_with("src/world/system/linux/") {
+        found.extend(table_complaints(path, source, &product));
+    }
     found.extend(layer_complaints(path, &product));
     let n_lines = source.lines().count();
     if n_lines > MAX_LINES && !LONG_TABLES.contains(&path) {
@@ -159,6 +173,17 @@ fn complaints(path: &str, source: &str, is_test: bool) -> Vec<String> {
         found.push(format!("{path}: {n_lines} lines, fewer than {MAX_LINES_OF_MAIN} are allowed"));
     }
     found
+}
+
+/// The lines of the product that name a file of the process table.
+fn table_complaints(path: &str, source: &str, product: &str) -> Vec<String> {
+    let lines = source.lines().zip(product.lines()).enumerate();
+    // A line of a comment or of a test is empty in the product.
+    let named = lines
+        .filter(|(_, (line, code))| !code.trim().is_empty() && PROCESS_TABLE.iter().any(|name| line.contains(name)));
+    named
+        .map(|(at, _)| format!("{path}:{}: the process table is read in src/world/system/linux only", at + 1))
+        .collect()
 }
 
 /// The row of a module: that of the part that it is in, if that has one, else that of the top-level module.
@@ -353,7 +378,10 @@ fn planted_violations_are_found() {
     check("src/world/repo/tree.rs", "use sled::Db;", "sled.rs");
     check("src/world/run/sandbox.rs", "let c = std::process::Command::new(x);", "command.rs");
     check("src/world/run/sandbox.rs", "use std::process::{Child, Command};", "command.rs");
-    check("src/world/repo/tree.rs", "rustix::process::pidfd_open(pid)", "src/world/process");
+    check("src/world/process/command.rs", "rustix::process::pidfd_open(pid)", "src/world/system/linux");
+    check("src/world/repo/tree.rs", "#[cfg(target_os = \"linux\")]", "src/world/system/mod.rs");
+    check("src/world/spool.rs", "\nfn a() { read(\"/proc/meminfo\") }", ":2: the process table");
+    check("src/world/system/mod.rs", "use crate::world::process::run;", "may not name `world::process`");
     check("src/world/run/sandbox.rs", "use std::process;\nlet c = process::Command::new(x);", "command.rs");
     check("src/report/text.rs", "use clap::Parser;", "only in [\"src/cli\"]");
     check("src/cli/hunt.rs", "use std::fs;", "only in [\"src/world\"]");
@@ -383,6 +411,7 @@ fn what_is_allowed_is_not_found() {
     check("src/session/context.rs", "use std::env;\nuse crate::hunt::Finding;");
     check("src/trace/native/machine.rs", "use crate::trace::step::Step;\nuse crate::instrument::segment::Kind;");
     check("src/world/process/command.rs", "use std::process::Command;");
+    check("src/world/spool.rs", "// \"/proc\"\n#[cfg(test)]\nmod tests {\n fn a() { read(\"/proc/meminfo\") }\n}\n");
     check("src/cli/mod.rs", "use std::process::ExitCode;\nconst V: &str = env!(\"CARGO_PKG_VERSION\");");
 }
 

@@ -37,15 +37,17 @@ use crate::outcome::Ending;
 use crate::outcome::Reason;
 use crate::world::process::RunError;
 use crate::world::process::executions;
-use crate::world::process::executions::Bait;
 use crate::world::process::executions::Executions;
-use crate::world::process::launch::{launch, wait};
 use crate::world::process::stream::Cut;
 use crate::world::process::stream::Stream;
 use crate::world::process::survivors;
 use crate::world::process::survivors::MARKER;
 use crate::world::process::survivors::ProcessGroup;
 use crate::world::process::survivors::Survivors;
+use crate::world::system;
+use crate::world::system::Bait;
+use crate::world::system::launch;
+use crate::world::system::wait;
 
 /// A command with its context.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -202,8 +204,8 @@ fn exit_code_of_shells(error: &io::Error) -> Option<i32> {
         | Errno::ISDIR
         | Errno::LOOP
         | Errno::NAMETOOLONG
-        | Errno::TXTBSY
-        | Errno::LIBBAD => Some(126),
+        | Errno::TXTBSY => Some(126),
+        other if system::CANNOT_BE_EXECUTED.contains(&other) => Some(126),
         _ => None,
     }
 }
@@ -268,17 +270,12 @@ pub fn relay_silently(
 /// Starts a program with our streams, which this thread traces; it stops before its first instruction.
 ///
 /// Errors: the program cannot be started, or may not be traced.
-#[expect(unsafe_code, reason = "there is no safe interface for `ptrace`")]
+#[expect(unsafe_code, reason = "there is no safe interface for a child before it executes its program")]
 pub(super) fn start_traced(program: &OsStr, words: &[&OsStr]) -> io::Result<Pid> {
     let mut command = std::process::Command::new(program);
     command.args(words);
     // SAFETY: the child makes one system call, which has only numbers.
-    unsafe {
-        command.pre_exec(|| match libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) {
-            0 => Ok(()),
-            _ => Err(io::Error::last_os_error()),
-        });
-    }
+    unsafe { command.pre_exec(system::be_traced) };
     Ok(Pid::from_child(&command.spawn()?))
 }
 
@@ -470,7 +467,7 @@ mod tests {
     use super::*;
     use crate::world::process::kill_leftover;
     use crate::world::process::kill_leftovers_of;
-    use crate::world::process::process_table;
+
     use crate::world::process::this_process;
 
     #[derive(Default)]
@@ -550,7 +547,7 @@ mod tests {
             let words = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
             words.split(|byte| *byte == 0).any(|word| word == nap.as_bytes()) && words.starts_with(b"sleep")
         };
-        process_table::all().iter().filter(|process| is_sleeping(process.pid)).count()
+        system::all().iter().filter(|process| is_sleeping(process.pid)).count()
     }
 
     #[track_caller]
@@ -658,7 +655,7 @@ mod tests {
     fn no_zombie_of_a_probe_is_left() {
         let ran = run_shell("(setsid sleep 0.01 & echo $!); sleep 0.05; exit 0");
         let pid = String::from_utf8(ran.output).unwrap().trim().parse().unwrap();
-        assert!(process_table::read(pid).is_none_or(|process| process.parent != std::process::id().cast_signed()));
+        assert!(system::read(pid).is_none_or(|process| process.parent != std::process::id().cast_signed()));
     }
 
     #[test]

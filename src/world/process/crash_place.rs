@@ -11,17 +11,16 @@ use std::collections::HashMap;
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fmt;
-use std::fs;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::os::unix::process::ExitStatusExt as _;
-use std::path::Path;
-use std::path::PathBuf;
 use std::process::ExitStatus;
 
 use crate::world::process::command::start_traced;
 use crate::world::process::symbols::function_at;
+use crate::world::system;
+use crate::world::system::mapping::Mapping;
 
 /// The signals of a crash.
 const CRASHES: [i32; 7] =
@@ -118,7 +117,7 @@ struct Tracer {
 impl Tracer {
     fn follow(mut self) -> io::Result<(ExitStatus, Vec<Crash>)> {
         loop {
-            let (thread, status) = wait_for_any()?;
+            let (thread, status) = system::wait_for_any()?;
             let Some(signal) = status.stopped_signal() else {
                 let crash = self.last.remove(&thread);
                 self.crashes.extend(crash.filter(|crash| status.signal() == Some(crash.signal)));
@@ -130,7 +129,7 @@ impl Tracer {
             let is_first = self.known.insert(thread);
             let is_event = status.into_raw() >> 16 != 0;
             let passed_on = if is_first && thread == self.root {
-                set_options(thread)?;
+                system::follow_descendants(thread)?;
                 0
             } else if is_event || (is_first && signal == libc::SIGSTOP) {
                 0
@@ -141,55 +140,29 @@ impl Tracer {
                 self.note(thread, passed_on);
             }
             // It may have been killed in the meantime.
-            resume(thread, passed_on);
+            system::continue_with(thread, passed_on);
         }
     }
 
     fn note(&mut self, thread: i32, signal: i32) {
-        let process = process_of(thread).unwrap_or(thread);
+        let process = system::process_of_thread(thread).unwrap_or(thread);
         let (place, calls) = State::read(thread).map(|state| state.place()).unwrap_or_default();
         self.last.insert(process, Crash { signal, place, calls });
     }
 }
 
-/// The process of a thread.
-fn process_of(thread: i32) -> Option<i32> {
-    let status = fs::read_to_string(format!("/proc/{thread}/status")).ok()?;
-    status.lines().find_map(|line| line.strip_prefix("Tgid:")?.trim().parse().ok())
+/// Whether a file belongs to the libraries of the system.
+fn is_of_system(mapping: &Mapping) -> bool {
+    OF_SYSTEM.iter().any(|directory| mapping.file.starts_with(directory))
 }
 
-/// A file in the memory of a process.
-struct Mapping {
-    from: u64,
-    to: u64,
-    offset: u64,
-    is_code: bool,
-    file: PathBuf,
-}
-
-impl Mapping {
-    fn read(line: &str) -> Option<Self> {
-        // No field before it has a slash.
-        let file = &line[line.find('/')?..];
-        let mut fields = line.split_ascii_whitespace();
-        let (from, to) = fields.next()?.split_once('-')?;
-        let number = |text: &str| u64::from_str_radix(text, 16).ok();
-        let (rights, offset) = (fields.next()?, fields.next()?);
-        let (from, to, offset) = (number(from)?, number(to)?, number(offset)?);
-        Some(Self { from, to, offset, is_code: rights.contains('x'), file: file.into() })
-    }
-
-    fn is_of_system(&self) -> bool {
-        OF_SYSTEM.iter().any(|directory| self.file.starts_with(directory))
-    }
-
-    fn place(&self, address: u64) -> Place {
-        let name = self.file.file_name().unwrap_or_default().to_string_lossy();
-        // The line of a crash has words between blanks.
-        let clean = |name: &str| name.replace(|letter: char| letter.is_whitespace() || letter == ',', "_");
-        let offset = address - self.from + self.offset;
-        Place { file: clean(&name), offset, function: function_at(&self.file, offset).map(|name| clean(&name)) }
-    }
+/// The place of an address that is in the mapping.
+fn place_in(mapping: &Mapping, address: u64) -> Place {
+    let name = mapping.file.file_name().unwrap_or_default().to_string_lossy();
+    // The line of a crash has words between blanks.
+    let clean = |name: &str| name.replace(|letter: char| letter.is_whitespace() || letter == ',', "_");
+    let offset = address - mapping.from + mapping.offset;
+    Place { file: clean(&name), offset, function: function_at(&mapping.file, offset).map(|name| clean(&name)) }
 }
 
 /// The state of a stopped thread.
@@ -203,10 +176,8 @@ struct State {
 
 impl State {
     fn read(thread: i32) -> Option<Self> {
-        let (instruction, stack, frame) = registers(thread)?;
-        let maps = fs::read(format!("/proc/{thread}/maps")).ok()?;
-        let mappings = String::from_utf8_lossy(&maps).lines().filter_map(Mapping::read).collect();
-        let memory = File::open(Path::new("/proc").join(thread.to_string()).join("mem")).ok()?;
+        let (instruction, stack, frame) = system::registers(thread)?;
+        let (mappings, memory) = (system::mappings(thread)?, system::memory_of(thread)?);
         Some(Self { instruction, stack, frame, mappings, memory })
     }
 
@@ -218,9 +189,9 @@ impl State {
     fn place(&self) -> (Option<Place>, Vec<Place>) {
         let here = self.code_at(self.instruction);
         let place = match here {
-            Some(mapping) if !mapping.is_of_system() => Some(mapping.place(self.instruction)),
+            Some(mapping) if !is_of_system(mapping) => Some(place_in(mapping, self.instruction)),
             // A call of a null pointer is in no file.
-            _ => self.caller().or_else(|| here.map(|mapping| mapping.place(self.instruction))),
+            _ => self.caller().or_else(|| here.map(|mapping| place_in(mapping, self.instruction))),
         };
         (place, self.calls())
     }
@@ -238,8 +209,8 @@ impl State {
             let word = |at: usize| u64::from_ne_bytes(words[at..at + 8].try_into().expect("eight bytes"));
             let (next, address) = (word(0), word(8));
             let Some(mapping) = self.code_at(address).filter(|_| self.is_after_call(address)) else { break };
-            if !mapping.is_of_system() {
-                calls.push(mapping.place(address));
+            if !is_of_system(mapping) {
+                calls.push(place_in(mapping, address));
             }
             (below, frame) = (frame + 16, next);
         }
@@ -254,8 +225,8 @@ impl State {
         let n_read = self.memory.read_at(&mut bytes, self.stack).unwrap_or(0);
         bytes[..n_read].chunks_exact(8).find_map(|word| {
             let word = u64::from_ne_bytes(word.try_into().expect("eight bytes"));
-            let mapping = self.code_at(word).filter(|mapping| !mapping.is_of_system())?;
-            self.is_after_call(word).then(|| mapping.place(word))
+            let mapping = self.code_at(word).filter(|mapping| !is_of_system(mapping))?;
+            self.is_after_call(word).then(|| place_in(mapping, word))
         })
     }
 
@@ -280,76 +251,10 @@ impl State {
     }
 }
 
-#[cfg(target_arch = "x86_64")]
-fn pointers(registers: &libc::user_regs_struct) -> (u64, u64, u64) {
-    (registers.rip, registers.rsp, registers.rbp)
-}
-
-#[cfg(target_arch = "aarch64")]
-fn pointers(registers: &libc::user_regs_struct) -> (u64, u64, u64) {
-    (registers.pc, registers.sp, registers.regs[29])
-}
-
-/// The addresses of the instruction, of the stack and of the frame; `None` if the thread is gone, or of another kind than this
-/// program.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-#[expect(unsafe_code, reason = "there is no safe interface for `ptrace`")]
-fn registers(thread: i32) -> Option<(u64, u64, u64)> {
-    /// The general registers.
-    const PRSTATUS: usize = 1;
-    // SAFETY: the kernel fills at most the length that is given.
-    unsafe {
-        let mut registers: libc::user_regs_struct = std::mem::zeroed();
-        let mut part = libc::iovec { iov_base: (&raw mut registers).cast(), iov_len: size_of_val(&registers) };
-        let done = libc::ptrace(libc::PTRACE_GETREGSET, thread, PRSTATUS, &raw mut part);
-        (done == 0 && part.iov_len == size_of_val(&registers)).then(|| pointers(&registers))
-    }
-}
-
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-fn registers(_: i32) -> Option<(u64, u64, u64)> {
-    None
-}
-
-#[expect(unsafe_code, reason = "there is no safe interface for `ptrace`")]
-fn set_options(thread: i32) -> io::Result<()> {
-    let options = libc::PTRACE_O_EXITKILL
-        | libc::PTRACE_O_TRACEFORK
-        | libc::PTRACE_O_TRACEVFORK
-        | libc::PTRACE_O_TRACECLONE
-        | libc::PTRACE_O_TRACEEXEC;
-    // SAFETY: it has only numbers.
-    match unsafe { libc::ptrace(libc::PTRACE_SETOPTIONS, thread, 0, options) } {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    }
-}
-
-#[expect(unsafe_code, reason = "there is no safe interface for `ptrace`")]
-fn resume(thread: i32, signal: i32) {
-    // SAFETY: it has only numbers.
-    unsafe { libc::ptrace(libc::PTRACE_CONT, thread, 0, signal) };
-}
-
-/// Waits until some thread stops or ends.
-#[expect(unsafe_code, reason = "the safe interface cannot wait for threads of other processes")]
-fn wait_for_any() -> io::Result<(i32, ExitStatus)> {
-    loop {
-        let mut status = 0;
-        // SAFETY: the kernel writes one number.
-        let thread = unsafe { libc::waitpid(-1, &raw mut status, libc::__WALL) };
-        if thread > 0 {
-            return Ok((thread, ExitStatus::from_raw(status)));
-        }
-        let error = io::Error::last_os_error();
-        if error.kind() != io::ErrorKind::Interrupted {
-            return Err(error);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use super::*;
 
     #[test]
@@ -367,11 +272,10 @@ mod tests {
     }
 
     #[test]
-    fn a_line_of_the_process_table_gives_the_place_of_an_address_in_its_file() {
-        let line = "55d0c0001000-55d0c0002000 r-xp 00001000 fd:00 1234     /w/a b/p";
-        let mapping = Mapping::read(line).unwrap();
-        assert_eq!((mapping.place(0x55d0_c000_1139).to_string(), mapping.is_code), ("p+0x1139".to_owned(), true));
-        assert!(Mapping::read("7ffd0-7ffd1 rw-p 00000000 00:00 0     [stack]").is_none());
+    fn an_address_in_a_mapped_file_is_told_as_its_place_there() {
+        let mapping =
+            Mapping { from: 0x1000, to: 0x2000, offset: 0x400, is_code: true, file: PathBuf::from("/w/a b/p q") };
+        assert_eq!(place_in(&mapping, 0x1139).to_string(), "p_q+0x539");
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! Records all programs that the commands of a hunt execute, in any of their processes.
 //!
-//! All commands of a hunt share [`Executions`]; [`follow`] watches one command. See [`exec_filter`](crate::world::process::exec_filter)
-//! for the method.
+//! All commands of a hunt share [`Executions`]; [`follow`] watches one command. See [`system`] for the method.
 
 use std::collections::BTreeSet;
 use std::collections::HashSet;
@@ -9,7 +8,6 @@ use std::ffi::OsStr;
 use std::fs;
 use std::fs::File;
 use std::io::Read as _;
-use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::fs::PermissionsExt as _;
@@ -19,24 +17,17 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::MutexGuard;
 use std::sync::PoisonError;
-use std::thread;
-use std::thread::JoinHandle;
 
-use rustix::event::PollFd;
-use rustix::event::PollFlags;
-use rustix::event::poll;
-use rustix::net::AddressFamily;
-use rustix::net::SocketFlags;
-use rustix::net::SocketType;
-use rustix::net::socketpair;
-
-use crate::world::process::exec_filter::Filter;
-use crate::world::process::exec_filter::Listener;
-use crate::world::process::exec_filter::NoListener;
-use crate::world::process::exec_filter::Request;
+use crate::world::system;
+use crate::world::system::Bait;
+use crate::world::system::Following;
+use crate::world::system::observer::Observer;
 
 /// The maximum length of a script's first line, which names its interpreter, in bytes; as in the kernel.
 const MAX_FIRST_LINE: u64 = 256;
+
+/// The bits of a mode with which a program gets the rights of its owner or of its group.
+const SETUID_OR_SETGID: u32 = 0o6000;
 
 /// The programs executed so far.
 #[derive(Debug, Default)]
@@ -108,7 +99,7 @@ impl Executions {
 
 /// Whether a program runs with other rights than its caller.
 fn gets_rights(path: &Path, metadata: &fs::Metadata) -> bool {
-    let is_setuid = metadata.mode() & (libc::S_ISUID | libc::S_ISGID) != 0;
+    let is_setuid = metadata.mode() & SETUID_OR_SETGID != 0;
     is_setuid || rustix::fs::getxattr(path, "security.capability", &mut [0_u8; 64][..]).is_ok()
 }
 
@@ -121,94 +112,31 @@ fn interpreter(path: &Path) -> Option<PathBuf> {
     Some(PathBuf::from(OsStr::from_bytes(name)))
 }
 
-/// The data with which the first process of a command starts to be watched.
-pub(super) struct Bait {
-    pub(super) filter: Filter,
-    /// The socket for the listener.
-    pub(super) socket: OwnedFd,
-}
-
-/// Watches one command until it is dropped. It must not be dropped before all processes of the command have ended.
-pub(super) struct Following {
-    /// Closed to end the thread.
-    stop: Option<OwnedFd>,
-    thread: Option<JoinHandle<()>>,
-}
-
 /// Prepares to watch a command; `None`, and a gap, if that is not possible.
 pub(super) fn follow(executions: &Arc<Executions>) -> Option<(Following, Bait)> {
-    let following = try_follow(executions);
+    let following = system::follow(executions);
     if following.is_none() {
-        executions.lock().has_gaps = true;
+        executions.misses();
     }
     following
 }
 
-fn try_follow(executions: &Arc<Executions>) -> Option<(Following, Bait)> {
-    let filter = Filter::new()?;
-    let (ours, socket) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None).ok()?;
-    let (stopped, stop) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).ok()?;
-    let executions = Arc::clone(executions);
-    let thread = thread::Builder::new().name("executions".to_owned());
-    let thread = thread.spawn(move || serve(&ours, &stopped, &executions)).ok()?;
-    Some((Following { stop: Some(stop), thread: Some(thread) }, Bait { filter, socket }))
-}
+impl Observer for Executions {
+    fn executes(&self, path: PathBuf, takes_privileges: bool) {
+        self.take_in(path, takes_privileges);
+    }
 
-impl Drop for Following {
-    fn drop(&mut self) {
-        drop(self.stop.take());
-        // It cannot panic, and if it did, nothing could be done about it.
-        let _ = self.thread.take().map(JoinHandle::join);
+    fn misses(&self) {
+        self.lock().has_gaps = true;
     }
-}
 
-/// Records every program of a command, and permits it to start.
-fn serve(socket: &OwnedFd, stopped: &OwnedFd, executions: &Executions) {
-    use std::os::fd::AsFd as _;
-    let listener = match Listener::receive(socket.as_fd()) {
-        Ok(listener) => listener,
-        Err(why) => {
-            let mut seen = executions.lock();
-            seen.has_gaps = true;
-            seen.is_harmful |= why == NoListener::Harmed;
-            return;
-        }
-    };
-    loop {
-        let mut events = [PollFd::new(listener.fd(), PollFlags::IN), PollFd::new(stopped, PollFlags::IN)];
-        let polled = rustix::io::retry_on_intr(|| poll(&mut events, None));
-        let [asked, stop] = events.map(|event| event.revents());
-        if asked.contains(PollFlags::IN) {
-            let Some(request) = listener.next() else { continue };
-            match path(&listener, &request) {
-                _ if request.is_for_listener => executions.lock().give_up(),
-                Some(path) => executions.take_in(path, listener.takes_privileges),
-                None => executions.lock().has_gaps = true,
-            }
-            // A program that would run without its rights waits until it is killed.
-            if !executions.is_harmful() {
-                listener.let_pass(&request);
-            }
-        } else if polled.is_err() || !stop.is_empty() || asked.contains(PollFlags::HUP) {
-            return;
-        }
+    fn harms(&self) {
+        self.lock().give_up();
     }
-}
 
-/// The absolute path that a process wants to execute; `None` if unknown, or below another root directory.
-fn path(listener: &Listener, request: &Request) -> Option<PathBuf> {
-    let path = PathBuf::from(listener.path(request)?);
-    let of_process = PathBuf::from(format!("/proc/{}", request.pid));
-    if fs::read_link(of_process.join("root")).ok()? != Path::new("/") {
-        return None;
+    fn is_harmful(&self) -> bool {
+        Executions::is_harmful(self)
     }
-    if path.is_absolute() {
-        return Some(path);
-    }
-    let base = request.at.map_or_else(|| of_process.join("cwd"), |at| of_process.join(format!("fd/{at}")));
-    let base = fs::read_link(base).ok()?;
-    // An empty path means the descriptor itself.
-    Some(if path.as_os_str().is_empty() { base } else { base.join(path) })
 }
 
 #[cfg(test)]

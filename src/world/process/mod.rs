@@ -1,16 +1,13 @@
 //! Processes: a command from its start to its last descendant, and what it printed.
 //!
-//! Start at [`run`], which runs one command and leaves no process. Only `command` (with `launch`) starts programs; only
-//! `process_table`, `survivors`, `executions` and `crash_place` examine other processes. Nothing here knows repositories, or the
-//! meaning of an ending.
+//! Start at [`run`], which runs one command and leaves no process. Only `command` starts programs; only
+//! `survivors`, `executions` and `crash_place` examine other processes, with the means of [`system`]. Nothing here knows
+//! repositories, or the meaning of an ending.
 
 mod command;
 pub mod crash_place;
-mod exec_filter;
 pub mod executions;
-mod launch;
 mod output;
-mod process_table;
 pub mod shell;
 mod stream;
 mod survivors;
@@ -29,12 +26,12 @@ pub use command::feed;
 pub use command::relay;
 pub use command::relay_silently;
 pub use command::run;
-pub use process_table::parent_of;
 pub use survivors::ProcessGroup;
 pub use survivors::kill_leftover;
 pub use survivors::kill_leftovers_of;
 pub use survivors::this_process;
 
+use crate::world::system;
 use std::io;
 use std::time::Duration;
 use thiserror::Error;
@@ -43,7 +40,13 @@ use thiserror::Error;
 ///
 /// Without children that no process waited for.
 pub fn time_of_commands() -> Duration {
-    process_table::time_of_ended_children()
+    system::time_of_ended_children()
+}
+
+/// The number of the process that is the parent of this one, if there is one.
+pub fn parent_of(pid: u32) -> Option<u32> {
+    let parent = system::read(i32::try_from(pid).ok()?)?.parent;
+    u32::try_from(parent).ok()
 }
 
 /// Why a command could not be run. A command that fails, hangs or does not exist is an answer, and not one of these

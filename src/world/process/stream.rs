@@ -13,12 +13,12 @@ use rustix::event::PollFlags;
 use rustix::event::Timespec;
 use rustix::io::Errno;
 use rustix::process::Pid;
-use rustix::process::PidfdFlags;
 use rustix::process::WaitId;
 use rustix::process::WaitIdOptions;
 
 use crate::world::process::command::Watch;
 use crate::world::process::output::BoundedOutput;
+use crate::world::system;
 
 /// The maximum delay of an interrupt.
 const INTERRUPT_PERIOD: Duration = Duration::from_millis(50);
@@ -53,7 +53,7 @@ pub(super) struct Stream {
 impl Stream {
     /// Prepares to follow the unreaped child `pid`, whose output comes through `reader`, a pipe that does not block.
     pub(super) fn new(reader: PipeReader, pid: Pid) -> Self {
-        let handle = rustix::process::pidfd_open(pid, PidfdFlags::empty()).ok();
+        let handle = system::end_of(pid);
         Self { reader: Some(reader), pid, handle, output: BoundedOutput::default(), chunk: vec![0; CHUNK_BYTES] }
     }
 

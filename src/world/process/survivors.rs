@@ -20,8 +20,8 @@ use rustix::process::Pid;
 use rustix::process::Signal;
 use rustix::process::WaitOptions;
 
-use crate::world::process::process_table;
-use crate::world::process::process_table::Process;
+use crate::world::system;
+use crate::world::system::process::Process;
 
 /// The environment variable that marks every process of a probe: `<pid of git-idd>-<number of the probe>`.
 pub(super) const MARKER: &str = "IDD_PROBE";
@@ -68,7 +68,7 @@ impl Survivors {
         static N_PROBES: AtomicU64 = AtomicU64::new(0);
         SUBREAPER.call_once(|| {
             // Without it, processes that left their session cannot be found; all others are killed anyway.
-            let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+            let _ = system::adopt_orphans();
         });
 
         let number = N_PROBES.fetch_add(1, Ordering::Relaxed);
@@ -76,7 +76,7 @@ impl Survivors {
         let mut running = running();
         let child = spawn(&marker)?;
         let pid = child.as_raw_pid();
-        let start_time = process_table::read(pid).map_or(0, |process| process.start_time);
+        let start_time = system::read(pid).map_or(0, |process| process.start_time);
         let group = ProcessGroup { pid, start_time };
         running.push(Running { group, marker: marker.clone() });
         Ok((child, Self { group, marker }))
@@ -143,9 +143,9 @@ impl Drop for Survivors {
 /// process.
 fn orphans(running: &[Running]) -> Vec<Process> {
     let own_session = own_session();
-    process_table::children(rustix::process::getpid().as_raw_pid())
+    system::children(rustix::process::getpid().as_raw_pid())
         .into_iter()
-        .filter_map(process_table::read)
+        .filter_map(system::read)
         .filter(|process| process.session != own_session)
         // By number alone: the system reuses a number only after the starter of the probe has reaped its first process.
         .filter(|process| !running.iter().any(|probe| probe.group.pid == process.pid))
@@ -156,7 +156,7 @@ fn orphans(running: &[Running]) -> Vec<Process> {
 ///
 /// Read from the process table, since `getsid` cannot express 0 in rustix.
 fn own_session() -> i32 {
-    process_table::read(rustix::process::getpid().as_raw_pid()).map_or(0, |process| process.session)
+    system::read(rustix::process::getpid().as_raw_pid()).map_or(0, |process| process.session)
 }
 
 /// `root` and everything below it.
@@ -165,15 +165,15 @@ fn tree_of(root: Process) -> Vec<Process> {
     let mut n_visited = 0;
     while let Some(process) = tree.get(n_visited) {
         n_visited += 1;
-        let children = process_table::children(process.pid);
-        tree.extend(children.into_iter().filter_map(process_table::read));
+        let children = system::children(process.pid);
+        tree.extend(children.into_iter().filter_map(system::read));
     }
     tree
 }
 
 fn claimant<'a>(process: &Process, running: &'a [Running]) -> Option<&'a Running> {
     running.iter().find(|probe| probe.group.pid == process.session).or_else(|| {
-        let marker = process_table::environment_value(process.pid, MARKER)?;
+        let marker = system::environment_value(process.pid, MARKER)?;
         running.iter().find(|probe| probe.marker == marker)
     })
 }
@@ -210,7 +210,7 @@ fn end_groups(processes: &[Process]) {
 /// This process, to be recorded for [`kill_leftovers_of`].
 pub fn this_process() -> ProcessGroup {
     let pid = rustix::process::getpid().as_raw_pid();
-    ProcessGroup { pid, start_time: process_table::read(pid).map_or(0, |process| process.start_time) }
+    ProcessGroup { pid, start_time: system::read(pid).map_or(0, |process| process.start_time) }
 }
 
 /// Kills the rest of a probe whose `git-idd` was killed; returns whether there was anything.
@@ -222,7 +222,7 @@ pub fn this_process() -> ProcessGroup {
 ///
 /// Returns when they have ended, after at most 3 s.
 pub fn kill_leftover(group: ProcessGroup) -> bool {
-    let processes = process_table::all();
+    let processes = system::all();
     let leader = processes.iter().find(|process| process.pid == group.pid);
     if leader.is_some_and(|leader| leader.start_time != group.start_time) {
         return false;
@@ -230,13 +230,13 @@ pub fn kill_leftover(group: ProcessGroup) -> bool {
     let in_session: Vec<&Process> = processes
         .iter()
         .filter(|process| process.session == group.pid && process.start_time >= group.start_time)
-        .filter(|process| leader.is_some() || process_table::environment_value(process.pid, MARKER).is_some())
+        .filter(|process| leader.is_some() || system::environment_value(process.pid, MARKER).is_some())
         .collect();
     let markers: Vec<String> =
-        in_session.iter().filter_map(|process| process_table::environment_value(process.pid, MARKER)).collect();
+        in_session.iter().filter_map(|process| system::environment_value(process.pid, MARKER)).collect();
     end_and_wait(|process| {
         in_session.iter().any(|known| identity(known) == identity(process))
-            || process_table::environment_value(process.pid, MARKER).is_some_and(|marker| markers.contains(&marker))
+            || system::environment_value(process.pid, MARKER).is_some_and(|marker| markers.contains(&marker))
     })
 }
 
@@ -247,13 +247,12 @@ pub fn kill_leftover(group: ProcessGroup) -> bool {
 /// Returns whether there was anything, when it has ended, after at most 3 s.
 pub fn kill_leftovers_of(owner: ProcessGroup) -> bool {
     let is_owner_alive =
-        process_table::read(owner.pid).is_some_and(|process| identity(&process) == owner && !process.is_zombie);
+        system::read(owner.pid).is_some_and(|process| identity(&process) == owner && !process.is_zombie);
     let prefix = format!("{}-", owner.pid);
     !is_owner_alive
         && end_and_wait(|process| {
             process.start_time >= owner.start_time
-                && process_table::environment_value(process.pid, MARKER)
-                    .is_some_and(|marker| marker.starts_with(&prefix))
+                && system::environment_value(process.pid, MARKER).is_some_and(|marker| marker.starts_with(&prefix))
         })
 }
 
@@ -262,7 +261,7 @@ fn end_and_wait(is_leftover: impl Fn(&Process) -> bool) -> bool {
     let deadline = Instant::now() + MAX_PATIENCE;
     let mut has_found = false;
     loop {
-        let mut leftovers = process_table::all();
+        let mut leftovers = system::all();
         leftovers.retain(|process| !process.is_zombie && process.session != own_session && is_leftover(process));
         if leftovers.is_empty() || Instant::now() > deadline {
             return has_found;

@@ -25,6 +25,7 @@ use rustix::io::Errno;
 
 use crate::trace::container::Process;
 use crate::world::process;
+use crate::world::system;
 
 /// The n-th instance of a segment, n from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,9 +58,8 @@ pub struct Range {
 
 /// The program and arguments of a process number, as far as the system knows them.
 pub fn process_of(pid: u32) -> Process {
-    let place = PathBuf::from(format!("/proc/{pid}"));
-    let program = fs::read_link(place.join("exe")).map(|path| path.into_os_string().into_encoded_bytes());
-    let words = fs::read(place.join("cmdline")).unwrap_or_default();
+    let program = system::program_of(pid).map(|path| path.into_os_string().into_encoded_bytes());
+    let words = system::words_of(pid);
     Process { pid, parent: 0, forked_at: None, program: program.unwrap_or_default(), words }
 }
 

@@ -40,9 +40,7 @@ use rustix::event::PollFd;
 use rustix::event::PollFlags;
 use rustix::event::Timespec;
 use rustix::fd::OwnedFd;
-use rustix::fs::FallocateFlags;
 use rustix::process::Pid;
-use rustix::process::PidfdFlags;
 
 use crate::outcome::Ending;
 use crate::trace::container::Kind;
@@ -56,6 +54,7 @@ use crate::world::process::ProcessGroup;
 use crate::world::process::Watch;
 use crate::world::record::RecordError;
 use crate::world::record::memory::Memory;
+use crate::world::system;
 
 /// The variable with the socket, for instrumented programs.
 pub const VARIABLE: &str = "IDD_TRACE";
@@ -284,7 +283,6 @@ impl Room {
         while self.n_left <= 0 && self.keep == Keep::Last {
             let Some(old) = self.olds.pop_front() else { break };
             // The space is returned to the file system; if that is not possible, nothing is gained.
-            let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
             let end = old.place + old.length;
             let before = self.given_up.get(&old.process).map_or((0, 0), |given_up| given_up.hole);
             let hole = if before.1 == old.place { (before.0, end) } else { (old.place, end) };
@@ -292,8 +290,8 @@ impl Room {
             // previous hole.
             let begin = hole.0.max(old.place - old.place % BLOCK);
             let punched = File::options().write(true).open(&old.path);
-            let punched = punched.map(|file| rustix::fs::fallocate(file, flags, begin, end - begin));
-            if !matches!(punched, Ok(Ok(()))) {
+            let punched = punched.and_then(|file| system::free_range(&file, begin, end - begin));
+            if punched.is_err() {
                 self.keep = Keep::First;
                 break;
             }
@@ -482,7 +480,7 @@ fn take(
         let length = u64::from_le_bytes(*head.last_chunk().expect("16 bytes have a last 8"));
         if kind == FORKED {
             let pid = i32::try_from(thread).ok().and_then(Pid::from_raw);
-            let process = pid.and_then(|pid| rustix::process::pidfd_open(pid, PidfdFlags::empty()).ok());
+            let process = pid.and_then(system::end_of);
             children.lock().unwrap_or_else(PoisonError::into_inner).awaited.push((thread, process));
             continue;
         }

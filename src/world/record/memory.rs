@@ -21,11 +21,10 @@ use rustix::event::PollFd;
 use rustix::event::PollFlags;
 use rustix::event::Timespec;
 use rustix::fd::OwnedFd;
-use rustix::fs::MemfdFlags;
 use rustix::net::SendAncillaryBuffer;
 use rustix::net::SendAncillaryMessage;
-use rustix::net::SendFlags;
-use rustix::process::PidfdFlags;
+
+use crate::world::system;
 
 const HEAD: usize = 4096;
 
@@ -78,11 +77,11 @@ impl Memory {
     /// Errors: there is no memory; the process is informed.
     pub fn give(stream: &UnixStream) -> io::Result<Self> {
         let made = (|| {
-            let file = File::from(rustix::fs::memfd_create("idd", MemfdFlags::CLOEXEC)?);
+            let file = system::shared_memory()?;
             file.set_len(N_SLOTS * (HEAD + BUFFER) as u64)?;
-            let peer = rustix::net::sockopt::socket_peercred(stream)?;
+            let peer = system::peer_of(stream)?;
             // A process that has ended, or is not visible from here, is not waited for.
-            let process = rustix::process::pidfd_open(peer.pid, PidfdFlags::empty()).ok();
+            let process = system::end_of(peer);
             Ok(Self { file, process })
         })();
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
@@ -91,7 +90,7 @@ impl Memory {
         if made.is_ok() {
             control.push(SendAncillaryMessage::ScmRights(&files));
         }
-        rustix::net::sendmsg(stream, &[IoSlice::new(&[0])], &mut control, SendFlags::NOSIGNAL)?;
+        rustix::net::sendmsg(stream, &[IoSlice::new(&[0])], &mut control, system::NO_SIGNAL)?;
         made
     }
 

@@ -32,6 +32,7 @@ use sha2::Sha256;
 use crate::instrument::map;
 use crate::instrument::segment::Grain;
 use crate::world::files;
+use crate::world::system;
 
 /// Bytes of all entries; beyond that, the oldest ones are removed before a command uses the directory.
 const MAX_BYTES: u64 = 1 << 30;
@@ -194,7 +195,7 @@ pub fn key<'w>(clang: &Path, grain: Grain, words: impl IntoIterator<Item = &'w O
     };
     add(&map::VERSION.to_le_bytes());
     add(&(grain as u32).to_le_bytes());
-    for program in [clang, Path::new("/proc/self/exe")] {
+    for program in [clang, &*system::own_program()] {
         add(program.as_os_str().as_bytes());
         add(fs::metadata(program).map(|metadata| state(&metadata)).unwrap_or_default().as_bytes());
     }

@@ -11,6 +11,7 @@ use rustix::fs::{self, AtFlags, Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::world::repo::stat::Stat;
+use crate::world::system;
 
 /// The maximum number of open levels of a removal; deeper directories are moved up first.
 const MAX_OPEN_LEVELS: usize = 64;
@@ -21,7 +22,7 @@ const MAX_OPEN_LEVELS: usize = 64;
 pub fn open_directory(parent: BorrowedFd<'_>, name: &[u8]) -> Result<OwnedFd, Errno> {
     let directory = match open_as_it_is(parent, name) {
         Err(Errno::ACCESS) => {
-            unlock_directory(parent, name)?;
+            system::unlock_directory(parent, name)?;
             open_as_it_is(parent, name)?
         }
         other => other?,
@@ -33,21 +34,8 @@ pub fn open_directory(parent: BorrowedFd<'_>, name: &[u8]) -> Result<OwnedFd, Er
 /// Opens a directory on the same mount, without changing its mode: behind a mount that a test left are files of others.
 ///
 /// [`Errno::XDEV`] if it is a mount point.
-#[cfg(target_os = "linux")]
 pub fn open_as_it_is(parent: BorrowedFd<'_>, name: &[u8]) -> Result<OwnedFd, Errno> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    match fs::openat2(parent, name, flags, Mode::empty(), fs::ResolveFlags::NO_XDEV) {
-        // Before Linux 5.6, and under some filters of system calls.
-        Err(Errno::NOSYS | Errno::PERM) => fs::openat(parent, name, flags, Mode::empty()),
-        other => other,
-    }
-}
-
-/// Opens a directory without changing its mode.
-#[cfg(not(target_os = "linux"))]
-pub fn open_as_it_is(parent: BorrowedFd<'_>, name: &[u8]) -> Result<OwnedFd, Errno> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    fs::openat(parent, name, flags, Mode::empty())
+    system::open_on_same_mount(parent, name)
 }
 
 /// Gives the owner all rights to an open directory; a directory of another owner is not changed.
@@ -60,24 +48,6 @@ pub fn unlock(directory: BorrowedFd<'_>) -> Result<(), Errno> {
         Err(Errno::PERM) => Ok(()),
         other => other,
     }
-}
-
-/// The same for a directory that cannot even be opened for reading.
-#[cfg(target_os = "linux")]
-fn unlock_directory(parent: BorrowedFd<'_>, name: &[u8]) -> Result<(), Errno> {
-    use std::os::fd::AsRawFd as _;
-
-    // Older kernels have no call that changes the mode of a path without following it. A handle of the path itself can
-    // be opened without any right, and its name below /proc leads to exactly that inode.
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let handle = fs::openat(parent, name, flags, Mode::empty())?;
-    fs::chmod(format!("/proc/self/fd/{}", handle.as_raw_fd()), Mode::RWXU)
-}
-
-/// The same for a directory that cannot even be opened for reading.
-#[cfg(not(target_os = "linux"))]
-fn unlock_directory(parent: BorrowedFd<'_>, name: &[u8]) -> Result<(), Errno> {
-    fs::chmodat(parent, name, Mode::RWXU, AtFlags::SYMLINK_NOFOLLOW)
 }
 
 /// Opens a directory, and creates it if needed; any other entry of that name is removed.

@@ -30,9 +30,9 @@ use crate::instrument::java::exits;
 use crate::instrument::java::rewrite::rewrite;
 use crate::instrument::java::sites::FIRST_SITE;
 use crate::trace::container::Process;
-use crate::world::files;
 use crate::world::process;
 use crate::world::record::java::replace;
+use crate::world::system;
 
 /// In place of the length of a class: make the file of a thread.
 const FILE: u32 = u32::MAX;
@@ -119,14 +119,13 @@ fn answer(output: &mut dyn Write, bytes: &[u8]) -> io::Result<()> {
 /// The virtual machine: it started this process.
 fn machine() -> Process {
     let parent = rustix::process::getppid().map_or(0, |pid| pid.as_raw_pid().unsigned_abs());
-    let place = Path::new("/proc").join(parent.to_string());
-    let program = fs::read_link(place.join("exe")).unwrap_or_default();
+    let program = system::program_of(parent).unwrap_or_default();
     Process {
         pid: parent,
         parent: process::parent_of(parent).unwrap_or_default(),
         forked_at: None,
         program: program.into_os_string().into_encoded_bytes(),
-        words: files::bytes(&place.join("cmdline")).unwrap_or_default(),
+        words: system::words_of(parent),
     }
 }
 

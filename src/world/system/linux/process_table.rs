@@ -6,35 +6,19 @@ use std::fs;
 use std::fs::File;
 use std::io;
 use std::io::Read;
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::thread;
 use std::time::Duration;
 use std::time::Instant;
 
+use crate::world::system::process::Process;
+
 /// The maximum time for `exec`; then an empty environment counts as empty.
 const MAX_EXEC: Duration = Duration::from_secs(1);
 
-/// One line of the process table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Process {
-    pub(super) pid: i32,
-    pub(super) parent: i32,
-    pub(super) group: i32,
-    pub(super) session: i32,
-    /// In clock ticks since the machine was started.
-    pub(super) start_time: u64,
-    /// Whether it has ended and only waits to be reaped (or only its first thread has ended).
-    pub(super) is_zombie: bool,
-}
-
-/// The number of the process that is the parent of this one, if there is one.
-pub fn parent_of(pid: u32) -> Option<u32> {
-    let parent = read(i32::try_from(pid).ok()?)?.parent;
-    u32::try_from(parent).ok()
-}
-
 /// The process with this number, if there is one.
-pub(super) fn read(pid: i32) -> Option<Process> {
+pub fn read(pid: i32) -> Option<Process> {
     parse(pid, &fs::read(format!("/proc/{pid}/stat")).ok()?)
 }
 
@@ -60,12 +44,12 @@ fn fields_after_name(stat: &[u8]) -> Option<Vec<&str>> {
 }
 
 /// Every visible process.
-pub(super) fn all() -> Vec<Process> {
+pub fn all() -> Vec<Process> {
     numbered_entries("/proc").into_iter().filter_map(read).collect()
 }
 
 /// The processor time of the ended children of this process, and of theirs; zero if the system does not report it.
-pub(super) fn time_of_ended_children() -> Duration {
+pub fn time_of_ended_children() -> Duration {
     const USER: usize = 13;
     const SYSTEM: usize = 14;
     let stat = fs::read("/proc/self/stat").unwrap_or_default();
@@ -78,7 +62,7 @@ pub(super) fn time_of_ended_children() -> Duration {
 /// The numbers of the children of `pid`; children that start or end at the same time may be missing.
 ///
 /// Costs one read for each thread of `pid` if the kernel lists children, else a walk over the whole table.
-pub(super) fn children(pid: i32) -> Vec<i32> {
+pub fn children(pid: i32) -> Vec<i32> {
     let mut children = Vec::new();
     for thread in numbered_entries(&format!("/proc/{pid}/task")) {
         match fs::read_to_string(format!("/proc/{pid}/task/{thread}/children")) {
@@ -96,7 +80,7 @@ pub(super) fn children(pid: i32) -> Vec<i32> {
 /// The value of `variable` when the process was started; `None` also if it may not be read.
 ///
 /// During `exec` a process shows nothing for a moment; this function waits for that.
-pub(super) fn environment_value(pid: i32, variable: &str) -> Option<String> {
+pub fn environment_value(pid: i32, variable: &str) -> Option<String> {
     let deadline = Instant::now() + MAX_EXEC;
     let mut environment = environment(pid).ok()?;
     while environment.is_empty() && !is_without_environment(pid) && Instant::now() < deadline {
@@ -107,6 +91,21 @@ pub(super) fn environment_value(pid: i32, variable: &str) -> Option<String> {
         let value = entry.strip_prefix(variable.as_bytes())?.strip_prefix(b"=")?;
         Some(String::from_utf8_lossy(value).into_owned())
     })
+}
+
+/// The program that a process runs, as far as it may be known.
+pub fn program_of(pid: u32) -> Option<PathBuf> {
+    fs::read_link(format!("/proc/{pid}/exe")).ok()
+}
+
+/// The words with which a process was started, each with a zero at its end; empty if they may not be known.
+pub fn words_of(pid: u32) -> Vec<u8> {
+    fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default()
+}
+
+/// Whether there is a process with this number.
+pub fn is_there(pid: u32) -> bool {
+    fs::exists(format!("/proc/{pid}")).unwrap_or(false)
 }
 
 /// Reads everything at once if possible: reading in pieces ends early if the process calls `exec` in the meantime.

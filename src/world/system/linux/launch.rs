@@ -12,16 +12,16 @@ use std::io::{self, ErrorKind};
 use std::mem;
 use std::os::fd::{AsFd, AsRawFd as _, RawFd};
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
-use std::process::ExitStatus;
 use std::ptr;
 
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, WaitOptions};
+use rustix::process::Pid;
+use rustix::process::Signal;
 
-use crate::world::process::exec_filter;
-use crate::world::process::executions::Bait;
+use crate::world::system::linux::exec_filter;
+use crate::world::system::linux::executions::Bait;
+use crate::world::system::wait::wait;
 
 /// Bytes of the child's stack; it makes a dozen system calls.
 const STACK_BYTES: usize = 256 << 10;
@@ -45,7 +45,7 @@ const N_SIGNALS: c_int = 64;
 /// - `bait`: the data for watching the programs that the child executes.
 ///
 /// The caller must [`wait`] for the child. Errors: the reason why it could not start, with its code.
-pub(super) fn launch(
+pub fn launch(
     words: &[&OsStr],
     directory: &Path,
     environment: &[(OsString, OsString)],
@@ -87,17 +87,6 @@ pub(super) fn launch(
     }
     wait(pid)?;
     Err(io::Error::from_raw_os_error(plan.failed))
-}
-
-/// Waits for the end of a child.
-pub(super) fn wait(pid: Pid) -> io::Result<ExitStatus> {
-    loop {
-        match rustix::process::waitpid(Some(pid), WaitOptions::empty()) {
-            Ok(Some((_, status))) => return Ok(ExitStatus::from_raw(status.as_raw())),
-            Ok(None) | Err(Errno::INTR) => {}
-            Err(errno) => return Err(errno.into()),
-        }
-    }
 }
 
 /// The possible files of a program name, in order.
@@ -239,6 +228,8 @@ mod tests {
     use std::fs;
     use std::io::Read as _;
     use std::os::unix::fs::PermissionsExt as _;
+    use std::os::unix::process::ExitStatusExt as _;
+    use std::process::ExitStatus;
 
     use super::*;
 

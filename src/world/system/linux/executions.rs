@@ -1,0 +1,107 @@
+//! Watches the programs that one command executes. See [`exec_filter`](crate::world::system::linux::exec_filter) for the
+//! method.
+
+use std::fs;
+use std::os::fd::AsFd as _;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread;
+use std::thread::JoinHandle;
+
+use rustix::event::PollFd;
+use rustix::event::PollFlags;
+use rustix::event::poll;
+use rustix::net::AddressFamily;
+use rustix::net::SocketFlags;
+use rustix::net::SocketType;
+use rustix::net::socketpair;
+
+use crate::world::system::linux::exec_filter::Filter;
+use crate::world::system::linux::exec_filter::Listener;
+use crate::world::system::linux::exec_filter::NoListener;
+use crate::world::system::linux::exec_filter::Request;
+use crate::world::system::observer::Observer;
+
+/// The data with which the first process of a command starts to be watched.
+pub struct Bait {
+    pub(super) filter: Filter,
+    /// The socket for the listener.
+    pub(super) socket: OwnedFd,
+}
+
+/// Watches one command until it is dropped. It must not be dropped before all processes of the command have ended.
+pub struct Following {
+    /// Closed to end the thread.
+    stop: Option<OwnedFd>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// Prepares to watch a command; `None` if that is not possible.
+pub fn follow<O: Observer>(observer: &Arc<O>) -> Option<(Following, Bait)> {
+    let filter = Filter::new()?;
+    let (ours, socket) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None).ok()?;
+    let (stopped, stop) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).ok()?;
+    let observer = Arc::clone(observer);
+    let thread = thread::Builder::new().name("executions".to_owned());
+    let thread = thread.spawn(move || serve(&ours, &stopped, &*observer)).ok()?;
+    Some((Following { stop: Some(stop), thread: Some(thread) }, Bait { filter, socket }))
+}
+
+impl Drop for Following {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        // It cannot panic, and if it did, nothing could be done about it.
+        let _ = self.thread.take().map(JoinHandle::join);
+    }
+}
+
+/// Records every program of a command, and permits it to start.
+fn serve(socket: &OwnedFd, stopped: &OwnedFd, observer: &impl Observer) {
+    let listener = match Listener::receive(socket.as_fd()) {
+        Ok(listener) => listener,
+        Err(why) => {
+            match why {
+                NoListener::Harmed => observer.harms(),
+                NoListener::Refused => observer.misses(),
+            }
+            return;
+        }
+    };
+    loop {
+        let mut events = [PollFd::new(listener.fd(), PollFlags::IN), PollFd::new(stopped, PollFlags::IN)];
+        let polled = rustix::io::retry_on_intr(|| poll(&mut events, None));
+        let [asked, stop] = events.map(|event| event.revents());
+        if asked.contains(PollFlags::IN) {
+            let Some(request) = listener.next() else { continue };
+            match path(&listener, &request) {
+                _ if request.is_for_listener => observer.harms(),
+                Some(path) => observer.executes(path, listener.takes_privileges),
+                None => observer.misses(),
+            }
+            // A program that would run without its rights waits until it is killed.
+            if !observer.is_harmful() {
+                listener.let_pass(&request);
+            }
+        } else if polled.is_err() || !stop.is_empty() || asked.contains(PollFlags::HUP) {
+            return;
+        }
+    }
+}
+
+/// The absolute path that a process wants to execute; `None` if unknown, or below another root directory.
+fn path(listener: &Listener, request: &Request) -> Option<PathBuf> {
+    let path = PathBuf::from(listener.path(request)?);
+    let of_process = PathBuf::from(format!("/proc/{}", request.pid));
+    if fs::read_link(of_process.join("root")).ok()? != Path::new("/") {
+        return None;
+    }
+    if path.is_absolute() {
+        return Some(path);
+    }
+    let base = request.at.map_or_else(|| of_process.join("cwd"), |at| of_process.join(format!("fd/{at}")));
+    let base = fs::read_link(base).ok()?;
+    // An empty path means the descriptor itself.
+    Some(if path.as_os_str().is_empty() { base } else { base.join(path) })
+}

@@ -1,0 +1,20 @@
+//! What is told about the programs that a command executes.
+
+use std::path::PathBuf;
+
+/// Learns which programs a command and its descendants execute.
+pub trait Observer: Send + Sync + 'static {
+    /// A process is about to execute this file.
+    ///
+    /// - `takes_privileges`: whether it gets fewer rights than without an observer.
+    fn executes(&self, path: PathBuf, takes_privileges: bool);
+
+    /// Some program may be missing.
+    fn misses(&self);
+
+    /// Watching would change the behaviour of the command.
+    fn harms(&self);
+
+    /// Whether watching would change the behaviour of the command: then no further program is permitted to start.
+    fn is_harmful(&self) -> bool;
+}
