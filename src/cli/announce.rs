@@ -55,6 +55,10 @@ impl Talk for Announcer<'_> {
         self.progress.tell(event, tally, rest);
     }
 
+    fn troubled(&mut self, probe: &Probe, line: &str) {
+        self.progress.troubled(probe, line);
+    }
+
     fn probed(&mut self, probe: &Probe, answer: (Outcome, bool), number: Option<u64>) {
         self.progress.probed(probe, answer, number);
     }

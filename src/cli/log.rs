@@ -176,7 +176,7 @@ pub fn output(name: &str, kept: &Kept, location: &Location, console: Console) ->
             text,
             "tree {}{}",
             answer.tree,
-            if is_commit { "" } else { ", which is not the tree of the commit" }
+            if is_commit { "" } else { ": the commit with held files, a repair, or a part of a change in it" }
         );
     }
     let took = duration(observation.duration.as_secs_f64());

@@ -53,6 +53,7 @@ use crate::report::Untrusted;
 use crate::report::explanation::Explained;
 use crate::report::explanation::Explanation;
 use crate::report::text::Look;
+use crate::report::text::rows;
 use crate::revision::CommitId;
 use crate::session::context::Context;
 use crate::session::failure::Failure;
@@ -194,9 +195,18 @@ fn rest(report: &Report, announced: CommitId, console: Console) -> io::Result<Ve
 
 /// Prints long text: on a terminal with a pager.
 fn show(text: io::Result<Vec<u8>>, context: &Context, console: Console) -> u8 {
+    let text = text.map(|text| if console.is_json { text } else { fitted(text, console) });
     match text {
         Ok(text) if io::stdout().is_terminal() && !console.is_json && pager::page(&text, context) => 0,
         text => put(text, console).unwrap_or(0),
+    }
+}
+
+/// The text with its lines broken at the width of the terminal; without a terminal they stay whole.
+fn fitted(text: Vec<u8>, console: Console) -> Vec<u8> {
+    match String::from_utf8(text) {
+        Ok(text) => rows::fitted(&text, console.look().columns).into_bytes(),
+        Err(error) => error.into_bytes(),
     }
 }
 

@@ -48,8 +48,8 @@ pub struct Progress {
     volume: Volume,
     is_terminal: bool,
     history: Rc<History>,
-    /// The last outcome of each revision that could not be tested as it is.
-    unresolved: HashMap<CommitId, Outcome>,
+    /// The last outcome of each revision that could not be tested as it is, with the line that says why.
+    unresolved: HashMap<CommitId, String>,
     now: Now,
     status: Option<StatusLine>,
 }
@@ -100,9 +100,9 @@ impl Talk for Progress {
                 self.line(&rows::cut(&row, columns));
             }
             Event::Repaired { revision, source, n_lines } => {
-                let why = self.unresolved.get(revision).map(|outcome| format!(" ({outcome})")).unwrap_or_default();
+                let why = self.unresolved.get(revision).map(|why| format!(" ({why})")).unwrap_or_default();
                 let (revision, lines) = (revision.short(), count(*n_lines, "line"));
-                self.line(&format!("Repaired {revision}{why} with {lines} of {}.", source.short()));
+                self.line(&format!("Repaired {revision}{why} with {lines} of its neighbour {}.", source.short()));
             }
             Event::Reducing { what, n_units, n_total } => {
                 let counts = format!("{} run, {} cached", tally.n_runs(), tally.n_cached);
@@ -142,7 +142,7 @@ impl Talk for Progress {
 
     fn probed(&mut self, probe: &Probe, (outcome, is_same_product): (Outcome, bool), number: Option<u64>) {
         if matches!(outcome, Outcome::Unresolved(_)) && probe.phase == Phase::Search {
-            self.unresolved.insert(probe.revision, outcome);
+            self.unresolved.insert(probe.revision, outcome.to_string());
         }
         if self.volume == Volume::Verbose {
             let tree = &probe.tree.to_string()[..12];
@@ -150,6 +150,12 @@ impl Talk for Progress {
             let same = if is_same_product { ", same product as before" } else { "" };
             let number = number.map_or_else(|| "known".to_owned(), |number| format!("probe {number}"));
             self.line(&format!("  {number} {}: tree {tree} {verdict}{same}", probe.phase.word()));
+        }
+    }
+
+    fn troubled(&mut self, probe: &Probe, line: &str) {
+        if let Some(why) = self.unresolved.get_mut(&probe.revision) {
+            why.push_str(&format!(": `{}`", Terminal.line(&Untrusted::from(line))));
         }
     }
 
@@ -187,6 +193,8 @@ impl Progress {
         if self.volume == Volume::Quiet {
             return;
         }
+        let columns = self.is_terminal.then(|| columns::of(io::stderr()));
+        let line = rows::fitted(line, columns);
         let out = &mut self.out;
         let _: io::Result<()> = match &self.status {
             Some(status) => status.hidden(|| writeln!(out, "{line}")),

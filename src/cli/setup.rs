@@ -28,9 +28,16 @@ pub fn run(is_removal: bool, is_dry_run: bool, context: &Context) -> Result<Answ
 fn install(places: &Places, is_dry_run: bool, context: &Context) -> Result<Answer, Failure> {
     let (mut text, mut tail, mut code) = (String::new(), String::new(), 0);
     for part in PARTS {
-        let (path, bytes) = (places.place(part)?, content(part)?);
-        let deed = match setup::found(part, &path) {
-            Found::Other => {
+        let path = places.place(part)?;
+        let found = setup::found(part, &path);
+        let n_made = match &found {
+            Found::Ours(present) => part.n_made(present),
+            _ => setup::n_missing(&path),
+        };
+        let bytes = content(part, n_made)?;
+        let why = skipped(&found);
+        let deed = match found {
+            Found::Other | Found::Blocked(_) => {
                 code = 1;
                 "Skipped"
             }
@@ -41,7 +48,7 @@ fn install(places: &Places, is_dry_run: bool, context: &Context) -> Result<Answe
                 "Wrote"
             }
         };
-        line(&mut text, deed, part, &path);
+        line(&mut text, (deed, &why), part, &path);
         if !is_dry_run && let Some(remains) = setup::remains(part, &path, context) {
             let _ = writeln!(tail, "To do: {}", shown(Path::new(&remains)));
         }
@@ -57,18 +64,26 @@ fn install(places: &Places, is_dry_run: bool, context: &Context) -> Result<Answe
 
 fn remove(places: &Places, is_dry_run: bool) -> Result<Answer, Failure> {
     let mut text = String::new();
+    let mut removed = Vec::new();
     for part in PARTS {
-        for (path, end) in places.all(part) {
-            match setup::found(part, &path) {
-                Found::Nothing => {}
-                Found::Other => line(&mut text, "Skipped", part, &path),
-                Found::Ours(_) if is_dry_run => line(&mut text, "Would remove", part, &path),
-                Found::Ours(_) => {
-                    setup::remove(part, &path, &end)?;
-                    line(&mut text, "Removed", part, &path);
+        for path in places.all(part) {
+            let found = setup::found(part, &path);
+            let why = skipped(&found);
+            match found {
+                Found::Nothing | Found::Blocked(_) => {}
+                Found::Other => line(&mut text, ("Skipped", &why), part, &path),
+                Found::Ours(_) if is_dry_run => line(&mut text, ("Would remove", &why), part, &path),
+                Found::Ours(bytes) => {
+                    setup::remove(part, &path)?;
+                    line(&mut text, ("Removed", &why), part, &path);
+                    removed.push((path, part.n_made(&bytes)));
                 }
             }
         }
+    }
+    // The first part that was written made the directories that later ones share.
+    for (path, n_made) in removed.iter().rev() {
+        setup::remove_directories(path, *n_made);
     }
     if text.is_empty() {
         text.push_str("There is nothing to remove.\n");
@@ -76,8 +91,8 @@ fn remove(places: &Places, is_dry_run: bool) -> Result<Answer, Failure> {
     Ok(Answer::Done(text, 0))
 }
 
-/// The bytes of a part, with its mark.
-fn content(part: Part) -> io::Result<Vec<u8>> {
+/// The bytes of a part, with its mark and the number of directories that were made for it.
+fn content(part: Part, n_made: usize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     match part {
         Part::Page => man::write(&mut bytes)?,
@@ -88,13 +103,23 @@ fn content(part: Part) -> io::Result<Vec<u8>> {
     if !bytes.ends_with(b"\n") {
         bytes.push(b'\n');
     }
-    bytes.extend_from_slice(part.mark().as_bytes());
-    bytes.push(b'\n');
+    for line in [part.mark(), &part.line_of_made(n_made)] {
+        bytes.extend_from_slice(line.as_bytes());
+        bytes.push(b'\n');
+    }
     Ok(bytes)
 }
 
-fn line(text: &mut String, deed: &str, part: Part, path: &Path) {
-    let why = if deed == "Skipped" { ", because `git idd setup` did not write the file that is there" } else { "" };
+/// Why a part is skipped.
+fn skipped(found: &Found) -> String {
+    match found {
+        Found::Nothing | Found::Ours(_) => String::new(),
+        Found::Other => ", because `git idd setup` did not write the file that is there".to_owned(),
+        Found::Blocked(place) => format!(", because `{}` is no directory", shown(place)),
+    }
+}
+
+fn line(text: &mut String, (deed, why): (&str, &str), part: Part, path: &Path) {
     let _ = writeln!(text, "{deed} {}{why}: {}", part.word(), shown(path));
 }
 

@@ -401,12 +401,15 @@ impl Page<'_> {
             .map(|(purpose, n_probes)| format!("{n_probes} {purpose}"))
             .collect();
             let parts = if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) };
+            let refused = match probes.refused {
+                0 => String::new(),
+                n_refused => format!(", {n_refused} rejected before they were built"),
+            };
             writeln!(
                 self.out,
-                "\nprobes: {} run{parts}, {} cached, {} refused unrun, in {}",
+                "\nprobes: {} run{parts}, {} known before{refused}, in {}",
                 probes.run,
                 probes.cached,
-                probes.refused,
                 duration(report.seconds)
             )?;
             if let Some(others) = others(probes) {

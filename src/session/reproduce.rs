@@ -18,6 +18,7 @@ use crate::session::criteria::criteria;
 use crate::session::failure::Failure;
 use crate::session::finding;
 use crate::session::hints;
+use crate::session::hints::Scene;
 use crate::session::hints::output::has_port_taken;
 use crate::session::hunt::Hunt;
 use crate::session::hunt::Reproduced;
@@ -231,7 +232,9 @@ impl Hunt<'_> {
             Some(line) => format!("{message}: {line}"),
             None => with_last_line(message, seen),
         };
-        let hint = finding::hint_for(reason, has_build).replace("the bad revision", revision);
+        let hint = self.hint_of_directory().filter(|_| reason == Reason::TestAbsent);
+        let hint = hint.unwrap_or_else(|| finding::hint_for(reason, has_build).to_owned());
+        let hint = hint.replace("the bad revision", revision);
         let hint =
             Some(Untrusted::from(hint.replace("`--bad`", if self.subject.is_some() { "`--at`" } else { "`--bad`" })));
         Reproduced::No(Conclusion::NothingTestable, Some(ErrorReport { message: Untrusted::from(message), hint }))
@@ -312,8 +315,28 @@ impl Hunt<'_> {
         Failure::new(Status::Error, message).with_hint(hint)
     }
 
+    /// The hint about a directory in which the commands run, and that the bad revision does not have.
+    fn hint_of_directory(&self) -> Option<String> {
+        let directory = &self.plan.commands.directory;
+        let path = directory.as_os_str().as_bytes();
+        let path = path.strip_suffix(b"/").unwrap_or(path);
+        let is_there = |scene: &Scene<'_>| path.is_empty() || graph::has_path(scene.repository, self.plan.bad, path);
+        let is_absent = !self.with_scene(&[], is_there)?;
+        is_absent.then(|| {
+            format!(
+                "build and test run in `{}`, which the bad revision does not have; start `git idd` in a directory that it \
+                 has",
+                directory.display()
+            )
+        })
+    }
+
     fn hint_of_program(&self) -> Option<String> {
-        self.with_scene(&[], |scene| hints::program::hint(self.plan, self.location, scene.repository)).flatten()
+        let hint = |scene: &Scene<'_>| {
+            let of_program = hints::program::hint(self.plan, self.location, scene.repository);
+            of_program.or_else(|| hints::files::named_by_command(scene))
+        };
+        self.with_scene(&[], hint).flatten()
     }
 }
 

@@ -757,6 +757,7 @@ impl ProbeRunner for Runner<'_> {
             }
             *self.tally.outcomes.entry((probe.phase, outcome.to_string())).or_default() += 1;
             self.talk.probed(probe, (*outcome, is_same_product), number);
+            self.tell_trouble(probe, *outcome)?;
         }
         Ok(())
     }

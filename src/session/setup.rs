@@ -66,6 +66,24 @@ impl Part {
             Self::Bash | Self::Zsh | Self::Fish => "# Written by git idd setup, which may replace or remove this file.",
         }
     }
+
+    /// The beginning and the end of the line, a comment, that says how many directories were made for the file.
+    fn made(self) -> [&'static str; 2] {
+        let comment = if self == Self::Page { ".\\\" Directories" } else { "# Directories" };
+        [comment, " made for it, which are removed with it if they are empty: "]
+    }
+
+    /// The line that says how many directories were made for the file.
+    pub fn line_of_made(self, n_made: usize) -> String {
+        format!("{}{n_made}", self.made().concat())
+    }
+
+    /// How many directories were made for a file of ours.
+    pub fn n_made(self, bytes: &[u8]) -> usize {
+        let text = String::from_utf8_lossy(bytes);
+        let number = text.lines().rev().find_map(|line| line.strip_prefix(&self.made().concat())?.parse().ok());
+        number.unwrap_or(0)
+    }
 }
 
 /// What stands at the place of a part.
@@ -77,6 +95,8 @@ pub enum Found {
     Ours(Vec<u8>),
     /// Something else.
     Other,
+    /// Nothing can be there, because this is no directory.
+    Blocked(PathBuf),
 }
 
 /// Looks at the place of a part.
@@ -85,8 +105,19 @@ pub fn found(part: Part, path: &Path) -> Found {
     match files::plain(path) {
         Ok(Some(bytes)) if bytes.split(|byte| *byte == b'\n').any(is_mark) => Found::Ours(bytes),
         Ok(None) => Found::Nothing,
-        Ok(Some(_)) | Err(_) => Found::Other,
+        Ok(Some(_)) | Err(_) => blocker(path).map_or(Found::Other, Found::Blocked),
     }
+}
+
+/// What is no directory although the path needs one there.
+fn blocker(path: &Path) -> Option<PathBuf> {
+    let above = path.ancestors().skip(1).find(|above| above.symlink_metadata().is_ok())?;
+    (!above.is_dir()).then(|| above.to_owned())
+}
+
+/// How many directories around the place of a part are missing.
+pub fn n_missing(path: &Path) -> usize {
+    path.ancestors().skip(1).take_while(|above| above.symlink_metadata().is_err()).count()
 }
 
 /// The directories for the files.
@@ -97,6 +128,8 @@ pub struct Places {
     /// The data directory of the user.
     data: Option<PathBuf>,
     home: Option<PathBuf>,
+    /// The value of `HOME`.
+    home_word: Option<String>,
 }
 
 impl Places {
@@ -107,7 +140,8 @@ impl Places {
         let data = absolute("XDG_DATA_HOME").or_else(|| home.as_ref().map(|home| home.join(".local/share")));
         let directory = directory(context);
         let prefix = directory.filter(|it| it.ends_with("bin")).and_then(|it| Some(it.parent()?.to_owned()));
-        Self { prefix, data, home }
+        let home_word = context.variable("HOME").map(|word| word.to_string_lossy().into_owned());
+        Self { prefix, data, home, home_word }
     }
 
     /// The place of a part that is to be installed.
@@ -118,19 +152,22 @@ impl Places {
         let beside = self.prefix.as_ref().filter(|prefix| part == Part::Page || !is_at_home(prefix));
         let beside = beside.map(|prefix| prefix.join("share")).filter(|share| files::can_write_in(share));
         let share = beside.or_else(|| self.data.clone()).ok_or_else(|| {
-            Failure::new(Status::Error, "there is no directory to install to: `HOME` is not set")
+            let why = match self.home_word.as_deref() {
+                None => "is not set",
+                Some("") => "is empty",
+                Some(_) => "is no absolute path",
+            };
+            Failure::new(Status::Error, format!("there is no directory to install to: `HOME` {why}"))
                 .with_hint("`git idd man` and `git idd completions` print the files")
         })?;
         Ok(share.join(part.path()))
     }
 
-    /// Every place in which a part may have been installed, and the directory at which the removal of empty directories
-    /// ends.
-    pub fn all(&self, part: Part) -> Vec<(PathBuf, PathBuf)> {
-        let beside = self.prefix.iter().map(|prefix| (prefix.join("share").join(part.path()), prefix.clone()));
-        let own = self.data.iter().map(|data| (data.join(part.path()), data.clone()));
-        let mut all: Vec<(PathBuf, PathBuf)> = beside.chain(own).collect();
-        all.dedup_by(|later, earlier| later.0 == earlier.0);
+    /// Every place in which a part may have been installed.
+    pub fn all(&self, part: Part) -> Vec<PathBuf> {
+        let beside = self.prefix.iter().map(|prefix| prefix.join("share").join(part.path()));
+        let mut all: Vec<PathBuf> = beside.chain(self.data.iter().map(|data| data.join(part.path()))).collect();
+        all.dedup();
         all
     }
 }
@@ -148,15 +185,18 @@ pub fn write(part: Part, path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     files::replace(path, bytes).map_err(|error| failed("write", part, path, &error))
 }
 
-/// Removes a part, and then the empty directories around it up to `end`.
-pub fn remove(part: Part, path: &Path, end: &Path) -> Result<(), Failure> {
-    files::remove(path).map_err(|error| failed("remove", part, path, &error))?;
-    for directory in path.ancestors().skip(1).take_while(|directory| *directory != end) {
+/// Removes a part.
+pub fn remove(part: Part, path: &Path) -> Result<(), Failure> {
+    files::remove(path).map_err(|error| failed("remove", part, path, &error))
+}
+
+/// Removes the empty ones of so many directories around a part that was removed.
+pub fn remove_directories(path: &Path, n_made: usize) {
+    for directory in path.ancestors().skip(1).take(n_made) {
         if !files::remove_empty(directory) {
             break;
         }
     }
-    Ok(())
 }
 
 fn failed(verb: &str, part: Part, path: &Path, error: &io::Error) -> Failure {

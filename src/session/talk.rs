@@ -31,6 +31,9 @@ pub trait Talk {
     /// - `number`: the number of the probe; `None` if the answer was known.
     fn probed(&mut self, _probe: &Probe, _answer: (Outcome, bool), _number: Option<u64>) {}
 
+    /// The probe that was answered last gives no verdict; this line of its output says why.
+    fn troubled(&mut self, _probe: &Probe, _line: &str) {}
+
     /// The commands of a probe are running now.
     ///
     /// - `limit`: the time limit of each command.

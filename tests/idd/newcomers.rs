@@ -76,6 +76,44 @@ const NOTHING_TESTABLE: i32 = 4;
 const NEVER_PASSED: i32 = 7;
 
 #[test]
+fn a_script_that_a_shell_is_given_to_run_and_that_is_not_committed_is_named() {
+    let place = Place::new();
+    place.script("own.sh", "exit 1\n");
+    for words in [&["bash", "-c", "true && ./own.sh"][..], &["true && ./own.sh"]] {
+        let named = "`own.sh` is in your working tree, but in no checkout, because it is not committed; the test command \
+                     names it. `--hold own.sh` puts it into every revision.";
+        place.check(words, ERROR, &["the test command was not found (exit code 127)", named]);
+    }
+}
+
+#[test]
+fn a_directory_that_no_revision_has_is_named() {
+    let place = Place::new();
+    fs::create_dir(place.path().join("new")).unwrap();
+    let (stdout, stderr, code) = idd(&place.path().join("new"), &["./test.sh"]);
+    assert_eq!(code, Some(NOTHING_TESTABLE), "{stdout}{stderr}");
+    let said =
+        "hint: build and test run in `new/`, which the bad revision does not have; start `git idd` in a directory";
+    assert!(stderr.contains(said), "{stderr}");
+}
+
+#[test]
+fn a_repair_is_reported_with_its_neighbour_and_the_error_of_the_compiler() {
+    let place = Place::empty();
+    place.script("test.sh", "! grep -q bad value || { echo 'FAIL: the value is bad'; exit 1; }\n");
+    place.script("build.sh", "! grep -n broken code || { echo 'code:1: error: it is broken'; exit 1; }\n");
+    for (value, code) in [("1", "fine"), ("2", "fine"), ("2", "broken"), ("bad", "mended"), ("bad too", "mended")] {
+        place.write("value", value);
+        place.write("code", code);
+        place.commit(&format!("Set {value}, {code}"));
+    }
+    let said = place.said(&["--build", "./build.sh", "./test.sh"], 0);
+    let line = said.lines().find(|line| line.starts_with("Repaired ")).unwrap_or_default();
+    assert!(line.contains(" (unresolved(build): `code:1: error: it is broken`) with "), "{said}");
+    assert!(line.contains(" of its neighbour "), "{said}");
+}
+
+#[test]
 fn a_test_that_needs_an_ignored_product_is_answered_with_the_build_of_the_tree() {
     let place = Place::empty();
     place.write(".gitignore", "prog\n");

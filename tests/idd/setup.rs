@@ -152,6 +152,45 @@ fn setup_remove_leaves_nothing_of_it() {
 }
 
 #[test]
+fn setup_remove_keeps_empty_directories_that_were_there_before() {
+    for prefix in ["home/.cargo", "usr"] {
+        let place = Place::new(prefix);
+        fs::create_dir_all(place.home().join(".local/share/zsh/site-functions")).unwrap();
+        fs::create_dir_all(place.prefix.join("share/man")).unwrap();
+        let before = place.entries();
+        place.setup(&[], 0);
+        assert_eq!(place.setup(&[], 0).matches("Unchanged: ").count(), 4);
+        place.setup(&["--remove"], 0);
+        assert_eq!(place.entries(), before, "{prefix}");
+    }
+}
+
+#[test]
+fn setup_names_a_file_that_is_where_a_directory_is_needed() {
+    let place = Place::new("home/.cargo");
+    fs::create_dir_all(place.prefix.join("share")).unwrap();
+    let file = place.prefix.join("share/man");
+    fs::write(&file, "").unwrap();
+    let text = place.setup(&[], 1);
+    let skipped = format!("Skipped the man page, because `{}` is no directory: ", file.display());
+    assert!(text.contains(&skipped) && text.matches("Wrote ").count() == 3, "{text}");
+    assert_eq!(place.setup(&["--remove"], 0).matches("Removed ").count(), 3);
+    assert!(file.is_file());
+}
+
+#[test]
+fn setup_says_what_is_wrong_with_the_home_directory() {
+    for (home, why) in [("", "`HOME` is empty"), ("home", "`HOME` is no absolute path")] {
+        let place = Place::new("usr");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_git-idd"));
+        command.arg("setup").current_dir(place.scratch.path()).env_clear();
+        let output = command.env("PATH", std::env::var_os("PATH").unwrap()).env("HOME", home).output().unwrap();
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(error.contains(&format!("there is no directory to install to: {why}")), "{error}");
+    }
+}
+
+#[test]
 fn setup_neither_overwrites_nor_removes_what_it_did_not_write() {
     #[track_caller]
     fn check(put: impl Fn(&Path)) {

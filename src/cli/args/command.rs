@@ -304,6 +304,7 @@ pub struct ChopCommand {
 
 /// An explanation.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("verbose", |arg| arg.help("Print all links of the chain, and what it cost; without this option, links that repeat are left out")))]
 pub struct ExplainCommand {
     /// The test, as in a hunt; that of the last hunt if none is given.
     #[arg(value_name = "TEST-CMD", last = true)]

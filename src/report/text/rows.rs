@@ -5,19 +5,23 @@ use unicode_width::UnicodeWidthChar;
 /// What stands for the rest of a row that is cut.
 const MORE: char = '…';
 
+/// The character that makes the one before it an emoji, which takes two columns.
+const AS_EMOJI: char = '\u{fe0f}';
+
 /// A row cut to so many columns. Escape sequences take none, and those behind the cut are kept.
 pub fn cut(row: &str, columns: Option<usize>) -> String {
     let Some(columns) = columns.filter(|columns| width(row) > *columns) else { return row.to_owned() };
     let mut kept = String::with_capacity(row.len());
     let (mut at, mut is_in_sequence, mut is_cut) = (0, false, false);
-    for letter in row.chars() {
+    let mut letters = row.chars().peekable();
+    while let Some(letter) = letters.next() {
         is_in_sequence |= letter == '\x1b';
         if is_in_sequence {
             kept.push(letter);
             is_in_sequence = letter != 'm';
             continue;
         }
-        at += letter.width().unwrap_or(0);
+        at += columns_of(letter, letters.peek());
         if at < columns {
             kept.push(letter);
         } else if !is_cut {
@@ -55,15 +59,81 @@ pub fn broken(label: &str, sentence: &str, columns: Option<usize>) -> Vec<String
 pub fn width(text: &str) -> usize {
     let mut is_in_sequence = false;
     let mut columns = 0;
-    for letter in text.chars() {
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
         is_in_sequence |= letter == '\x1b';
         if is_in_sequence {
             is_in_sequence = letter != 'm';
         } else {
-            columns += letter.width().unwrap_or(0);
+            columns += columns_of(letter, letters.peek());
         }
     }
     columns
+}
+
+/// The columns of a letter before another one: two if that one makes it an emoji.
+fn columns_of(letter: char, next: Option<&char>) -> usize {
+    let columns = letter.width().unwrap_or(0);
+    if columns == 1 && next == Some(&AS_EMOJI) { 2 } else { columns }
+}
+
+/// Lines broken at so many columns: between words if there are some, else anywhere. What goes on is indented two columns more
+/// than its line.
+pub fn fitted(text: &str, columns: Option<usize>) -> String {
+    let Some(columns) = columns else { return text.to_owned() };
+    let mut fitted = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let (line, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
+        if width(line) <= columns {
+            fitted.push_str(line);
+        } else {
+            fit(line, columns, &mut fitted);
+        }
+        fitted.push_str(end);
+    }
+    fitted
+}
+
+/// Breaks a line that is longer than a row.
+fn fit(line: &str, columns: usize, fitted: &mut String) {
+    let indent = (width(line) - width(line.trim_start_matches(' ')) + 2).min(columns / 2);
+    let mut rest = line;
+    let mut begin = 0;
+    while begin + width(rest) > columns {
+        let at = end_of_row(rest, columns.saturating_sub(begin).max(2), begin == 0);
+        fitted.push_str(rest[..at].trim_end_matches(' '));
+        fitted.push('\n');
+        fitted.push_str(&" ".repeat(indent));
+        rest = rest[at..].trim_start_matches(' ');
+        begin = indent;
+    }
+    fitted.push_str(rest);
+}
+
+/// The byte at which the first row of a line ends: behind the last blank in it, else in a word. The blanks at the beginning
+/// of a whole line are no place to break it.
+fn end_of_row(line: &str, columns: usize, is_whole: bool) -> usize {
+    let first = if is_whole { line.len() - line.trim_start_matches(' ').len() } else { 0 };
+    let (mut at, mut blank, mut end, mut is_in_sequence) = (0, None, 0, false);
+    let mut letters = line.char_indices().peekable();
+    while let Some((place, letter)) = letters.next() {
+        let behind = place + letter.len_utf8();
+        is_in_sequence |= letter == '\x1b';
+        if is_in_sequence {
+            is_in_sequence = letter != 'm';
+        } else {
+            at += columns_of(letter, letters.peek().map(|(_, next)| next));
+            if letter == ' ' && place > first {
+                blank = Some(behind);
+            }
+            if at > columns {
+                break;
+            }
+        }
+        end = behind;
+    }
+    let least = line.chars().next().map_or(0, char::len_utf8);
+    blank.unwrap_or(end).max(least)
 }
 
 #[cfg(test)]
@@ -77,6 +147,21 @@ mod tests {
         assert_eq!(cut("\x1b[31mabcdefg\x1b[m", Some(4)), "\x1b[31mabc…\x1b[m");
         assert_eq!(cut("漢字漢字", Some(5)), "漢字…");
         assert_eq!(cut("abcdefg", None), "abcdefg");
+    }
+
+    #[test]
+    fn an_emoji_that_is_made_of_two_characters_takes_two_columns() {
+        assert_eq!(width("\u{26a0}\u{fe0f}x"), 3);
+        assert_eq!(width("\u{26a0}x"), 2);
+        assert_eq!(cut("ab\u{26a0}\u{fe0f}x", Some(4)), "ab…");
+    }
+
+    #[test]
+    fn a_long_line_is_broken_and_loses_no_word() {
+        assert_eq!(fitted("ab\n  one two three four\n", Some(12)), "ab\n  one two\n    three\n    four\n");
+        assert_eq!(fitted("abcdefghijkl\n", Some(6)), "abcdef\n  ghij\n  kl\n");
+        assert_eq!(fitted("\x1b[31mone two\x1b[m", Some(4)), "\x1b[31mone\n  tw\n  o\x1b[m");
+        assert_eq!(fitted("one two three\n", None), "one two three\n");
     }
 
     #[test]

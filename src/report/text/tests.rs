@@ -62,7 +62,7 @@ fn found_names_the_commit_the_lines_the_fix_and_the_evidence() {
 
     note: The signature is the exit code only.
 
-    probes: 23 run (2 to reproduce, 8 to search, 2 to repair, 7 to reduce, 4 to verify), 4 cached, 3 refused unrun, in 12 s
+    probes: 23 run (2 to reproduce, 8 to search, 2 to repair, 7 to reduce, 4 to verify), 4 known before, 3 rejected before they were built, in 12 s
     also run: 3 warning checks and 2 suite runs
     ");
 }
@@ -82,7 +82,7 @@ fn range_lists_the_candidates_and_sends_no_escape_sequence() {
 
     next: a change that makes the candidates testable can be put over them with `--overlay <patch>`
 
-    probes: 9 run (9 to search), 0 cached, 0 refused unrun, in 3 min 5 s
+    probes: 9 run (9 to search), 0 known before, in 3 min 5 s
     ");
 }
 
@@ -97,7 +97,7 @@ fn never_passed_says_how_far_the_search_went() {
     note: The oldest revision was probed without holding `test.sh` too.
     next: give a revision that passes with `--good <rev>`; if the test needs something that is built, name the build with `--build <cmd>`
 
-    probes: 7 run (2 to reproduce, 5 to search), 1 cached, 0 refused unrun, in 3.2 s
+    probes: 7 run (2 to reproduce, 5 to search), 1 known before, in 3.2 s
     ");
 }
 
@@ -110,7 +110,7 @@ fn not_reproducible_says_what_disagreed_and_what_helps() {
 
     next: make the test repeatable, or try `-j1`, `--isolate-home` or `--match <regex>`
 
-    probes: 2 run (2 to reproduce), 0 cached, 0 refused unrun, in 0.4 s
+    probes: 2 run (2 to reproduce), 0 known before, in 0.4 s
     ");
 }
 

@@ -49,11 +49,16 @@ const SEARCH_PATHS: [&str; 6] = ["PYTHONPATH", "LD_LIBRARY_PATH", "CLASSPATH", "
 
 /// The hint about a file that output, command or script names, and that only the working tree has.
 pub fn missing(scene: &Scene<'_>) -> Option<String> {
-    let command = text(&scene.plan.order.command.to_line());
     let script = script(scene.plan, scene.location).map(|(_, script)| script).unwrap_or_default();
     missing_of_output(scene)
-        .or_else(|| missing_of(scene, words::of_script(&command), "the test command names it"))
+        .or_else(|| named_by_command(scene))
         .or_else(|| missing_of(scene, words::of_script(&script), "the script of the test names it"))
+}
+
+/// The same for what only the command names.
+pub fn named_by_command(scene: &Scene<'_>) -> Option<String> {
+    let command = text(&scene.plan.order.command.to_line());
+    missing_of(scene, words::of_script(&command), "the test command names it")
 }
 
 /// The same for what only the output names, in a line that reports a missing file.

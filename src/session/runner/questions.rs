@@ -232,6 +232,19 @@ impl Runner<'_> {
         Ok(())
     }
 
+    /// Reports why a revision gives no verdict, if it printed that.
+    pub(super) fn tell_trouble(&mut self, probe: &Probe, outcome: Outcome) -> Result<(), RunnerError> {
+        if probe.phase != Phase::Search || !matches!(outcome, Outcome::Unresolved(_)) {
+            return Ok(());
+        }
+        let ticket = Ticket { probe: *probe, key: self.key(probe), nth: 0 };
+        let line = self.known(&ticket)?.and_then(|(observation, _)| printed_trouble(&observation));
+        if let Some(line) = line {
+            self.talk.troubled(probe, &line);
+        }
+        Ok(())
+    }
+
     /// Reports a revision that fails with another line than the bad one, once for each line.
     pub(super) fn tell_other_failure(&mut self, probe: &Probe, outcome: Outcome) -> Result<(), RunnerError> {
         let is_other =
