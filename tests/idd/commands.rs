@@ -537,7 +537,8 @@ fn long_answers_on_a_terminal_go_through_the_pager_of_git() {
     fixture.report(&[TEST]);
     let plain = run(&fixture, &["show", "--full"], 0).0;
     fixture.git(&["config", "core.pager", "sed \"s/^/| /; s/\\x1b/ESC/g\""]);
-    let shown = on_terminal(&fixture, "git idd --color never show --full");
+    // On a narrow terminal, lines are broken.
+    let shown = on_terminal(&fixture, "stty columns 500; git idd --color never show --full");
     let expected = format!("| {}\n", plain.trim_end().replace('\n', "\n| "));
     assert_eq!(shown, expected);
     assert!(on_terminal(&fixture, "git idd log").starts_with("| "));
@@ -547,7 +548,7 @@ fn long_answers_on_a_terminal_go_through_the_pager_of_git() {
     for direct in
         ["git --no-pager idd", "git -c pager.idd=false idd", "GIT_PAGER=cat git idd", "git -c core.pager=/none idd"]
     {
-        let shown = on_terminal(&fixture, &format!("{direct} --color never show --full"));
+        let shown = on_terminal(&fixture, &format!("stty columns 500; {direct} --color never show --full"));
         assert!(shown.contains(&plain), "{direct}: {shown}");
     }
     let json = on_terminal(&fixture, "git idd --json show");
