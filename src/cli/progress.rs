@@ -155,7 +155,9 @@ impl Talk for Progress {
 
     fn troubled(&mut self, probe: &Probe, line: &str) {
         if let Some(why) = self.unresolved.get_mut(&probe.revision) {
-            why.push_str(&format!(": `{}`", Terminal.line(&Untrusted::from(line))));
+            *why += ": `";
+            *why += &Terminal.line(&Untrusted::from(line));
+            why.push('`');
         }
     }
 
