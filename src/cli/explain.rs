@@ -161,6 +161,9 @@ fn figures(figures: &Figures, text: &mut String) {
         count(figures.n_forks, "fork"),
         count(figures.n_states, "compared state")
     ));
+    if figures.n_trials > 0 {
+        line(format!("{} of the tests in one virtual machine, in {:.1} s", figures.n_trials, figures.trial_seconds));
+    }
     line(format!("{:.1} s for builds and runs, {:.2} s for the chain", figures.build_seconds, figures.seconds));
 }
 

@@ -62,6 +62,10 @@ pub struct Figures {
     pub n_tests: u64,
     /// The number of forks that these tests ran.
     pub n_forks: u64,
+    /// The number of those tests for which the program ran again in one virtual machine.
+    pub n_trials: u64,
+    /// The seconds that these took.
+    pub trial_seconds: f64,
     /// The number of points at which the states of both runs were compared.
     pub n_states: u64,
     /// The seconds that builds and runs took.

@@ -244,7 +244,8 @@ pub fn told() -> Value {
             "what": "the program says \"5\" (reference \"4\")", "file": "src/main.c", "line": 3, "step": 20, "in_change": false,
             "part": null, "instance": 1, "of": 1,
         },
-        "n_steps": 20, "n_reference_steps": 18, "n_aligned": 17, "n_tests": 9, "n_forks": 12, "n_states": 3,
+        "n_steps": 20, "n_reference_steps": 18, "n_aligned": 17, "n_tests": 9, "n_forks": 12, "n_trials": 0, "trial_seconds": 0.0,
+        "n_states": 3,
         "build_seconds": 1.5, "seconds": 0.25,
         "remarks": ["1 of 9 statements have no counterpart in the reference"],
     })
@@ -297,6 +298,8 @@ pub fn chain() -> Chain {
             n_aligned: 17,
             n_tests: 9,
             n_forks: 12,
+            n_trials: 0,
+            trial_seconds: 0.0,
             n_states: 3,
             build_seconds: 1.5,
             seconds: 0.25,

@@ -6,6 +6,9 @@ Without `--classes`, three programs of this directory are measured: *compute* (m
 Each program runs as it is and recorded, in turns, as the test of one `git idd record`; the table shows the fastest of the rounds. *Processor time* is that of the virtual machine, *time* is
 on the clock and has the other process in it that rewrites classes. A shorter run, with `--few` as arguments, is then decoded: *stat* is `git idd trace stat`, each step with
 what it depends on, and *slice* is `git idd slice` back from the last step, which plays the recording several times; both by processor time. Bytes of records are those of the shorter run. Raw rows go to target/bench/java.jsonl.
+
+With `--trials`, experiments of `git idd explain` are measured instead, on a plain program and, if Debian's JUnit 4 is there, on a test under it: how many it makes a second in one virtual
+machine, whose start is counted, beside runs of the test itself.
 """
 
 import argparse
@@ -17,6 +20,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+import trials
 from running import ROOT, environment, git, keep, usage
 from tables import table
 
@@ -26,7 +30,8 @@ OWN = [
     {"name": "allocate", "main": "Allocate", "arguments": "2000000", "few": "100000"},
     {"name": "hello", "main": "Hello", "arguments": "", "few": ""},
 ]
-GOALS = {"ratio": 6, "seconds": 0.5, "start": 0.5}
+GOALS = {"ratio": 6, "seconds": 0.5, "start": 0.5, "trials": 20}
+JUNIT = [Path("/usr/share/java/junit4.jar"), Path("/usr/share/java/hamcrest-core.jar")]
 
 
 class Case:
@@ -112,6 +117,22 @@ def goals(rows):
             yield [f"{GOALS['start']} s more to start", row["case"], f"{more:.2f} s", "yes" if more <= GOALS["start"] else "no"]
 
 
+def experiments(options):
+    """The rate of experiments, a row for each way to test."""
+    rows = []
+    for name, junit in (("plain", []), ("JUnit 4", [str(path) for path in JUNIT])):
+        if not all(Path(path).exists() for path in junit):
+            print(f"{name} is not there: left out")
+            continue
+        with tempfile.TemporaryDirectory() as place:
+            row = {"case": name, **trials.measure(junit, options, environment(Path(place)), Path(place))}
+        keep(options.raw or "java-trials", row)
+        rate = row["trials"]
+        rows.append([name, f"{row['tested']} of {row['links']}", row["n_trials"], f"{rate:.1f}", f"{row['runs']:.1f}", f"{rate / row['runs']:.1f}", "yes" if rate >= GOALS["trials"] else "no"])
+    print(table(["test", "links tested", "experiments", "a second", "runs of the test a second", "ratio", f"at least {GOALS['trials']} a second"], rows), end="\n\n")
+    print(f"Load at the end: {os.getloadavg()[0]:.1f}")
+
+
 def main():
     parser = argparse.ArgumentParser(prog="bench java", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="*", help="names of programs of this directory")
@@ -124,7 +145,11 @@ def main():
     parser.add_argument("--rounds", type=int, default=3, help="runs of each program in each way")
     parser.add_argument("--decodings", type=int, default=2)
     parser.add_argument("--raw", type=Path, help="where raw rows are appended, instead of target/bench/java.jsonl")
+    parser.add_argument("--trials", action="store_true", help="measure experiments of links")
     options = parser.parse_args()
+    if options.trials:
+        experiments(options)
+        return
     cases = [case for case in OWN if not options.only or case["name"] in options.only]
     if options.classes:
         few = options.arguments if options.few is None else options.few

@@ -333,7 +333,7 @@ impl Explainer<'_> {
 
     /// Tests the links of a chain, if that is wanted, and says how many were tested.
     ///
-    /// Cost: runs the failing version again for each link.
+    /// Cost: runs the program or the test on the failing version again for each link, see [`Laboratory::test`].
     fn finish(
         &self,
         (chain, remedies): (&mut Chain, &[Remedy]),
@@ -352,7 +352,9 @@ impl Explainer<'_> {
             Err(failure) if failure.status == Status::Interrupted => Experiments::interrupted(),
             done => done?,
         };
-        chain.figures.n_tests = done.n_runs;
+        let (n_trials, time) = done.trials;
+        chain.figures.n_tests = done.n_runs + n_trials;
+        (chain.figures.n_trials, chain.figures.trial_seconds) = (n_trials, time.as_secs_f64());
         for (link, found) in chain.links.iter_mut().zip(done.found) {
             link.tested = found;
         }

@@ -62,6 +62,8 @@ pub fn chain(explanation: &Explanation, sources: &mut Sources, replaced: &Replac
             n_aligned: figures.n_aligned,
             n_tests: figures.n_tests,
             n_forks: figures.n_forks,
+            n_trials: 0,
+            trial_seconds: 0.0,
             n_states: figures.n_states,
             build_seconds: figures.seconds.0,
             seconds: figures.seconds.1,

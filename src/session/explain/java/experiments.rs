@@ -48,6 +48,8 @@ pub(super) struct Experiments {
     pub(super) found: Vec<Option<Tested>>,
     /// Runs of the test.
     pub(super) n_runs: u64,
+    /// Runs of the program alone, and how long they took.
+    pub(super) trials: (u64, Duration),
     /// Why links were not tested that could be.
     pub(super) remark: Option<String>,
 }
@@ -180,15 +182,14 @@ impl<'l> Laboratory<'l> {
         order.truncate(usize::try_from(max_runs).unwrap_or(usize::MAX));
         let sets: Vec<&[Replacement]> = order.iter().map(|nth| &*remedies[*nth]).collect();
         let bounds = Bounds { begin, budget, n_wanted: u32::MAX };
-        let (tried, n_trials) = self.tried(&sets, said(&again), bounds)?;
-        done.n_runs += n_trials;
+        let tried;
+        (tried, done.trials) = self.tried(&sets, said(&again), bounds)?;
         let mut tried: HashMap<usize, Tested> =
             order.iter().copied().zip(tried).filter_map(|(nth, tested)| Some((nth, tested?))).collect();
         // One of the trials is made again as a run of the test.
         let passing = order.iter().position(|nth| tried.get(nth) == Some(&Tested::Passes));
         let checked = passing.or_else(|| order.iter().position(|nth| tried.contains_key(nth)));
         let checked = checked.map(|at| order.remove(at));
-        let n_others = n_trials;
         for nth in checked.iter().chain(&order).copied() {
             if checked != Some(nth)
                 && let Some(tested) = tried.remove(&nth)
@@ -196,7 +197,7 @@ impl<'l> Laboratory<'l> {
                 done.found[nth] = Some(tested);
                 continue;
             }
-            if done.n_runs - n_others > max_runs || begin.elapsed() >= budget {
+            if done.n_runs > max_runs || begin.elapsed() >= budget {
                 done.remark = Some("some links were not tested: the limit of the tests was reached".to_owned());
                 continue;
             }
@@ -218,19 +219,19 @@ impl<'l> Laboratory<'l> {
         Ok(done)
     }
 
-    /// What trials say of links, and how often the program ran.
+    /// What trials say of links, how often the program ran, and how long that took.
     fn tried(
         &mut self,
         sets: &[&[Replacement]],
         again: (outcome::Ending, &str),
         bounds: Bounds,
-    ) -> Result<(Vec<Option<Tested>>, u64), Failure> {
-        let Found { all, failing, n_runs } = self.try_out(sets, again, bounds)?;
+    ) -> Result<(Vec<Option<Tested>>, (u64, Duration)), Failure> {
+        let Found { all, failing, n_runs, time } = self.try_out(sets, again, bounds)?;
         let tested = all.into_iter().zip(sets).map(|(trial, set)| {
             let trial = trial.filter(|trial| trial.is_done(set.len()))?;
             Some(failing.as_ref()?.tested(trials::said(&trial)))
         });
-        Ok((tested.collect(), n_runs))
+        Ok((tested.collect(), (n_runs, time)))
     }
 
     /// Runs the test with replaced values; the result has whether all were replaced, in the virtual machine that is meant

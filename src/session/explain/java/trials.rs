@@ -33,8 +33,10 @@ pub(super) struct Found {
     pub(super) all: Vec<Option<Tried>>,
     /// What the program does without other values; `None` if no trial counts.
     pub(super) failing: Option<Failing>,
-    /// Runs of the program.
+    /// Runs of the program, with the trials in all plans.
     pub(super) n_runs: u64,
+    /// How long they took, with the starts of the virtual machines.
+    pub(super) time: Duration,
 }
 
 /// How long trials may take, and after how many that pass they end.
@@ -61,7 +63,7 @@ impl Laboratory<'_> {
         (ending, output): (Ending, &str),
         bounds: Bounds,
     ) -> Result<Found, Failure> {
-        let mut found = Found { all: vec![None; sets.len()], failing: None, n_runs: 0 };
+        let mut found = Found { all: vec![None; sets.len()], failing: None, n_runs: 0, time: Duration::ZERO };
         let mut left: Vec<usize> = (0..sets.len()).filter(|nth| !sets[*nth].is_empty()).collect();
         if ending == Ending::Exit(0) || left.len() < N_LEAST {
             return Ok(found);
@@ -69,8 +71,10 @@ impl Laboratory<'_> {
         let mut is_shared = true;
         while !left.is_empty() && bounds.begin.elapsed() < bounds.budget {
             let plan = plan(&left);
+            let begin = Instant::now();
             let Some(tried) = self.batch((sets, &plan), is_shared, bounds)? else { break };
             found.n_runs += tried.len() as u64;
+            found.time += begin.elapsed();
             let failing = failing(&tried, output);
             let is_good = failing.is_some();
             let (counted, is_sound) =
