@@ -10,6 +10,7 @@ use crate::hunt::probe::Probe;
 use crate::outcome::Outcome;
 use crate::report::Report;
 use crate::report::Status;
+use crate::report::explanation::Explained;
 use crate::report::text;
 use crate::revision::CommitId;
 use crate::session::context::Context;
@@ -96,12 +97,17 @@ impl Talk for Announcer<'_> {
 }
 
 /// The rest of a report whose commit was printed already; all of it if the answer is another commit.
-pub fn write_rest(report: &Report, announced: CommitId, look: text::Look, out: &mut dyn io::Write) -> io::Result<()> {
+pub fn write_rest(
+    (report, explanations): (&Report, &[Explained]),
+    announced: CommitId,
+    look: text::Look,
+    out: &mut dyn io::Write,
+) -> io::Result<()> {
     let is_same = report.first_bad.as_ref().is_some_and(|first_bad| first_bad.commit.commit == announced);
     let stands = matches!(report.status, Status::Found | Status::Unported | Status::Budget | Status::Interrupted);
     if is_same && stands {
-        return text::write_rest(report, look, out);
+        return text::write_rest(report, explanations, look, out);
     }
     out.write_all(TAKEN_BACK.as_bytes())?;
-    text::write(report, &[], look, out)
+    text::write(report, explanations, look, out)
 }

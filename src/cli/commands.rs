@@ -2,6 +2,7 @@
 
 use crate::cli::announce::Announcer;
 use crate::cli::args;
+use crate::cli::args::Invocation;
 use crate::cli::args::PageArgs;
 use crate::cli::args::Request;
 use crate::cli::args::options;
@@ -43,6 +44,7 @@ use crate::report::explanation::Explained;
 use crate::report::forge::Forge;
 use crate::report::html;
 use crate::revision::CommitId;
+use crate::session;
 use crate::session::certificate;
 use crate::session::context::Context;
 use crate::session::criteria::FIRST_LIMIT;
@@ -255,13 +257,36 @@ fn hunt_with(
         console.progress().say(&said);
     }
     match (result, notice) {
-        (Ok(report), notice) => Ok(Answer::Report(Box::new(report), notice, announced)),
+        (Ok(report), notice) => {
+            let is_wanted = plan.order.effort.explain && matches!(report.status, Status::Found | Status::Unported);
+            let explained = if is_wanted { explain_found(&report, location, context, console)? } else { Vec::new() };
+            Ok(Answer::Report(Box::new(report), explained, notice, announced))
+        }
         (Err(failure), Some(notice)) => {
             notice.give(&failure.report(), context, console);
             Err(failure)
         }
         (Err(failure), None) => Err(failure),
     }
+}
+
+/// Explains the finding of a hunt that has just ended; a message says why if that cannot be done.
+fn explain_found(
+    report: &Report,
+    location: &Location,
+    context: &Context,
+    console: Console,
+) -> Result<Vec<Explained>, Failure> {
+    let id = kept::newest_finding(location, None)?.0.id;
+    let words = ["git-idd", "explain", "--hunt", &id].map(OsString::from).to_vec();
+    let Ok(Invocation { request: Request::Explain(order), .. }) = args::parse(words, &context.configuration) else {
+        return Ok(Vec::new());
+    };
+    if let Err(failure) = session::explain::run(&order, location, context, &mut console.progress()) {
+        let why = Terminal.line(&failure.message);
+        console.progress().say(&format!("The finding is not explained: {why}"));
+    }
+    Ok(explanations(location, &id, report, console))
 }
 
 fn resume(
@@ -287,7 +312,9 @@ fn resume(
         if let Some(other) = kept::other_unfinished(location, id) {
             progress.say(&format!("The hunt {other} has not ended; `git idd resume --hunt {other}` goes on with it."));
         }
-        return Ok(Answer::Report(Box::new(kept.report()?), None, None));
+        let report = kept.report()?;
+        let explained = explanations(location, id, &report, console);
+        return Ok(Answer::Report(Box::new(report), explained, None, None));
     }
     let user = private::open(&location.git_directory)?;
     let place = Location { prefix: plan.prefix.clone(), ..location.clone() };

@@ -18,9 +18,9 @@ use std::io;
 
 /// The answer of a command on stdout.
 pub enum Answer {
-    /// A report, as text or JSON; the command of `--notify`; and the commit that was printed before. The exit code is
-    /// that of its status.
-    Report(Box<Report>, Option<Notice>, Option<CommitId>),
+    /// A report, as text or JSON, and its explanations; the command of `--notify`; and the commit that was printed before.
+    /// The exit code is that of its status.
+    Report(Box<Report>, Vec<Explained>, Option<Notice>, Option<CommitId>),
     /// A report that is printed again with the stored explanations, and whether it is not about the newest hunt; the exit
     /// code is 0.
     Shown(Box<Report>, Vec<Explained>, bool),

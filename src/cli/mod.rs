@@ -132,11 +132,11 @@ fn console(output: Output, context: &Context) -> Console {
 /// Prints an answer or an error; returns the exit code.
 fn give(answered: Result<Answer, Failure>, context: &Context, console: Console) -> u8 {
     match answered {
-        Ok(Answer::Report(report, notice, announced)) => {
+        Ok(Answer::Report(report, explanations, notice, announced)) => {
             tell_error(&report, console);
             let text = match announced {
-                Some(commit) => rest(&report, commit, console),
-                None => rendered(&report, &[], false, console),
+                Some(commit) => rest(&report, &explanations, commit, console),
+                None => rendered(&report, &explanations, false, console),
             };
             let code = put_kept(text, console).unwrap_or(console.code(report.status));
             if let Some(notice) = notice {
@@ -187,9 +187,9 @@ fn rendered(report: &Report, explanations: &[Explained], is_older: bool, console
 }
 
 /// The part of a report that follows the printed commit.
-fn rest(report: &Report, announced: CommitId, console: Console) -> io::Result<Vec<u8>> {
+fn rest(report: &Report, explanations: &[Explained], announced: CommitId, console: Console) -> io::Result<Vec<u8>> {
     let mut out = Vec::new();
-    announce::write_rest(report, announced, console.look(), &mut out)?;
+    announce::write_rest((report, explanations), announced, console.look(), &mut out)?;
     Ok(out)
 }
 

@@ -83,9 +83,9 @@ pub fn write_culprit(report: &Report, look: Look, out: &mut dyn Write) -> io::Re
 }
 
 /// Writes the rest of [`write`](fn@write), after the part of [`write_culprit`].
-pub fn write_rest(report: &Report, look: Look, out: &mut dyn Write) -> io::Result<()> {
+pub fn write_rest(report: &Report, explanations: &[Explained], look: Look, out: &mut dyn Write) -> io::Result<()> {
     if look.detail == Detail::Screen {
-        return screen::write_rest(report, look, out);
+        return screen::write_rest(report, explanations, look, out);
     }
     let mut page = Page { report, look, out };
     if is_found(report.status) {

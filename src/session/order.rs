@@ -172,6 +172,9 @@ pub struct Effort {
     pub repair: bool,
     /// Whether the fix is not carried to HEAD.
     pub no_port: bool,
+    /// Whether the change is explained when it is found.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub explain: bool,
     /// Number of tests that run at once, 1 to 1000; `None` for the default.
     pub jobs: Option<u32>,
     /// Time after which the hunt stops.
@@ -480,6 +483,7 @@ mod tests {
             ("effort", "until"),
             ("effort", "reduction"),
             ("effort", "repair"),
+            ("effort", "explain"),
         ];
         for (part, field) in newer {
             value[part].as_object_mut().unwrap().remove(field);

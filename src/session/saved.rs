@@ -158,6 +158,7 @@ fn digest(plan: &Plan) -> Result<String, Failure> {
     saved.order.effort.until = order::Until::default();
     saved.order.effort.reduction = None;
     saved.order.effort.notify = None;
+    saved.order.effort.explain = false;
     saved.order.effort.fetch = false;
     let digest = identity::of_plan(&saved, plan.probe_plan().digest())?;
     Ok(digest.to_string())

@@ -386,3 +386,36 @@ fn changed_lines_are_found_in_files_with_unusual_names() {
     assert_eq!(code, Some(0), "{said}{complaint}");
     assert!(!said.contains("no changed line runs") && said.contains("limit = 3"), "{said}{complaint}");
 }
+
+#[test]
+fn a_hunt_with_explain_says_how_the_change_leads_to_the_failure_or_why_that_is_not_known() {
+    let place = tempfile::tempdir().unwrap();
+    let place = place.path();
+    git(place, &["init", "--quiet", "."]);
+    fs::write(place.join(".gitignore"), "a\n").unwrap();
+    let program = |limit: u32| {
+        format!(
+            "#include <stdio.h>\nint main(void)\n{{\n    int limit = {limit};\n    int twice = limit * 2;\n    printf(\"%d\\n\", twice);\n    return twice > 9;\n}}\n"
+        )
+    };
+    for limit in [3, 4, 5, 6] {
+        fs::write(place.join("a.c"), program(limit)).unwrap();
+        git(place, &["add", "."]);
+        git(place, &["commit", "--quiet", "-m", &format!("limit {limit}")]);
+    }
+    let words = ["--explain", "--build", "cc -o a a.c", "./a"];
+    let (said, progress, code) = idd(place, &words);
+    assert_eq!(code, Some(0), "{said}{progress}");
+    assert!(said.contains("limit 5"), "{said}");
+    assert!(said.contains("\nwhy:") && said.contains("limit is given 5 (reference 4)"), "{said}");
+    assert!(!said.contains("git idd explain"), "the next step is done\n{said}");
+    let (shown, _, _) = idd(place, &["show"]);
+    assert!(shown.contains("\nwhy:"), "{shown}");
+    let (said, _, _) = idd(place, &["--json", "resume"]);
+    assert!(said.contains("\"explanations\""), "{said}");
+    // What cannot be explained is still found.
+    fs::write(place.join("t.sh"), "! grep -q 'limit = [56]' a.c\n").unwrap();
+    let (said, progress, code) = idd(place, &["--explain", "sh", "./t.sh"]);
+    assert_eq!(code, Some(0), "{said}{progress}");
+    assert!(said.contains("limit 5") && progress.contains("The finding is not explained: "), "{said}{progress}");
+}

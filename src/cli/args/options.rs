@@ -220,6 +220,10 @@ pub struct Effort {
     #[arg(long)]
     pub no_port: bool,
 
+    /// Explain the change when it is found, as `git idd explain` does; the finding then says how it leads to the failure.
+    #[arg(long)]
+    pub explain: bool,
+
     /// Number of tests that run at once (default: processors, at most 8; 1 if a test keeps several busy).
     #[arg(short, long, value_name = "N", value_parser = value_parser!(u32).range(1..=1000))]
     pub jobs: Option<u32>,

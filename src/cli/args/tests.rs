@@ -70,7 +70,7 @@ fn a_hunt_without_options_has_the_documented_defaults() {
 fn every_option_of_a_hunt_is_understood() {
     let line = "git-idd --bad b --good g --good=h --build make_-s --timeout 90s --match E.* --pass-match ok --signature regex \
                 --hold a --hold b --overlay o.patch --shim a --shim b --repair --first-parent --walk linear --path src --level hunk --reducer artho-flat --retry \
-                --repeat 3 --flaky=10% --confidence 0.9 --clean --no-cache --no-port -j4 --budget 1h30m --max-probes 100 --notify n --until change --effort 45m --suite s --expose-commit \
+                --repeat 3 --flaky=10% --confidence 0.9 --clean --no-cache --no-port --explain -j4 --budget 1h30m --max-probes 100 --notify n --until change --effort 45m --suite s --expose-commit \
                 --isolate-home --json -q --color never --exit-zero -- t";
     let invocation = parse_with(line, &[]).unwrap();
     insta::assert_debug_snapshot!(invocation);

@@ -65,14 +65,14 @@ pub fn write_culprit(report: &Report, look: Look, out: &mut dyn Write) -> io::Re
 }
 
 /// Writes what follows the culprit.
-pub fn write_rest(report: &Report, look: Look, out: &mut dyn Write) -> io::Result<()> {
+pub fn write_rest(report: &Report, explanations: &[Explained], look: Look, out: &mut dyn Write) -> io::Result<()> {
     let screen = Screen { report, look };
     let mut told = Vec::new();
     if !text::is_found(report.status) {
         told.push(String::new());
         told.extend(screen.sentence());
     }
-    let rest = screen.rest(&[], screen.culprit().len() + told.len());
+    let rest = screen.rest(explanations, screen.culprit().len() + told.len());
     put(told.into_iter().chain(rest), look, out)
 }
 

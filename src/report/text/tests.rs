@@ -366,6 +366,6 @@ fn what_follows_the_culprit_is_the_rest_of_the_screen() {
     let look = Look { detail: Detail::Screen, columns: Some(80), ..FULL };
     let mut out = Vec::new();
     write_culprit(&report, look, &mut out).unwrap();
-    write_rest(&report, look, &mut out).unwrap();
+    write_rest(&report, &[], look, &mut out).unwrap();
     assert_eq!(String::from_utf8(out).unwrap(), screen(&report, &[]));
 }
