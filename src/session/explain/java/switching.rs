@@ -26,6 +26,7 @@ use crate::session::explain::java::Begun;
 use crate::session::explain::java::Side;
 use crate::session::explain::java::Touched;
 use crate::session::explain::java::experiments::BUDGET;
+use crate::session::explain::java::experiments::Failing;
 use crate::session::explain::java::experiments::Laboratory;
 use crate::session::explain::java::runs;
 use crate::session::explain::java::too_long;
@@ -191,7 +192,9 @@ impl Explainer<'_> {
         let sets: Vec<&[Replacement]> = tries.all.iter().map(|next| slice::from_ref(&next.replacement)).collect();
         let budget = self.order.budget.unwrap_or(BUDGET);
         let bounds = Bounds { begin: Instant::now(), budget, n_wanted: N_COMPARED };
-        let outcomes = laboratory.try_out(&sets, (bad.ending, &bad.output), bounds)?.all;
+        let said = (bad.ending, &*bad.output);
+        let test = Failing::new(said, said).expect("it is like itself");
+        let outcomes = laboratory.try_out(&sets, &test, bounds)?.all;
         let (mut found, mut n_runs): (Vec<&Try>, usize) = (Vec::new(), 0);
         for (next, trial) in tries.all.iter().zip(outcomes) {
             if found.len() >= N_COMPARED as usize {

@@ -53,19 +53,19 @@ pub(super) struct Bounds {
 impl Laboratory<'_> {
     /// Makes trials: the program runs with each of some sets of other values.
     ///
-    /// - `again`: what a run of the whole test did without other values.
+    /// - `test`: what runs of the whole test do without other values.
     ///
     /// Cost: a run of the test, in which the program runs once for each set, once more for each [`N_BETWEEN`] of them, and
     /// twice more; the same again if a trial does not end, or if classes outside of the checkout have to be loaded anew.
     pub(super) fn try_out(
         &mut self,
         sets: &[&[Replacement]],
-        (ending, output): (Ending, &str),
+        test: &Failing,
         bounds: Bounds,
     ) -> Result<Found, Failure> {
         let mut found = Found { all: vec![None; sets.len()], failing: None, n_runs: 0, time: Duration::ZERO };
         let mut left: Vec<usize> = (0..sets.len()).filter(|nth| !sets[*nth].is_empty()).collect();
-        if ending == Ending::Exit(0) || left.len() < N_LEAST {
+        if test.ending == Ending::Exit(0) || left.len() < N_LEAST {
             return Ok(found);
         }
         let mut is_shared = true;
@@ -75,7 +75,7 @@ impl Laboratory<'_> {
             let Some(tried) = self.batch((sets, &plan), is_shared, bounds)? else { break };
             found.n_runs += tried.len() as u64;
             found.time += begin.elapsed();
-            let failing = failing(&tried, output);
+            let failing = failing(&tried, test);
             let is_good = failing.is_some();
             let (counted, is_sound) =
                 failing.as_ref().map_or_else(Default::default, |failing| counted(&tried, &plan, failing));
@@ -131,12 +131,10 @@ fn plan(left: &[usize]) -> Vec<Option<usize>> {
 }
 
 /// What the program does without other values, by the first two trials; `None` if that is not what the test did.
-///
-/// - `output`: what the test printed.
-fn failing(tried: &[Tried], output: &str) -> Option<Failing> {
+fn failing(tried: &[Tried], test: &Failing) -> Option<Failing> {
     let [first, second, ..] = tried else { return None };
     let failing = Failing::new(said(first), said(second))?;
-    (first.code != 0 && failing.is_part_of(output)).then_some(failing)
+    (first.code != 0 && failing.is_part_of(test)).then_some(failing)
 }
 
 /// The trials with other values behind which one without them does what it should, and whether all of these do.
