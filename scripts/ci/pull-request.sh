@@ -12,8 +12,22 @@
 set -eu
 token=${IDD_TOKEN:-${GH_TOKEN:-}}
 api=${IDD_API:-${GITHUB_API_URL:-https://api.github.com}}
-repo=${IDD_REPO:-${GITHUB_REPOSITORY:-$(git remote get-url origin | sed 's,/*$,,; s,\.git$,,; s,.*[:/]\([^/]*/[^/]*\)$,\1,')}}
-base=${IDD_BASE:-${GITHUB_REF_NAME:-$(git symbolic-ref --short HEAD)}}
+origin=$(git remote get-url origin 2>/dev/null || :)
+repo=${IDD_REPO:-${GITHUB_REPOSITORY:-$(printf '%s\n' "$origin" | sed 's,/*$,,; s,\.git$,,; s,.*[:/]\([^/]*/[^/]*\)$,\1,')}}
+case $repo in
+*[!A-Za-z0-9._/-]* | */*/* | /* | */ | '') repo= ;;
+*/*) ;;
+*) repo= ;;
+esac
+base=${IDD_BASE:-${GITHUB_REF_NAME:-$(git symbolic-ref --quiet --short HEAD || :)}}
+if [ -z "$repo" ]; then
+    echo "error: \`origin\` does not tell owner and name of the repository; set IDD_REPO to owner/name" >&2
+    exit 2
+fi
+if [ -z "$base" ]; then
+    echo 'error: no branch is checked out; set IDD_BASE to the branch that gets the fix' >&2
+    exit 2
+fi
 
 tmp=$(mktemp -d)
 trap 'git worktree remove --force "$tmp/tree" 2>/dev/null || :; rm -rf -- "$tmp"' EXIT

@@ -3,6 +3,7 @@
 use crate::java::version;
 use crate::plain;
 use crate::plain::git;
+use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
@@ -207,7 +208,7 @@ fn explain_names_what_the_failing_version_leaves_out_and_who_prints_otherwise() 
     // The JSON is that of other explanations.
     let (said, progress, code) = explain(place.path(), &["--json", "--bad", "bad19", "--good", "good"]);
     assert_eq!(code, Some(0), "{said}{progress}");
-    let chain: serde_json::Value = serde_json::from_str(&said).unwrap();
+    let chain: Value = serde_json::from_str(&said).unwrap();
     assert_eq!(chain["schema"], "git-idd explanation 1");
     let links = chain["chain"].as_array().unwrap();
     assert_eq!(
@@ -406,8 +407,8 @@ public class Main {{
     )
 }
 
-/// What is said of the links of such a program, and how often the test ran.
-fn tested(besides: &str, failing: &str) -> (String, usize) {
+/// What is found of the links of such a program, and how often the whole test ran for that.
+fn tested(besides: &str, failing: &str, test: &[&str]) -> (Vec<Value>, u64) {
     let place = tempfile::tempdir().unwrap();
     git(place.path(), &["init", "--quiet", "."]);
     fs::write(place.path().join(".gitignore"), "out/\n").unwrap();
@@ -415,22 +416,21 @@ fn tested(besides: &str, failing: &str) -> (String, usize) {
         fs::write(place.path().join("Main.java"), passing_on(factor, besides, failing)).unwrap();
         commit(place.path(), "next");
     }
-    let runs = tempfile::NamedTempFile::new().unwrap();
-    let test = format!("echo run >> {}; {TEST}", runs.path().display());
-    let (said, progress, code) = plain::idd(
-        place.path(),
-        &["explain", "--bad", "HEAD", "--good", "HEAD~1", "--build", BUILD, "--", "sh", "-c", &test],
-    );
+    let words = ["explain", "--json", "--bad", "HEAD", "--good", "HEAD~1", "--build", BUILD, "--"];
+    let words: Vec<&str> = words.iter().chain(test).copied().collect();
+    let (said, progress, code) = plain::idd(place.path(), &words);
     assert_eq!(code, Some(0), "{said}{progress}");
-    (said, fs::read_to_string(runs.path()).unwrap().lines().count())
+    let chain: Value = serde_json::from_str(&said).unwrap();
+    let links = chain["chain"].as_array().unwrap().iter().map(|link| link["tested"].clone()).collect();
+    (links, chain["n_tests"].as_u64().unwrap() - chain["n_trials"].as_u64().unwrap())
 }
 
-/// Whether the links are tested in one virtual machine: both recordings, one run to compare with, the trials, one of them
-/// again, and a last run.
+/// Whether the links are tested in one virtual machine: the whole test runs to compare with it, for one of the links, and last.
+/// With the right value, the test passes.
 fn check_tested(besides: &str, failing: &str, is_warm: bool) {
-    let (said, n_runs) = tested(besides, failing);
-    assert!(said.matches("the test passes").count() >= 4, "{besides}{failing}\n{said}");
-    assert_eq!(n_runs <= 6, is_warm, "{n_runs} runs: {besides}{failing}\n{said}");
+    let (links, n_runs) = tested(besides, failing, &["java", "-cp", "out", "Main"]);
+    assert!(links.iter().filter(|tested| **tested == "passes").count() >= 4, "{besides}{failing}\n{links:?}");
+    assert_eq!(n_runs <= 3, is_warm, "{n_runs} runs: {besides}{failing}");
 }
 
 const THROWN: &str = "throw new IllegalStateException(\"third \" + third);";
@@ -452,10 +452,32 @@ fn explain_runs_the_test_for_each_link_if_a_java_program_leaves_something_over()
     if version().is_none() {
         return;
     }
-    let thread =
-        "Thread one = new Thread(() -> { while (true) { Thread.yield(); } }); one.setDaemon(true); one.start();";
-    check_tested(thread, THROWN, false);
-    let value = "java.util.logging.Logger all = java.util.logging.Logger.getLogger(\"\");
-        System.out.println(all.getHandlers().length); all.addHandler(new java.util.logging.StreamHandler());";
-    check_tested(value, THROWN, false);
+    for besides in [
+        // A thread.
+        "Thread one = new Thread(() -> { while (true) { Thread.yield(); } }); one.setDaemon(true); one.start();",
+        // A value in a class of the system.
+        "java.util.logging.Logger all = java.util.logging.Logger.getLogger(\"\");
+        System.out.println(all.getHandlers().length); all.addHandler(new java.util.logging.StreamHandler());",
+        // A file, which the next run finds.
+        "if (third == 5 && !new java.io.File(\"lock\").createNewFile()) { throw new Exception(\"lock\"); }
+        new java.io.File(\"lock\").deleteOnExit();",
+        // What is done at the end.
+        "Runtime.getRuntime().addShutdownHook(new Thread(() -> System.out.println(\"end\")));",
+    ] {
+        check_tested(besides, THROWN, false);
+    }
+}
+
+#[test]
+fn explain_runs_a_test_that_does_more_than_its_java_program_for_each_link_with_which_the_program_passes() {
+    if version().is_none() {
+        return;
+    }
+    // The script finds what the program says if only the last value is right.
+    let besides = "if (third != second + 1) { System.out.println(\"inconsistent\"); }";
+    let script = "java -cp out Main > log; code=$?; cat log; ! grep -q inconsistent log && exit $code";
+    let (links, n_runs) = tested(besides, THROWN, &["sh", "-c", script]);
+    let n_passing = links.iter().filter(|tested| **tested == "passes").count();
+    assert!(n_passing >= 3 && n_runs > 3, "{n_runs} runs: {links:?}");
+    assert!(links.iter().any(|tested| tested["fails-otherwise"] == "inconsistent"), "{links:?}");
 }

@@ -23,6 +23,8 @@ use git_idd::world::journal;
 use git_idd::world::journal::Replay;
 
 use crate::fixture::Fixture;
+use crate::plain;
+use crate::plain::git;
 
 /// Two lines of one commit break the test only together, among noise; the fix has to be carried.
 const HISTORY: &str = "
@@ -572,4 +574,26 @@ fn a_full_disk_is_an_error_and_the_hunt_goes_on_when_there_is_space() {
     });
     assert!(unmount().success());
     worked.unwrap();
+}
+
+#[test]
+fn what_a_test_prints_otherwise_in_each_run_is_known_in_a_resumed_hunt_too() {
+    let place = tempfile::tempdir().unwrap();
+    let place = place.path();
+    git(place, &["init", "--quiet", "."]);
+    let test =
+        "echo \"job $(date +%N) begins\"\ngrep -q 'limit = 1;' source || { echo 'the limit is wrong'; exit 1; }\n";
+    fs::write(place.join("t.sh"), test).unwrap();
+    for n in 1..7 {
+        let (limit, other) = if n < 4 { (1, 5) } else { (2, 7) };
+        fs::write(place.join("source"), format!("int other = {other};\nint limit = {limit};\nint n = {n};\n")).unwrap();
+        git(place, &["add", "."]);
+        git(place, &["commit", "--quiet", "-m", &format!("change {n}")]);
+    }
+    let (said, progress, code) = plain::idd(place, &["--until", "commit", "sh", "./t.sh"]);
+    assert_eq!(code, Some(0), "{said}{progress}");
+    let (said, progress, code) = plain::idd(place, &["resume", "--until", "fix"]);
+    assert_eq!(code, Some(0), "{said}{progress}");
+    assert!(said.contains("(2 of 6 lines)"), "{said}{progress}");
+    assert!(said.contains("- int limit = 1;") && !said.contains("int other"), "{said}{progress}");
 }

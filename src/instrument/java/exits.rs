@@ -1,7 +1,9 @@
-//! Inserts a call into the methods that end a virtual machine, so that a program can be run again when it has ended.
+//! Inserts calls into methods of the system, so that a program can be run again in one virtual machine: into those that end
+//! it, and into those by which a run leaves something over for the next one.
 
 use crate::instrument::Unsupported;
 use crate::instrument::java::class_file::Class;
+use crate::instrument::java::class_file::Method;
 use crate::instrument::java::code::Code;
 use crate::instrument::java::descriptor::Kind;
 use crate::instrument::java::insert;
@@ -13,51 +15,89 @@ use crate::instrument::java::layout::At;
 use crate::instrument::java::layout::CALL;
 use crate::instrument::java::layout::Insert;
 
-/// The class with the methods.
-const RUNTIME: &str = "java/lang/Runtime";
+/// The class whose methods are called.
+const TRIALS: &str = "git_idd/recording/Trials";
 
-/// The methods: each takes the exit code.
-const METHODS: [&str; 2] = ["exit", "halt"];
+/// A method that takes an exit code in its first parameter; it is handed to `leave`.
+const EXITS: [(&str, &str); 2] = [("java/lang/Runtime", "exit"), ("java/lang/Runtime", "halt")];
 
-/// Their type.
-const DESCRIPTOR: &str = "(I)V";
+/// Classes, methods and types of which a part is enough; `bar` is called there, which ends all trials.
+const LEFTOVERS: [(&str, &str, &str); 22] = [
+    ("java/lang/Runtime", "addShutdownHook", ""),
+    ("java/lang/System", "setSecurityManager", ""),
+    ("java/lang/ProcessBuilder", "start", "()"),
+    ("java/net/ServerSocket", "bind", "I)"),
+    ("java/net/URL", "setURLStreamHandlerFactory", ""),
+    ("java/io/File", "createNewFile", ""),
+    ("java/io/File", "delete", ""),
+    ("java/io/File", "deleteOnExit", ""),
+    ("java/io/File", "mkdir", ""),
+    ("java/io/File", "renameTo", ""),
+    ("java/io/File", "setLastModified", ""),
+    ("java/io/FileOutputStream", "<init>", "(Ljava/io/File;Z)"),
+    ("java/nio/file/Files", "newOutputStream", ""),
+    ("java/nio/file/Files", "createFile", ""),
+    ("java/nio/file/Files", "createDirectory", ""),
+    ("java/nio/file/Files", "createSymbolicLink", ""),
+    ("java/nio/file/Files", "createLink", ""),
+    ("java/nio/file/Files", "delete", ""),
+    ("java/nio/file/Files", "deleteIfExists", ""),
+    ("java/nio/file/Files", "move", ""),
+    ("java/nio/file/Files", "copy", ""),
+    ("java/nio/file/Files", "setAttribute", ""),
+];
 
-/// The local with the code.
+/// What is called, and with how many bytes of code.
+type Called = ((&'static str, &'static str), usize);
+
+const LEAVE: Called = (("leave", "(I)V"), 2 + CALL);
+const BAR: Called = (("bar", "()V"), CALL);
+
+/// The local with the exit code.
 const CODE: u16 = 1;
 
-/// What is called first, with the exit code.
-const CALLED: (&str, (&str, &str)) = ("git_idd/recording/Trials", ("leave", DESCRIPTOR));
-
 const INVOKESTATIC: u8 = 184;
+
+fn called(class: &str, method: &Method) -> Option<Called> {
+    let is_exit = |(of, name): &(&str, &str)| *of == class && *method.name == **name && *method.descriptor == *"(I)V";
+    let is_leftover = |(of, name, part): &(&str, &str, &str)| {
+        *of == class && *method.name == **name && method.descriptor.contains(part)
+    };
+    if EXITS.iter().any(is_exit) { Some(LEAVE) } else { LEFTOVERS.iter().any(is_leftover).then_some(BAR) }
+}
 
 /// Inserts the calls; `None` if it is another class.
 ///
 /// Errors: the class is not as the specification has it, or has no such methods.
 pub fn guard(bytes: &[u8]) -> Result<Option<Vec<u8>>, Unsupported> {
     let class = Class::read(bytes)?;
-    if *class.name != *RUNTIME {
-        return Ok(None);
-    }
+    let names = EXITS.iter().map(|(name, _)| *name).chain(LEFTOVERS.iter().map(|(name, ..)| *name));
+    let Some(name) = names.into_iter().find(|name| **name == *class.name) else { return Ok(None) };
     let mut constants = Constants::new(class.pool.len());
     let mut codes = Vec::with_capacity(class.methods.len());
     for method in &class.methods {
-        let is_one = METHODS.iter().any(|name| *method.name == **name) && *method.descriptor == *DESCRIPTOR;
-        let Some(code) = Code::of(&class, method)?.filter(|_| is_one) else {
+        let Some(((callee, descriptor), length)) = called(name, method) else {
+            codes.push(None);
+            continue;
+        };
+        let Some(code) = Code::of(&class, method)? else {
             codes.push(None);
             continue;
         };
         let mut put = |_: usize, out: &mut Vec<u8>, constants: &mut Constants| {
-            put_local(out, load(Kind::Int), CODE);
+            if callee == LEAVE.0.0 {
+                put_local(out, load(Kind::Int), CODE);
+            }
             out.push(INVOKESTATIC);
-            out.extend(constants.method(CALLED.0, CALLED.1)?.to_be_bytes());
+            out.extend(constants.method(TRIALS, (callee, descriptor))?.to_be_bytes());
             Ok(())
         };
-        let all = [Insert { instruction: 0, at: At::Entry, length: 2 + CALL }];
+        let all = [Insert { instruction: 0, at: At::Entry, length }];
         let inserts = Inserts { all: &all, put: &mut put, guarded: None };
         codes.push(Some(insert::code_attribute(class.version, &code, inserts, &mut constants)?));
     }
-    if codes.iter().flatten().count() != METHODS.len() {
-        return Err(Unsupported::new("another way to end a program"));
+    if codes.iter().all(Option::is_none) {
+        return Err(Unsupported::new("other methods than those that are known"));
     }
     Ok(Some(insert::with_code(&class, &codes, &constants)))
 }

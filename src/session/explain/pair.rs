@@ -103,7 +103,8 @@ fn of_hunt(order: &ExplainOrder, kept: Kept, location: &Location) -> Result<(Pai
         let (message, hint) = match order.at {
             Side::Culprit => (
                 "the hunt has found no necessary change to explain",
-                "name the versions: `git idd explain --bad <rev> --good <rev> -- <test-cmd>`",
+                "`git idd resume` goes on with a hunt that was stopped; or name the versions: \
+                 `git idd explain --bad <rev> --good <rev> --build <line> -- <test-cmd>`",
             ),
             Side::Head => ("the hunt has found no fix for HEAD", "without `--at head` the culprit is explained"),
         };

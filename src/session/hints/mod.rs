@@ -86,9 +86,11 @@ fn swapped(scene: &Scene<'_>) -> Option<String> {
     };
     let revision =
         |name: &str| if name.bytes().all(is_plain) { name.to_owned() } else { text(&shell::quoted(name.as_bytes())) };
+    let build = order.test.build.as_ref();
+    let build = build.map(|line| format!("--build {} ", text(&shell::quoted(line.as_bytes())))).unwrap_or_default();
     Some(format!(
-        "The bad revision `{bad}` is an ancestor of the good revision `{good}`; perhaps they are swapped. The test \
-         passes at the good revision and fails at the bad one: `git idd --good {} --bad {} -- {}`.",
+        "The bad revision `{bad}` is an ancestor of the good revision `{good}`; perhaps they are swapped: `--good` \
+         names one at which the test passes. Run `git idd --good {} --bad {} {build}-- {}`.",
         revision(bad),
         revision(good),
         text(&test)

@@ -67,7 +67,8 @@ pub struct Exact {
 }
 
 impl Exact {
-    /// Learns from at least one run of each end.
+    /// Learns from at least one run of each end. Only if there are two of each, all that is printed is compared: what changes
+    /// from run to run is not known otherwise.
     ///
     /// - `is_failure_line`: whether a line is the failure line of the signature; `None` if the signature has none.
     pub fn new(older: &[Observation], newer: &[Observation], is_failure_line: Option<&dyn Fn(&str) -> bool>) -> Self {
@@ -82,7 +83,7 @@ impl Exact {
             let first = lines.first()?;
             lines.iter().all(|line| line == first).then(|| first.clone())
         });
-        let is_repeatable = is_repeatable(&older_lines) && is_repeatable(&newer_lines);
+        let is_repeatable = [&older_lines, &newer_lines].iter().all(|runs| runs.len() > 1 && is_repeatable(runs));
         let is_whole = is_repeatable && older.iter().chain(newer).all(|run| !is_cut(run)) && known.len() <= MAX_LINES;
         let exactness = match (is_whole, &line, is_failure_line) {
             (true, _, _) => Exactness::Output,
@@ -153,6 +154,7 @@ static REPLACEMENTS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         (r"\b\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?", "<time>"),
         (r"\b\d{1,2}:\d{2}:\d{2}(?:[.,]\d+)?\b", "<time>"),
         (r"\b\d+(?:[.,]\d+)?(?: ?(?:ns|us|µs|ms|msec|sec|seconds?|milliseconds?)|s)\b", "<duration>"),
+        (r"(?i)\b(time|elapsed|duration)(:? ?|=)\d+[.,]\d+\b", "$1$2<duration>"),
         (r"/tmp/[^\s:;,'`()]+", "<path>"),
         (r"\[ *\d+%\]", "[N%]"),
         (r" ?\(core dumped\)", ""),
@@ -213,16 +215,23 @@ mod tests {
     #[test]
     fn places_in_sources_times_and_what_differs_between_runs_do_not_count() {
         let older = ["job 3 done\nok\n", "job 4 done\nok\n"];
-        let newer = ["FAIL x.c:12: bad\ntook 12 ms\n", "FAIL x.c:12: bad\ntook 12 ms\n"];
-        check(&older, &newer, "job 9 done\nFAIL x.c:17: bad\ntook 99 ms\n", Outcome::Fail, Outcome::Fail);
+        let newer = ["FAIL x.c:12: bad\ntook 12 ms\nTime: 0.12\n", "FAIL x.c:12: bad\ntook 12 ms\nTime: 0.12\n"];
+        check(&older, &newer, "job 9 done\nFAIL x.c:17: bad\ntook 99 ms\nTime: 1.5\n", Outcome::Fail, Outcome::Fail);
         check(&older, &newer, "work 9 done\nFAIL x.c:17: bad\n", Outcome::Fail, OTHER);
     }
 
     #[test]
     fn where_the_line_differs_between_runs_its_kind_is_compared() {
         let newer = ["FAIL: got 17\n", "FAIL: got 18\n"];
-        check(&["ok\n"], &newer, "FAIL: got 19\n", Outcome::Fail, Outcome::Fail);
-        check(&["ok\n"], &newer, "FAIL: nothing\n", Outcome::Fail, OTHER);
+        check(&["ok\n", "ok\n"], &newer, "FAIL: got 19\n", Outcome::Fail, Outcome::Fail);
+        check(&["ok\n", "ok\n"], &newer, "FAIL: nothing\n", Outcome::Fail, OTHER);
+    }
+
+    #[test]
+    fn with_one_run_of_an_end_only_the_failure_line_is_compared() {
+        let (older, newer) = (["ok in 7 steps\n"], ["FAIL: got 17\n", "FAIL: got 17\n"]);
+        check(&older, &newer, "ok in 9 steps\n", Outcome::Pass, Outcome::Pass);
+        check(&older, &newer, "FAIL: got 18\n", Outcome::Fail, OTHER);
     }
 
     #[test]

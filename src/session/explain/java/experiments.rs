@@ -6,6 +6,7 @@
 //! in one virtual machine, see [`trials`](super::trials); one of them is made again as the test is, and has to end alike.
 
 use std::collections::HashMap;
+use std::os::unix::ffi::OsStrExt as _;
 use std::time::Duration;
 use std::time::Instant;
 
@@ -25,6 +26,7 @@ use crate::session::explain::model::interrupted;
 use crate::session::explain::sides::job;
 use crate::session::failure::Failure;
 use crate::session::interrupt::Interrupt;
+use crate::session::order::TestCommand;
 use crate::session::record::instruments::Instruments;
 use crate::session::record::missed;
 use crate::session::record::observe;
@@ -71,6 +73,8 @@ pub(super) struct Laboratory<'l> {
     pub(super) job: Job,
     /// The virtual machine in which values are replaced.
     pub(super) process: Process,
+    /// Whether the test is that virtual machine and nothing else.
+    pub(super) is_direct: bool,
     /// How the test ended when it was recorded, and what it printed.
     recorded: (outcome::Ending, String),
     /// How many runs there may be, and how long they may take.
@@ -139,6 +143,13 @@ pub(super) fn said(seen: &Observation) -> (outcome::Ending, &str) {
     (seen.ending, &seen.output)
 }
 
+/// Whether a command is the process itself, and not one that starts it among other things.
+fn is_direct(command: Option<&TestCommand>, process: &Process) -> bool {
+    let Some(TestCommand::Argv(words)) = command else { return false };
+    let own: Vec<u8> = words.iter().flat_map(|word| [word.as_bytes(), b"\0"].concat()).collect();
+    own == process.words
+}
+
 /// Whether a line is of a stack trace.
 fn is_frame(line: &str) -> bool {
     line.starts_with("at ") || line.starts_with("... ")
@@ -157,6 +168,7 @@ impl<'l> Laboratory<'l> {
             interrupt: explainer.interrupt.clone(),
             job: Job { is_clean: false, ..job(tree, explainer.limit()) },
             process: bad.processes[number].process.clone(),
+            is_direct: is_direct(explainer.order.command.as_ref(), &bad.processes[number].process),
             recorded: (bad.ending, bad.output.clone()),
             limits: (explainer.order.max_tests, explainer.order.budget),
         }
@@ -191,7 +203,12 @@ impl<'l> Laboratory<'l> {
             order.iter().copied().zip(tried).filter_map(|(nth, tested)| Some((nth, tested?))).collect();
         // One of the trials is made again as a run of the test.
         let passing = order.iter().position(|nth| tried.get(nth) == Some(&Tested::Passes));
-        let checked = passing.or_else(|| order.iter().position(|nth| tried.contains_key(nth)));
+        if !self.is_direct {
+            // What the test does besides may fail then.
+            tried.retain(|_, tested| *tested != Tested::Passes);
+        }
+        let checked =
+            passing.filter(|_| self.is_direct).or_else(|| order.iter().position(|nth| tried.contains_key(nth)));
         let checked = checked.map(|at| order.remove(at));
         for nth in checked.iter().chain(&order).copied() {
             if checked != Some(nth)

@@ -19,7 +19,10 @@ use crate::instrument::java::replace::Replacement;
 use crate::outcome;
 use crate::plural::count;
 use crate::report::Status;
+use crate::report::Untrusted;
 use crate::report::chain::Chain;
+use crate::report::chain::Kind;
+use crate::report::chain::Link;
 use crate::report::chain::Switched;
 use crate::session::explain::change;
 use crate::session::explain::java::Begun;
@@ -158,13 +161,15 @@ impl Explainer<'_> {
         };
         let Found { step, begun: Begun { mut chain, remedies, .. }, .. } = found.swap_remove(best);
         let distance = chain.failure.step.saturating_sub(step.0);
+        // A decision that only keeps a line from being executed is told by what that line would have written.
+        let way = |link: &Link, value: &Untrusted| (link.kind == Kind::Decision).then(|| value.clone());
         chain.switched = chain.links.first().map(|link| Switched {
             file: link.file.clone(),
             line: link.line,
             which: link.which,
             step: step.0,
-            outcome: Some(link.value.clone()),
-            reference: Some(link.reference.clone()),
+            outcome: way(link, &link.value),
+            reference: way(link, &link.reference),
             n_forks: n_runs,
             n_runs,
             n_passing,

@@ -88,7 +88,7 @@ public final class Agent implements ClassFileTransformer, IntConsumer {
             start();
             isOnce = false;
             instrumentation.addTransformer(this, true);
-            instrumentation.retransformClasses(Runtime.class);
+            instrumentation.retransformClasses(Trials.GUARDED);
             trials.run(new File(directory, "trials"));
         }
     }
@@ -145,7 +145,7 @@ public final class Agent implements ClassFileTransformer, IntConsumer {
             Class<?> redefined,
             final ProtectionDomain domain,
             final byte[] bytes) {
-        if (redefined == Runtime.class) {
+        if (redefined != null && loader == null && !isOnce) {
             return rewritten(bytes);
         }
         if (loader == null || name == null || domain == null || redefined != null || isOver) {

@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Properties;
 import java.util.TimeZone;
+import java.util.jar.Attributes;
 import java.util.jar.JarFile;
 
 /**
@@ -32,6 +33,18 @@ import java.util.jar.JarFile;
  * that is ordered: those that are loaded once do not find the ones of the checkout by themselves.
  */
 public final class Trials {
+    /** Classes of the system that get a call of leave or bar; the other side knows where. */
+    static final Class<?>[] GUARDED = {
+        Runtime.class,
+        System.class,
+        ProcessBuilder.class,
+        java.net.ServerSocket.class,
+        URL.class,
+        File.class,
+        FileOutputStream.class,
+        java.nio.file.Files.class,
+    };
+
     private static final Charset LATIN_1 = Charset.forName("ISO-8859-1");
 
     /** The trial that runs. */
@@ -124,7 +137,7 @@ public final class Trials {
         if (words[0].equals("-jar")) {
             JarFile archive = new JarFile(words[1]);
             try {
-                main = archive.getManifest() == null ? null : archive.getManifest().getMainAttributes().getValue("Main-Class");
+                main = archive.getManifest() == null ? null : main(archive.getManifest().getMainAttributes());
             } finally {
                 archive.close();
             }
@@ -134,6 +147,16 @@ public final class Trials {
         }
         main = main.trim().replace('/', '.');
         return true;
+    }
+
+    /** The main class; null if the launcher does more than to call it. */
+    private static String main(Attributes attributes) {
+        for (String more : new String[] {"Add-Opens", "Add-Exports", "Launcher-Agent-Class", "Enable-Native-Access"}) {
+            if (attributes.getValue(more) != null) {
+                return null;
+            }
+        }
+        return attributes.getValue("Main-Class");
     }
 
     /** Makes the trials, tells each one in a file, and ends the virtual machine. */
@@ -164,7 +187,7 @@ public final class Trials {
                 settings.restore();
                 current = null;
                 Replacer.end();
-                if (trial.isLate) {
+                if (trial.isLate || obstacle != null) {
                     break;
                 }
                 out.write((i + "\t" + trial.code + "\t" + Replacer.told() + "\t" + trial.output.hex() + "\n").getBytes(LATIN_1));
@@ -201,16 +224,21 @@ public final class Trials {
         }
     }
 
+    /** The program does what the next trial would notice: there is none, and this one does not count. */
+    public static void bar() {
+        Trial trial = current;
+        if (trial != null && trial.isOfIt(Thread.currentThread())) {
+            current = null;
+            Runtime.getRuntime().halt(1);
+        }
+    }
+
     /** A thread ends the virtual machine: called at the beginning of the methods of Runtime that do. */
     public static void leave(int code) {
         Trial trial = current;
-        if (trial == null) {
-            return;
-        }
-        for (ThreadGroup one = Thread.currentThread().getThreadGroup(); one != null; one = one.getParent()) {
-            if (one == trial.group) {
-                trial.leave(code);
-            }
+        if (trial != null && trial.isOfIt(Thread.currentThread())) {
+            // The system keeps 8 bits.
+            trial.leave(code & 255);
         }
     }
 
@@ -221,6 +249,8 @@ public final class Trials {
         private final PrintStream err = System.err;
         private final InputStream in = System.in;
         private final Locale locale = Locale.getDefault();
+        private final Locale shown = Locale.getDefault(Locale.Category.DISPLAY);
+        private final Locale format = Locale.getDefault(Locale.Category.FORMAT);
         private final TimeZone zone = TimeZone.getDefault();
         private final Thread.UncaughtExceptionHandler handler = Thread.getDefaultUncaughtExceptionHandler();
 
@@ -230,6 +260,8 @@ public final class Trials {
             System.setErr(err);
             System.setIn(in);
             Locale.setDefault(locale);
+            Locale.setDefault(Locale.Category.DISPLAY, shown);
+            Locale.setDefault(Locale.Category.FORMAT, format);
             TimeZone.setDefault(zone);
             Thread.setDefaultUncaughtExceptionHandler(handler);
         }
@@ -250,6 +282,14 @@ public final class Trials {
             output = new Output(kept);
         }
 
+        boolean isOfIt(Thread thread) {
+            ThreadGroup one = thread.getThreadGroup();
+            while (one != null && one != group) {
+                one = one.getParent();
+            }
+            return one != null;
+        }
+
         void run(final Trials all) throws IOException {
             final URLClassLoader loader = new URLClassLoader(all.path, all.shared);
             Thread thread = new Thread(group, null, "main") {
@@ -264,6 +304,7 @@ public final class Trials {
             PrintStream stream = new PrintStream(output, true);
             System.setOut(stream);
             System.setErr(stream);
+            System.setIn(NO_INPUT);
             thread.start();
             try {
                 await(System.nanoTime() + all.limit * 1000000);
@@ -282,7 +323,6 @@ public final class Trials {
                 if (one == leaving || isLate) {
                     continue;
                 }
-                one.interrupt();
                 try {
                     one.join(PATIENCE);
                 } catch (InterruptedException error) {
@@ -345,6 +385,15 @@ public final class Trials {
             }
         }
     }
+
+    /** The input can be read once. */
+    private static final InputStream NO_INPUT = new InputStream() {
+        @Override
+        public int read() {
+            bar();
+            return -1;
+        }
+    };
 
     /** How long a thread may take to end when the program has ended, in milliseconds. */
     private static final long PATIENCE = 200;
