@@ -11,6 +11,7 @@ use crate::report::commit;
 use crate::report::escape::Json;
 use crate::report::escape::Terminal;
 use crate::report::style::Role;
+use crate::report::text::rows::cut;
 use crate::session::failure::Failure;
 use crate::session::kept;
 use crate::session::kept::Kept;
@@ -68,7 +69,10 @@ pub fn run(location: &Location, console: Console) -> Result<Answer, Failure> {
     if rows.is_empty() {
         return Ok(Answer::Text(b"No hunt is kept in this repository; `git idd <test-cmd>` starts one.\n".to_vec(), 0));
     }
-    Ok(Answer::Page(text(&rows, console).into_bytes()))
+    // A row that is broken is no row of a table.
+    let columns = console.look().columns;
+    let shown: String = text(&rows, console).lines().map(|row| cut(row, columns) + "\n").collect();
+    Ok(Answer::Page(shown.into_bytes()))
 }
 
 fn row(id: String, kept: Result<Kept, Failure>, location: &Location) -> Result<Row, Failure> {

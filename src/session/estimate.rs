@@ -65,6 +65,18 @@ pub struct Rest {
     pub n_jobs: usize,
     /// The time that reductions may still take; [`Duration::MAX`] without a limit.
     pub reduction: Duration,
+    /// The runs so far for repairs, and for the search.
+    pub runs: (u64, u64),
+}
+
+impl Rest {
+    /// The time of repairs in a search of this time, if it needs as many for each test as so far.
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    fn repairs(self, search: Duration) -> Duration {
+        let (n_repairs, n_tests) = self.runs;
+        let times = n_repairs as f64 / n_tests.max(1) as f64;
+        Duration::try_from_secs_f64(search.as_secs_f64() * times).unwrap_or(Duration::MAX)
+    }
 }
 
 impl Ahead {
@@ -110,16 +122,18 @@ impl Ahead {
         Duration::try_from_secs_f64(typical.as_secs_f64() * (n_tests / n_at_once).ceil()).unwrap_or(Duration::MAX)
     }
 
-    /// The shortest and the longest time to the end of the reduction; `None` if too little is known. Repairs are not
-    /// included.
+    /// The shortest and the longest time to the end of the reduction; `None` if too little is known.
     ///
-    /// - In a search, the shortest one is that of the search: the culprit may be a line.
+    /// - In a search, the shortest one is that of the search: the culprit may be a line. The longest one has repairs in it, as
+    ///   many for each test as the search needed so far.
     /// - In a reduction, it is 0: the last unit may be the next.
     pub fn range(self, rest: Rest, pace: &Pace) -> Option<(Duration, Duration)> {
         let time = self.time(rest.n_jobs, pace.typical()?);
         Some(match self {
             Self::Reducing { .. } => (Duration::ZERO, rest.reduction),
-            Self::Bisecting { .. } | Self::Galloping { .. } => (time, time.saturating_add(rest.reduction)),
+            Self::Bisecting { .. } | Self::Galloping { .. } => {
+                (time, time.saturating_add(rest.repairs(time)).saturating_add(rest.reduction))
+            }
         })
     }
 
@@ -207,6 +221,18 @@ mod tests {
         let reducing = Ahead::Reducing { n_units: 30 };
         assert_eq!(reducing.words(1, &pace(&[2, 2, 2])), "one pass over them at most 1 min 0 s");
         assert_eq!(reducing.words(4, &pace(&[2, 2, 2])), "one pass over them at most 1 min 0 s");
+    }
+
+    #[test]
+    fn a_range_has_repairs_in_it_as_many_as_there_were_so_far() {
+        let seconds = Duration::from_secs;
+        let range = |runs| {
+            let rest = Rest { n_jobs: 1, reduction: seconds(60), runs };
+            Ahead::Bisecting { n_candidates: 16 }.range(rest, &pace(&[10, 10, 10])).unwrap()
+        };
+        assert_eq!(range((0, 5)), (seconds(40), seconds(100)));
+        assert_eq!(range((10, 5)), (seconds(40), seconds(180)));
+        assert_eq!(range((u64::MAX, 0)).1, Duration::MAX);
     }
 
     #[test]

@@ -304,7 +304,8 @@ impl<'p> Runner<'p> {
             _ if bound == Duration::MAX => bound,
             _ => bound.saturating_sub(self.spent.reduction),
         };
-        Rest { n_jobs: self.n_jobs, reduction }
+        let runs = |phase| self.tally.runs.get(&phase).copied().unwrap_or_default();
+        Rest { n_jobs: self.n_jobs, reduction, runs: (runs(Phase::Repair), runs(Phase::Search)) }
     }
 
     /// Whether incremental observations were found wrong before the hunt was resumed.

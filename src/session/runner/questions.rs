@@ -417,10 +417,11 @@ mod tests {
 
     #[test]
     fn a_failure_is_compared_with_those_of_both_ends_of_the_change() {
-        let older = [(0, 0, observation(0, "begin\n"))];
-        let newer = |output: &str| (2, 0, observation(1, output));
+        let older = [0, 1].map(|nth| (0, nth, observation(0, "begin\n")));
+        let newer = |nth, output: &str| (2, nth, observation(1, output));
         let ask = |output: &str, seen: &str| {
-            let known = [older[0].clone(), newer(output), (1, 0, observation(1, seen))];
+            let of_ends = older.iter().cloned().chain([newer(0, output), newer(1, output)]);
+            let known: Vec<_> = of_ends.chain([(1, 0, observation(1, seen))]).collect();
             let mut answer = String::new();
             let said = with_runner(order(), &known, |runner, world| {
                 let line = Some("FAIL: N".to_owned());
