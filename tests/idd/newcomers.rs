@@ -405,7 +405,7 @@ fn swapped_revisions_are_answered_with_the_command_that_is_meant() {
         &words,
         BAD_PASSES,
         &[
-            "The bad revision `old` is an ancestor of the good revision `HEAD`; perhaps they are swapped.",
+            "The bad revision `old` is an ancestor of the good revision `HEAD`; perhaps they are swapped: `--good` names",
             "`git idd --good old --bad HEAD -- ./test.sh`.",
         ],
     );

@@ -130,7 +130,7 @@ impl Runner<'_> {
 
 /// What backs a claim is run for it: runs from this number on are of no use to the search, and no earlier hunt answers
 /// them.
-const FIRST_OF_PROOF: u32 = 1 << 16;
+pub(super) const FIRST_OF_PROOF: u32 = 1 << 16;
 
 /// The number of the first run that answers a probe.
 pub(super) fn first_run(probe: &Probe) -> u32 {

@@ -13,6 +13,7 @@ use crate::revision::CommitId;
 use crate::revision::TreeId;
 use crate::session::runner::Runner;
 use crate::session::runner::RunnerError;
+use crate::session::runner::known::FIRST_OF_PROOF;
 use crate::session::runner::ticket::Ticket;
 use crate::session::suite;
 use crate::session::suite::Failures;
@@ -85,8 +86,14 @@ impl Runner<'_> {
                 runs.extend(known.filter(|known| !runs.contains(known)));
             }
         }
-        // The clean run of a claim and that of the search are two runs, but not in a hunt that was resumed. A missing run
-        // has a number of its own.
+        // The clean run of a claim and that of the search are two runs; a hunt that was resumed has them in its journal. A
+        // missing run has a number of its own.
+        if let Some(replay) = &self.replay {
+            for nth in (0..=N_OF_END).chain(FIRST_OF_PROOF..FIRST_OF_PROOF + N_OF_END) {
+                let run = replay.observation(&key.to_string(), nth)?;
+                runs.extend(run.filter(|run| !runs.contains(run)));
+            }
+        }
         for nth in 1..=N_OF_END {
             if runs.len() < N_OF_END as usize {
                 let made = self.reproduce(probe, &[nth])?.into_iter().flatten();
@@ -417,8 +424,13 @@ mod tests {
 
     #[test]
     fn a_failure_is_compared_with_those_of_both_ends_of_the_change() {
-        let older = [0, 1].map(|nth| (0, nth, observation(0, "begin\n")));
-        let newer = |nth, output: &str| (2, nth, observation(1, output));
+        // Two runs never take the same time.
+        let run = |nth: u32, code, output: &str| Observation {
+            duration: Duration::from_millis(nth.into()),
+            ..observation(code, output)
+        };
+        let older = [0, 1].map(|nth| (0, nth, run(nth, 0, "begin\n")));
+        let newer = |nth, output: &str| (2, nth, run(nth, 1, output));
         let ask = |output: &str, seen: &str| {
             let of_ends = older.iter().cloned().chain([newer(0, output), newer(1, output)]);
             let known: Vec<_> = of_ends.chain([(1, 0, observation(1, seen))]).collect();
