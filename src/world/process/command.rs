@@ -249,9 +249,7 @@ pub fn relay(
     directory: &Path,
     environment: &[(OsString, OsString)],
 ) -> io::Result<i32> {
-    let variables = environment.iter().map(|(name, value)| (name, value));
-    let status = std::process::Command::new(program).args(words).current_dir(directory).envs(variables).status()?;
-    Ok(status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default()))
+    relay_with(program, words, directory, environment, Stdio::inherit())
 }
 
 /// The same without its messages: standard error goes nowhere.
@@ -261,9 +259,19 @@ pub fn relay_silently(
     directory: &Path,
     environment: &[(OsString, OsString)],
 ) -> io::Result<i32> {
+    relay_with(program, words, directory, environment, Stdio::null())
+}
+
+fn relay_with(
+    program: &OsStr,
+    words: &[&OsStr],
+    directory: &Path,
+    environment: &[(OsString, OsString)],
+    messages: Stdio,
+) -> io::Result<i32> {
     let variables = environment.iter().map(|(name, value)| (name, value));
     let mut command = std::process::Command::new(program);
-    let status = command.args(words).current_dir(directory).envs(variables).stderr(Stdio::null()).status()?;
+    let status = command.args(words).current_dir(directory).envs(variables).stderr(messages).status()?;
     Ok(status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default()))
 }
 

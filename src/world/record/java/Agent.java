@@ -1,9 +1,7 @@
 package git_idd.recording;
 
-import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
 import java.io.File;
-import java.io.FileInputStream;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -125,17 +123,7 @@ public final class Agent implements ClassFileTransformer, IntConsumer {
     }
 
     private static String text(File file) throws IOException {
-        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        InputStream in = new FileInputStream(file);
-        try {
-            byte[] buffer = new byte[4096];
-            for (int n = in.read(buffer); n > 0; n = in.read(buffer)) {
-                bytes.write(buffer, 0, n);
-            }
-        } finally {
-            in.close();
-        }
-        return bytes.toString(System.getProperty("sun.jnu.encoding", "UTF-8"));
+        return new String(Trials.bytes(file), System.getProperty("sun.jnu.encoding", "UTF-8"));
     }
 
     @Override

@@ -49,8 +49,8 @@ public final class Trials {
 
     /** The trial that runs. */
     private static volatile Trial current;
-    /** Why no other trial can be made; null if one can. */
-    private static volatile String obstacle;
+    /** Whether the program did what the next trial would notice. */
+    private static volatile boolean isSpoilt;
 
     /** For each trial what it replaces, as Replacer reads it. */
     private final ArrayList<String[]> all = new ArrayList<String[]>();
@@ -175,7 +175,7 @@ public final class Trials {
                 }
             }
             Settings settings = new Settings();
-            for (int i = 0; i < all.size() && obstacle == null; i++) {
+            for (int i = 0; i < all.size() && !isSpoilt; i++) {
                 boolean isWithout = all.get(i).length == 0;
                 if (wanted <= 0 && !isWithout) {
                     continue;
@@ -187,7 +187,7 @@ public final class Trials {
                 settings.restore();
                 current = null;
                 Replacer.end();
-                if (trial.isLate || obstacle != null) {
+                if (trial.isLate || isSpoilt) {
                     break;
                 }
                 out.write((i + "\t" + trial.code + "\t" + Replacer.told() + "\t" + trial.output.hex() + "\n").getBytes(LATIN_1));
@@ -197,9 +197,8 @@ public final class Trials {
                 if (wanted <= 0 && isWithout) {
                     break;
                 }
-                if (obstacle == null && isFull()) {
-                    obstacle = "there is little memory left";
-                }
+                // The next one would be slow, or fail.
+                isSpoilt |= isFull();
             }
         } finally {
             out.close();
@@ -220,7 +219,7 @@ public final class Trials {
     /** A class of the checkout is loaded; by the loader of the system it stays for the next trial. */
     static void meet(ClassLoader loader) {
         if (current != null && loader == ClassLoader.getSystemClassLoader()) {
-            obstacle = "the program loads classes beside its own loader";
+            isSpoilt = true;
         }
     }
 
@@ -328,9 +327,7 @@ public final class Trials {
                 } catch (InterruptedException error) {
                     // It counts as going on.
                 }
-                if (one.isAlive()) {
-                    obstacle = "a thread goes on when the program has ended";
-                }
+                isSpoilt |= one.isAlive();
             }
         }
 
@@ -470,7 +467,7 @@ public final class Trials {
         }
     }
 
-    private static byte[] bytes(File file) throws IOException {
+    static byte[] bytes(File file) throws IOException {
         ByteArrayOutputStream all = new ByteArrayOutputStream();
         InputStream in = new FileInputStream(file);
         try {
