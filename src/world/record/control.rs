@@ -177,7 +177,7 @@ impl Control {
         self.listener.set_nonblocking(false)?;
         let Some(stream) = stream else { return Ok(None) };
         stream.set_nonblocking(false)?;
-        stream.set_read_timeout(Some(limit))?;
+        stream.set_read_timeout(Some(GREETING))?;
         let parked = Parked::greeted(stream)?;
         parked.stream.set_read_timeout(None)?;
         Ok(Some(parked))
@@ -193,6 +193,10 @@ impl Drop for Control {
 /// The time to wait for the answer to a test after its own limit. The process ends it in time, so this is more than a
 /// loaded machine needs.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The time in which a process that connects says who it is. It does so at once; on a loaded machine it may lose the
+/// processor in between.
+const GREETING: Duration = Duration::from_secs(20);
 
 /// How often is checked whether it is over while a process is waited for: every 50 ms.
 const WAIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
@@ -490,6 +494,21 @@ int main(void)
             numbers.push(number);
         }
         numbers
+    }
+
+    #[test]
+    fn a_process_that_loses_the_processor_before_it_says_who_it_is_is_heard() {
+        let place = tempfile::tempdir().unwrap();
+        let control = Control::new(&place.path().join("control")).unwrap();
+        let mut program = UnixStream::connect(&control.socket).unwrap();
+        let speaking = thread::spawn(move || {
+            thread::sleep(Duration::from_millis(100));
+            let greeting: Vec<u8> = [7_u32, 1, 0].iter().flat_map(|number| number.to_ne_bytes()).collect();
+            program.write_all(&greeting).unwrap();
+        });
+        let parked = control.wait_at_most(Duration::from_millis(4), &|| false).unwrap().expect("it has connected");
+        assert_eq!((parked.pid, parked.n_threads), (7, 1));
+        speaking.join().unwrap();
     }
 
     #[test]
