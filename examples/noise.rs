@@ -161,6 +161,7 @@ impl ProbeRunner for Test {
 fn order(n_revisions: usize, is_bounded: bool) -> Order {
     let bad = CommitId(id(n_revisions));
     Order {
+        sought: git_idd::sought::Sought::Failure,
         bad,
         goods: if is_bounded { vec![CommitId(id(0))] } else { Vec::new() },
         target: bad,

@@ -8,6 +8,8 @@ pub mod outcome;
 
 pub mod revision;
 
+pub mod sought;
+
 pub mod search;
 
 pub mod plural;

@@ -17,6 +17,7 @@ use crate::session::context::Context;
 use crate::session::estimate::Rest;
 use crate::session::talk::Talk;
 use crate::session::tally::Tally;
+use crate::sought::Sought;
 use std::io;
 use std::io::Write as _;
 use std::rc::Rc;
@@ -46,6 +47,10 @@ impl Talk for Announcer<'_> {
 
     fn resumed(&mut self, before: Duration) {
         self.progress.resumed(before);
+    }
+
+    fn looks_for(&mut self, sought: Sought) {
+        self.progress.looks_for(sought);
     }
 
     fn use_history(&mut self, history: Rc<History>) {

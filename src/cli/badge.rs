@@ -45,14 +45,16 @@ fn badge(message: String, color: &'static str) -> Badge {
 /// - `report`: the result of the hunt so far.
 /// - `state`: its state in a word.
 fn of(report: Option<&Report>, state: &str) -> Badge {
+    let find = report.map(|report| report.find).unwrap_or_default();
+    let (since, colour) = (find.words().since, if find.is_failure() { "red" } else { "blue" });
     if let Some(first_bad) = report.and_then(|report| report.first_bad.as_ref()) {
-        return badge(format!("fails since {}", first_bad.commit.commit.short()), "red");
+        return badge(format!("{since} {}", first_bad.commit.commit.short()), colour);
     }
     if let Some(range) = report.and_then(|report| report.range.as_ref()) {
-        return badge(format!("fails since one of {}", count(range.candidates.len(), "commit")), "red");
+        return badge(format!("{since} one of {}", count(range.candidates.len(), "commit")), colour);
     }
     let is = |status: Status| state == status.word();
-    if is(Status::BadPasses) {
+    if is(Status::BadPasses) && find.is_failure() {
         return badge("passes".to_owned(), "brightgreen");
     }
     if is(Status::Budget) || is(Status::Interrupted) || state == "running" || state == "stopped" {

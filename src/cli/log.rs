@@ -35,21 +35,25 @@ pub fn verdicts(format: LogFormat, kept: &Kept, location: &Location) -> Result<A
     let verdicts = saved::verdicts(location, &kept.id)?;
     let first_bad = kept.report().ok().and_then(|report| report.first_bad).map(|first_bad| first_bad.commit.commit);
     let mut text = String::new();
+    let history = saved::plan(&kept.replay).map(|plan| plan.order.history).unwrap_or_default();
+    let sought = history.find;
+    let [good, bad] = if sought.is_failure() { ["good", "bad"] } else { ["old", "new"] };
     if format == LogFormat::Bisect {
-        let is_first_parent = saved::plan(&kept.replay).is_ok_and(|plan| plan.order.history.first_parent);
-        text.push_str(if is_first_parent { "git bisect start --first-parent\n" } else { "git bisect start\n" });
+        let terms = if sought.is_failure() { "" } else { " --term-old=old --term-new=new" };
+        let first_parent = if history.first_parent { " --first-parent" } else { "" };
+        let _ = writeln!(text, "git bisect start{first_parent}{terms}");
     }
     for (commit, outcome, is_repaired) in verdicts {
         let outcome = Terminal.line(&Untrusted::from(outcome));
         let name = named(&user, commit);
         let repaired = if is_repaired { ", repaired" } else { "" };
         let term = match outcome.as_str() {
-            "pass" if !is_repaired => "good",
-            "fail" if !is_repaired => "bad",
+            "pass" if !is_repaired => good,
+            "fail" if !is_repaired => bad,
             _ => "skip",
         };
         let _ = match format {
-            LogFormat::Text => writeln!(text, "{outcome}{repaired}: {name}"),
+            LogFormat::Text => writeln!(text, "{}{repaired}: {name}", sought.word(&outcome)),
             LogFormat::Bisect if term == "skip" => {
                 writeln!(text, "# {outcome}{repaired}: {name}\ngit bisect skip {commit}")
             }
@@ -58,7 +62,7 @@ pub fn verdicts(format: LogFormat, kept: &Kept, location: &Location) -> Result<A
     }
     if let Some(commit) = first_bad {
         let hash = if format == LogFormat::Bisect { "# " } else { "" };
-        let _ = writeln!(text, "{hash}first bad commit: {}", named(&user, commit));
+        let _ = writeln!(text, "{hash}{}: {}", sought.words().first, named(&user, commit));
     }
     Ok(Answer::Page(text.into_bytes()))
 }
@@ -116,11 +120,12 @@ pub fn probes(kept: &Kept, location: &Location) -> Result<Answer, Failure> {
             }
         }
     })?;
+    let sought = saved::plan(&kept.replay).map(|plan| plan.order.history.find).unwrap_or_default();
     let mut text = String::new();
     for (sequence, ending, took) in ran {
         let answer = answers.get(&sequence);
         let revision = answer.map_or_else(|| "-".to_owned(), |answer| answer.revision.short());
-        let outcome = answer.map_or("-", |answer| answer.outcome.as_str());
+        let outcome = answer.map_or("-", |answer| sought.word(&answer.outcome));
         let phase = answer.map(|answer| &answer.phase).or(counts.get(&sequence)).map_or("-", String::as_str);
         let (outcome, phase) = (shown(outcome), shown(phase));
         let took = duration(took.as_secs_f64());
@@ -134,6 +139,7 @@ pub fn probes(kept: &Kept, location: &Location) -> Result<Answer, Failure> {
 /// - `name`: the number of a probe; or a revision, for the probe that decided its verdict.
 pub fn output(name: &str, kept: &Kept, location: &Location, console: Console) -> Result<Answer, Failure> {
     let user = private::open(&location.git_directory)?;
+    let sought = saved::plan(&kept.replay).map(|plan| plan.order.history.find).unwrap_or_default();
     let mut answers = Vec::new();
     saved::each_record(location, &kept.id, &mut |record| answers.extend(Answered::read(record)))?;
     let number = name.parse::<u64>().ok();
@@ -159,13 +165,19 @@ pub fn output(name: &str, kept: &Kept, location: &Location, console: Console) ->
     let mut text = String::new();
     match (sequence, &answer) {
         (Some(sequence), Some(answer)) => {
-            let _ = writeln!(text, "probe {sequence} ({}): {}", shown(&answer.phase), shown(&answer.outcome));
+            let _ =
+                writeln!(text, "probe {sequence} ({}): {}", shown(&answer.phase), shown(sought.word(&answer.outcome)));
         }
         (Some(sequence), None) => {
             let _ = writeln!(text, "probe {sequence}: its answer was not used");
         }
         (None, Some(answer)) => {
-            let _ = writeln!(text, "probe of an earlier hunt ({}): {}", shown(&answer.phase), shown(&answer.outcome));
+            let _ = writeln!(
+                text,
+                "probe of an earlier hunt ({}): {}",
+                shown(&answer.phase),
+                shown(sought.word(&answer.outcome))
+            );
         }
         (None, None) => {}
     }

@@ -99,13 +99,18 @@ const FILES: [(&str, &str); 4] = [
     ("<worktreeDir>", "The checkouts of the workers; removed at the end."),
 ];
 
-const EXAMPLES: [(&str, &str); 12] = [
+const EXAMPLES: [(&str, &str); 14] = [
     ("git idd --build make -- ./test.sh", "A test that fails today; make has to run first."),
     (
         "git idd --good v1.2 -j2 'make && ./run-tests | grep -q ok'",
         "A shell line, a revision known to be good, two tests at once.",
     ),
     ("git idd --timeout 10s -- ./server --self-test", "A test that hangs; the hang is the failure."),
+    ("git idd --find fix -- ./test.sh", "The commit since which the test passes again."),
+    (
+        "git idd --find change --build make --by './prog --version'",
+        "The commit since which the program prints what it prints now.",
+    ),
     ("git idd minimize v1.2 v1.3 --build make -- ./test.sh", "Which lines between two releases matter."),
     ("git idd shrink --input big.json --build make -- ./parse big.json", "The smallest input that fails in this way."),
     ("git idd log --format=bisect >hunt.log && git bisect replay hunt.log", "Go on by hand."),

@@ -22,6 +22,7 @@ use crate::session::estimate::Rest;
 use crate::session::finding;
 use crate::session::talk::Talk;
 use crate::session::tally::Tally;
+use crate::sought::Sought;
 use std::collections::HashMap;
 use std::io;
 use std::io::Write;
@@ -48,6 +49,7 @@ pub struct Progress {
     volume: Volume,
     is_terminal: bool,
     history: Rc<History>,
+    sought: Sought,
     /// The last outcome of each revision that could not be tested as it is, with the line that says why.
     unresolved: HashMap<CommitId, String>,
     now: Now,
@@ -59,11 +61,16 @@ impl Progress {
     pub fn new(out: Box<dyn Write>, style: Style, volume: Volume, is_terminal: bool) -> Self {
         let now = Now { begin: Instant::now(), what: String::new(), test: None, left: None };
         let (history, unresolved) = (Rc::new(History::default()), HashMap::new());
-        Self { out, style, volume, is_terminal, history, unresolved, now, status: None }
+        let sought = Sought::default();
+        Self { out, style, volume, is_terminal, history, unresolved, now, status: None, sought }
     }
 }
 
 impl Talk for Progress {
+    fn looks_for(&mut self, sought: Sought) {
+        self.sought = sought;
+    }
+
     fn use_history(&mut self, history: Rc<History>) {
         self.history = history;
     }
@@ -93,7 +100,7 @@ impl Talk for Progress {
             Event::Bisecting { n_left, .. } => self.begin(format!("Bisecting, {n_left} left")),
             Event::Tested { revision, outcome, is_repaired } => {
                 let repaired = if *is_repaired { ", repaired" } else { "" };
-                let verdict = self.style.paint(role(*outcome), outcome).to_string();
+                let verdict = self.style.paint(role(*outcome), self.sought.outcome(*outcome)).to_string();
                 let subject = self.subject(*revision);
                 let row = format!("  {} {verdict}{repaired}  {subject}", revision.short());
                 let columns = self.is_terminal.then(|| columns::of(io::stderr()));
@@ -112,10 +119,11 @@ impl Talk for Progress {
                 self.begin(format!("Reducing, {n_units} of {n_total} left"));
             }
             Event::Culprit { .. } => {
-                self.line("Found the first bad revision; testing it and its parent in fresh checkouts.");
+                let first = self.sought.words().first;
+                self.line(&format!("Found the {first}; testing it and its parent in fresh checkouts."));
             }
             Event::Proved { revision } => {
-                self.line(&format!("Proved the first bad commit, {}.", revision.short()));
+                self.line(&format!("Proved the {}, {}.", self.sought.words().first, revision.short()));
                 self.begin("Reducing".to_owned());
             }
             Event::Trying { scope, revision } => {
@@ -146,7 +154,7 @@ impl Talk for Progress {
         }
         if self.volume == Volume::Verbose {
             let tree = &probe.tree.to_string()[..12];
-            let verdict = self.style.paint(role(outcome), outcome).to_string();
+            let verdict = self.style.paint(role(outcome), self.sought.outcome(outcome)).to_string();
             let same = if is_same_product { ", same product as before" } else { "" };
             let number = number.map_or_else(|| "known".to_owned(), |number| format!("probe {number}"));
             self.line(&format!("  {number} {}: tree {tree} {verdict}{same}", probe.phase.word()));

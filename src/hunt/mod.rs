@@ -62,6 +62,7 @@ use crate::reduce::Reducer;
 use crate::revision::CommitId;
 use crate::revision::TreeId;
 use crate::search::Asker;
+use crate::sought::Sought;
 use serde::Deserialize;
 use serde::Serialize;
 use std::cell::RefCell;
@@ -83,6 +84,8 @@ pub enum Walk {
 #[derive(Debug, Clone)]
 #[expect(clippy::struct_excessive_bools, reason = "independent wishes of the user")]
 pub struct Order {
+    /// What is looked for.
+    pub sought: Sought,
     /// The revision where the test fails.
     pub bad: CommitId,
     /// Revisions that the user gave as good; each is verified.

@@ -217,13 +217,14 @@ impl Hunter<'_> {
         let (older, newer) = (pair.older, pair.newer);
         let mut n_unverified = 0;
         let finding = self.board.borrow().finding.clone();
-        claim("the last good revision passes", older.revision, older.tree, Expected::Pass, Question::Test);
+        let (words, of_unit) = (self.order.sought.words().claims, self.order.sought.words().of_unit);
+        claim(words[0], older.revision, older.tree, Expected::Pass, Question::Test);
         if let Some(change) = &finding.sufficient {
-            claim("with the sufficient change it fails", older.revision, change.newer, Expected::Fail, exact);
+            claim(words[1], older.revision, change.newer, Expected::Fail, exact);
         }
-        claim("the first bad revision fails", newer.revision, newer.tree, Expected::Fail, Question::Test);
+        claim(words[2], newer.revision, newer.tree, Expected::Fail, Question::Test);
         if let Some(change) = &finding.necessary {
-            claim("without the necessary change it passes", newer.revision, change.older, Expected::Pass, exact);
+            claim(words[3], newer.revision, change.older, Expected::Pass, exact);
         }
         if let Some(fix) = &finding.fix {
             // If the culprit was repaired, the tree without the fix is the repaired tree.
@@ -240,13 +241,8 @@ impl Hunter<'_> {
             claim("with the fix it passes", fix.revision, fix.probed, Expected::Pass, Question::Test);
         }
         let units = [
-            (&finding.sufficient, older, ["the sufficient change without", "does not fail"], Expected::NotFail),
-            (
-                &finding.necessary,
-                newer,
-                ["the necessary change taken back but for", "does not pass"],
-                Expected::NotPass,
-            ),
+            (&finding.sufficient, older, ["the sufficient change without", of_unit[0]], Expected::NotFail),
+            (&finding.necessary, newer, ["the necessary change taken back but for", of_unit[1]], Expected::NotPass),
         ];
         for (change, side, [begin, end], expected) in units {
             let Some(change) = change else { continue };

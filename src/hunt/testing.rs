@@ -25,6 +25,7 @@ use crate::outcome::Outcome;
 use crate::reduce::Reducer;
 use crate::revision::CommitId;
 use crate::revision::TreeId;
+use crate::sought::Sought;
 use sha2::Digest;
 use sha2::Sha256;
 use std::cell::RefCell;
@@ -227,6 +228,7 @@ impl<J: Fn(&Files) -> Outcome> ProbeRunner for Oracle<'_, J> {
 /// The order of a plain hunt: all stages, no special wishes.
 pub fn order(bad: CommitId, goods: Vec<CommitId>) -> Order {
     Order {
+        sought: Sought::Failure,
         bad,
         goods,
         target: bad,

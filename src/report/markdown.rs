@@ -47,15 +47,16 @@ pub fn write(
     headline(&linked, test, out)?;
     facts(&linked, out)?;
     let Changes { common, sufficient, necessary } = changes(report);
+    let titles = report.find.words().changes;
     if let Some(change) = common {
-        Linked::block("The change that breaks the test", change, &linked.places(change), out)?;
+        Linked::block(titles[0], change, &linked.places(change), out)?;
     }
     if let Some(change) = sufficient {
         // In the last good commit with this change, its lines may have other numbers.
-        Linked::block("A minimal change that makes the test fail", change, "", out)?;
+        Linked::block(titles[1], change, "", out)?;
     }
     if let Some(change) = necessary {
-        Linked::block("A minimal change whose reversal makes it pass", change, &linked.places(change), out)?;
+        Linked::block(titles[2], change, &linked.places(change), out)?;
     }
     for explained in explanations {
         match &explained.explanation {
@@ -141,7 +142,7 @@ fn headline(linked: &Linked<'_>, test: &Untrusted, out: &mut dyn Write) -> io::R
     match &report.first_bad {
         Some(first_bad) => {
             let commit = linked.named(&first_bad.commit);
-            writeln!(out, "### {} fails since {commit}\n", Markdown.code(test))?;
+            writeln!(out, "### {} {} {commit}\n", Markdown.code(test), report.find.words().since)?;
         }
         None => writeln!(out, "### {}: {}\n", Markdown.code(test), report.status.word().replace('_', " "))?,
     }
@@ -155,9 +156,11 @@ fn headline(linked: &Linked<'_>, test: &Untrusted, out: &mut dyn Write) -> io::R
 fn facts(linked: &Linked<'_>, out: &mut dyn Write) -> io::Result<()> {
     let report = linked.report;
     let mut rows = Vec::new();
+    let [good, _, first] = report.find.words().labels.map(|label| label.trim_end_matches(':'));
+    let is_given = report.status == Status::GoodFails && report.find.is_failure();
     let commits = [
-        ("first bad", report.first_bad.as_ref().map(|first_bad| &first_bad.commit)),
-        (if report.status == Status::GoodFails { "given as good" } else { "last good" }, report.last_good.as_ref()),
+        (first, report.first_bad.as_ref().map(|first_bad| &first_bad.commit)),
+        (if is_given { "given as good" } else { good }, report.last_good.as_ref()),
         ("tested at", report.bad.as_ref()),
     ];
     for (label, commit) in commits {
@@ -166,8 +169,9 @@ fn facts(linked: &Linked<'_>, out: &mut dyn Write) -> io::Result<()> {
     rows.extend(report.first_bad.as_ref().map(|first_bad| ("author", Markdown.code(&first_bad.commit.author))));
     if let Some(signature) = &report.signature {
         let line = signature.line.as_ref().map(|line| format!(", {}", Markdown.code(line))).unwrap_or_default();
-        rows.push(("failure", format!("{}{line}", signature.ending)));
+        rows.push((report.find.words().behaviour.trim_end_matches(':'), format!("{}{line}", signature.ending)));
     }
+    rows.extend(report.before.as_ref().map(|value| ("before", Markdown.code(value))));
     for candidate in report.range.iter().flat_map(|range| &range.candidates) {
         rows.push(("candidate", linked.named(candidate)));
     }

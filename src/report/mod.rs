@@ -67,6 +67,7 @@ use crate::outcome;
 use crate::outcome::Outcome;
 use crate::revision::CommitId;
 use crate::revision::TreeId;
+use crate::sought::Sought;
 
 pub use crate::report::commit::Commit;
 pub use crate::report::commit::Date;
@@ -84,12 +85,19 @@ pub struct Report {
     /// How it ended.
     #[serde(flatten)]
     pub status: Status,
+    /// What the hunt looked for. For another question than a failure, `fail` is the behaviour of the newer revisions, in
+    /// every field, and `pass` that of the older ones.
+    #[serde(default)]
+    pub find: Sought,
     /// The error, if there was one.
     pub error: Option<ErrorReport>,
     /// One sentence for people, with its full stop (or an id at its end).
     pub sentence: Untrusted,
     /// The hunted failure.
     pub signature: Option<Signature>,
+    /// The older value, if a change of a value was looked for.
+    #[serde(default)]
+    pub before: Option<Untrusted>,
     /// The revision where the test fails.
     pub bad: Option<Commit>,
     /// The newest revision known to pass.
@@ -138,9 +146,11 @@ impl Report {
     pub fn new(status: Status, sentence: impl Into<Untrusted>) -> Self {
         Self {
             status,
+            find: Sought::Failure,
             error: None,
             sentence: sentence.into(),
             signature: None,
+            before: None,
             bad: None,
             last_good: None,
             first_bad: None,

@@ -81,6 +81,11 @@ pub fn write(
             first["codeFlows"] = code_flows.into();
         }
     }
+    let [short, full] = if report.find.is_failure() {
+        ["A change that broke a test.", "Without this change the test passes, with it the test fails."]
+    } else {
+        [report.find.words().changes[0], report.find.words().changes[2]]
+    };
     let mut run = json!({
         "tool": { "driver": {
             "name": "git-idd",
@@ -88,9 +93,9 @@ pub fn write(
             "rules": [{
                 "id": "regression",
                 "name": "Regression",
-                "shortDescription": { "text": "A change that broke a test." },
-                "fullDescription": { "text": "Without this change the test passes, with it the test fails." },
-                "defaultConfiguration": { "level": "error" },
+                "shortDescription": { "text": short },
+                "fullDescription": { "text": full },
+                "defaultConfiguration": { "level": if report.find.is_failure() { "error" } else { "note" } },
             }],
         } },
         "invocations": [invocation(report)],

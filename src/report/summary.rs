@@ -10,7 +10,12 @@ pub fn title(report: &Report, test: &Untrusted) -> Untrusted {
     let end = match &report.first_bad {
         Some(first_bad) => {
             let commit = &first_bad.commit;
-            [format!(" fails since {} (", commit.commit.short()).as_bytes(), commit.subject.as_bytes(), b")"].concat()
+            [
+                format!(" {} {} (", report.find.words().since, commit.commit.short()).as_bytes(),
+                commit.subject.as_bytes(),
+                b")",
+            ]
+            .concat()
         }
         None => format!(": {}", report.status.word().replace('_', " ")).into_bytes(),
     };
@@ -22,10 +27,10 @@ pub fn message(report: &Report) -> Untrusted {
     let sentence = report.error.as_ref().map_or(&report.sentence, |error| &error.message);
     let mut text = sentence.as_bytes().to_vec();
     let change = report.change.common.as_ref().or(report.change.sufficient.as_ref());
-    let patches = [
-        ("The change that makes it fail:", change.map(|change| &change.patch)),
-        ("The fix, tested:", report.fix.as_ref().map(|fix| &fix.patch)),
-    ];
+    let title = format!("{}:", report.find.words().changes[0]);
+    let label = if report.find.is_failure() { "The change that makes it fail:" } else { &title };
+    let patches =
+        [(label, change.map(|change| &change.patch)), ("The fix, tested:", report.fix.as_ref().map(|fix| &fix.patch))];
     for (label, patch) in patches {
         if let Some(patch) = patch {
             text.extend_from_slice(format!("\n\n{label}\n").as_bytes());

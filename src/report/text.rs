@@ -36,6 +36,8 @@ use crate::report::escape::Terminal;
 use crate::report::explanation::Explained;
 use crate::report::style::Role;
 use crate::report::style::Style;
+use crate::sought::Sought;
+use crate::sought::Words;
 
 /// The look of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -137,7 +139,7 @@ impl Page<'_> {
 
     fn culprit(&mut self, commit: &Commit) -> io::Result<()> {
         let style = self.look.style;
-        writeln!(self.out, "{} is the first bad commit", style.paint(Role::Commit, commit.commit))?;
+        writeln!(self.out, "{} is the {}", style.paint(Role::Commit, commit.commit), self.words().first)?;
         writeln!(self.out, "Author: {}", Terminal.line(&commit.author))?;
         writeln!(self.out, "Date:   {}", commit.date)?;
         writeln!(self.out, "\n    {}", style.paint(Role::Heading, Terminal.line(&commit.subject)))
@@ -149,14 +151,18 @@ impl Page<'_> {
         let first = report.first_bad.as_ref().map(|first_bad| first_bad.commit.commit);
         let others: Vec<&Commit> = report.culprits.iter().filter(|other| Some(other.commit) != first).collect();
         if !others.is_empty() {
-            let with = if report.interaction { "It breaks the test only together with:" } else { "Culprits, too:" };
-            writeln!(self.out, "\n{with}")?;
+            let with = if report.interaction { self.words().together[0] } else { "Culprits, too" };
+            writeln!(self.out, "\n{with}:")?;
             self.list(&others)?;
         }
         if report.status == Status::Unported && !report.sentence.is_empty() {
             writeln!(self.out, "\n{}", Terminal.line(&report.sentence))?;
         }
         Ok(())
+    }
+
+    fn words(&self) -> &'static Words {
+        self.report.find.words()
     }
 
     fn has_sentence(&self) -> bool {
@@ -180,7 +186,7 @@ impl Page<'_> {
             return Ok(());
         };
         let n_candidates = u64::try_from(range.candidates.len()).unwrap_or(u64::MAX);
-        let title = format!("The first bad commit is one of {}", count(n_candidates, "candidate"));
+        let title = format!("The {} is one of {}", self.words().first, count(n_candidates, "candidate"));
         self.heading(&title, None)?;
         self.list(&range.candidates.iter().collect::<Vec<_>>())
     }
@@ -189,22 +195,23 @@ impl Page<'_> {
     fn changes(&mut self) -> io::Result<()> {
         let report = self.report;
         let Changes { sufficient, necessary, common } = &report.change;
+        let titles = self.words().changes;
         let is_new = |change: &Change, known: [Option<&Change>; 2]| {
             known.into_iter().flatten().all(|known| changed_lines(&known.patch) != changed_lines(&change.patch))
         };
         if let Some(change) = common {
-            self.change("The change that breaks the test", &share(report, change), change)?;
+            self.change(titles[0], &share(report, change), change)?;
         }
         if let Some(change) = sufficient {
             if is_new(change, [common.as_ref(), None]) {
-                self.change("A minimal change that makes the test fail", &share(report, change), change)?;
+                self.change(titles[1], &share(report, change), change)?;
             }
             self.units("Without one of its units, the test shows", change)?;
         }
         if let Some(change) = necessary
             && is_new(change, [common.as_ref(), sufficient.as_ref()])
         {
-            self.change("A minimal change whose reversal makes it pass", &count(change.lines, "line"), change)?;
+            self.change(titles[2], &count(change.lines, "line"), change)?;
             self.units("With one of its units left in, the test shows", change)?;
         }
         Ok(())
@@ -233,7 +240,8 @@ impl Page<'_> {
             return Ok(());
         }
         self.heading(title, None)?;
-        let shown = |unit: &Unit| unit.without.map_or_else(|| "not seen".to_owned(), |outcome| outcome.to_string());
+        let find = self.report.find;
+        let shown = |unit: &Unit| unit.without.map_or_else(|| "not seen".to_owned(), |outcome| find.outcome(outcome));
         let width = change.units.iter().map(|unit| shown(unit).len()).max().unwrap_or(0);
         for unit in &change.units {
             let mut lines = unit.text.as_bytes().split_inclusive(|byte| *byte == b'\n');
@@ -347,14 +355,18 @@ impl Page<'_> {
             let (mark, role) = if is_right { ("✓", Role::Added) } else { ("✗", Role::Removed) };
             let commit = evidence.commit.map_or_else(|| format!("{:<12}", "-"), |commit| commit.short());
             let checkout = if evidence.is_clean { "clean" } else { "incremental" };
-            let seen = if is_right { String::new() } else { format!(", expected {}", evidence.expected) };
+            let seen = if is_right {
+                String::new()
+            } else {
+                format!(", expected {}", self.report.find.outcome(evidence.expected))
+            };
             let reach = match evidence.verified {
                 Verified::Verified => "verified",
                 Verified::Observed => "observed",
             };
             let mark = self.look.style.paint(role, mark);
             let commit = self.look.style.paint(Role::Commit, commit);
-            let shown = shown_as(evidence.outcome);
+            let shown = shown_as(evidence.outcome, self.report.find);
             writeln!(self.out, "  {mark} {claim:<width$}  {commit}  {shown}{seen} ({checkout}, {reach})")?;
         }
         Ok(())
@@ -461,15 +473,23 @@ fn has_sentence(report: &Report) -> bool {
 /// What is known beside the answer, each with its label.
 fn facts(report: &Report, look: Look) -> Vec<(&'static str, String)> {
     let mut facts = Vec::new();
+    let words = report.find.words();
     if !is_found(report.status) {
-        facts.extend(report.first_bad.as_ref().map(|first| ("first bad:", name(&first.commit, look))));
+        facts.extend(report.first_bad.as_ref().map(|first| (words.labels[2], name(&first.commit, look))));
     }
-    let good = if report.status == Status::GoodFails { "given as good:" } else { "last good:" };
+    let good = if report.status == Status::GoodFails { "given as good:" } else { words.labels[0] };
+    let good = if report.find.is_failure() { good } else { words.labels[0] };
     facts.extend(report.last_good.as_ref().map(|commit| (good, name(commit, look))));
-    facts.extend(report.bad.as_ref().map(|commit| ("bad:", name(commit, look))));
+    facts.extend(report.bad.as_ref().map(|commit| (words.labels[1], name(commit, look))));
     if let Some(signature) = &report.signature {
         let line = signature.line.as_ref().map(|line| format!(", `{}`", Terminal.line(line)));
-        facts.push(("failure:", signature.ending.clone() + &line.unwrap_or_default()));
+        let fact = match report.find {
+            Sought::Failure => signature.ending.clone() + &line.unwrap_or_default(),
+            Sought::Fix => "the test passes".to_owned(),
+            Sought::Change => line.unwrap_or_default().trim_start_matches(", ").to_owned(),
+        };
+        facts.push((words.behaviour, fact));
+        facts.extend(report.before.as_ref().map(|value| ("before:", format!("`{}`", Terminal.line(value)))));
     }
     if let Some(confidence) = report.confidence {
         facts.push(("confidence:", certainty(confidence, report.noise)));
@@ -509,11 +529,11 @@ fn is_found(status: Status) -> bool {
 }
 
 /// An outcome in words: a rejected candidate passed or failed, but was not accepted.
-fn shown_as(outcome: Outcome) -> String {
+fn shown_as(outcome: Outcome, find: Sought) -> String {
     match outcome {
         Outcome::Unresolved(Reason::Complaint) => "rejected: new warnings".to_owned(),
         Outcome::Unresolved(Reason::Suite) => "rejected: the suite is worse".to_owned(),
-        outcome => outcome.to_string(),
+        outcome => find.outcome(outcome),
     }
 }
 
@@ -530,7 +550,7 @@ fn next_step(report: &Report, look: Look) -> Option<String> {
     );
     let has_hint = report.error.as_ref().is_some_and(|error| error.hint.is_some());
     let is_named = is_explained && (has_hint || report.notes.iter().any(names_one));
-    advice(report.status).filter(|_| !is_named).map(|said| resumable(said, report, look))
+    advice(report.status, report.find).filter(|_| !is_named).map(|said| resumable(said, report, look))
 }
 
 /// A sentence whose `git idd resume` goes on with this hunt, even if there is a newer one.
@@ -542,23 +562,20 @@ fn resumable(said: &str, report: &Report, look: Look) -> String {
 }
 
 /// The usual next step.
-fn advice(status: Status) -> Option<&'static str> {
+fn advice(status: Status, find: Sought) -> Option<&'static str> {
+    let [newer, older, all] = find.words().advice;
     Some(match status {
         Status::Found | Status::Error | Status::Usage => return None,
         Status::Range => "a change that makes the candidates testable can be put over them with `--overlay <patch>`",
-        Status::BadPasses => {
-            "name a revision where the test fails with `--bad <rev>`; a file that is not committed is not in the checkout"
-        }
-        Status::GoodFails => "give an older revision with `--good <rev>`, or leave it out and let one be searched",
+        Status::BadPasses => newer,
+        Status::GoodFails => older,
         Status::NothingTestable => {
             "read the kept outputs; `--build <cmd>` and `--timeout <duration>` are the usual remedy"
         }
         Status::NotReproducible => "make the test repeatable, or try `-j1`, `--isolate-home` or `--match <regex>`",
         Status::Culprit => "`git idd status` says how far the hunt is; if it was stopped, `git idd resume` goes on",
         Status::Budget | Status::Interrupted => "`git idd resume` goes on where it stopped",
-        Status::NeverPassed => {
-            "give a revision that passes with `--good <rev>`; if the test needs something that is built, name the build with `--build <cmd>`"
-        }
+        Status::NeverPassed => all,
         Status::Unported => {
             "`git idd apply --rung <name>` applies one of the reversals that were tried; `--json` has their patches"
         }

@@ -50,6 +50,7 @@ impl Announcing<'_, '_> {
         let Ok(mut report) = finding::report(&found, self.sources) else { return Ok(()) };
         let Some(commit) = found.first_bad else { return Ok(()) };
         let (id, log, begin, seconds_before) = self.hunt;
+        report.before = self.runner.value_before(&found, self.sources.history, self.sources.store)?;
         report.probes = finding::probes(&self.runner.tally, n_refused);
         report.seconds = seconds_before + begin.elapsed().as_secs_f64();
         report.hunt = Some(id.to_owned());

@@ -68,6 +68,10 @@ pub fn make(
         Failure::new(Status::Error, "the finding was not proved, so there is nothing to certify")
             .with_hint("`git idd show` prints what was found and how far it was verified")
     };
+    if !report.find.is_failure() {
+        return Err(Failure::new(Status::Error, "only a hunt for a failure has a certificate")
+            .with_hint("`git idd report --format json` has the claims, and how each was tested"));
+    }
     if report.interaction {
         return Err(Failure::new(
             Status::Error,

@@ -18,6 +18,7 @@ pub fn criteria(plan: &Plan, signature: Option<Signature>) -> Result<Criteria, F
         compiled.map_err(Failure::from)
     };
     Ok(Criteria {
+        sought: plan.order.history.find,
         signature,
         fail_match: regex(&plan.order.test.match_line)?,
         pass_match: regex(&plan.order.test.pass_match)?,

@@ -79,6 +79,7 @@ impl Sources<'_> {
                 compared: self.beside.and_then(|beside| beside.exactness).map(|exactness| exactness.word().to_owned()),
                 ..report::Signature::from(signature)
             }),
+            find: self.plan.order.history.find,
             bad: Some(self.commit(finding.bad)),
             last_good: finding.last_good.map(|id| self.commit(id)),
             interaction: finding.is_interaction,
@@ -141,12 +142,13 @@ impl Sources<'_> {
         let name = |(_, id, is_repaired): (usize, &CommitId, bool)| {
             format!("{}{}", id.short(), if is_repaired { " (with a repair)" } else { "" })
         };
+        let [pass, fail] = self.plan.order.history.find.words().shows;
         let fails = seen(Outcome::Fail).max_by_key(|(distance, ..)| *distance).map(name)?;
         let passes = match seen(Outcome::Pass).min_by_key(|(distance, ..)| *distance).map(name) {
-            Some(newest) => format!("the newest that passes is {newest}"),
-            None => "none passes yet".to_owned(),
+            Some(newest) => format!("the newest that {pass} is {newest}"),
+            None => format!("none {pass} yet"),
         };
-        Some(Untrusted::from(format!("Of the revisions tested so far the oldest that fails is {fails}, {passes}.")))
+        Some(Untrusted::from(format!("Of the revisions tested so far the oldest that {fail} is {fails}, {passes}.")))
     }
 
     /// Notes on generated files in the change, each once.
@@ -172,17 +174,20 @@ impl Sources<'_> {
 
     fn sentence(self, finding: &Finding) -> String {
         let distance = |id: CommitId| self.history.path(finding.bad, id).map_or(0, |line| line.len() - 1);
+        let words = self.plan.order.history.find.words();
+        let (first, [newer, older], [all, _]) = (words.first, words.absent, words.shows);
         match finding.conclusion {
             Conclusion::Found if self.plan.is_minimize => {
                 "The difference of the two revisions was reduced, and every claim about it was run again.".to_owned()
             }
             Conclusion::Found if finding.is_interaction && finding.culprits.len() > 1 => {
                 format!(
-                    "The failure needs {} commits together; the newest of them is the first bad one.",
+                    "{} needs {} commits together; the newest of them is the {first}.",
+                    words.together[1],
                     finding.culprits.len()
                 )
             }
-            Conclusion::Found => "The first bad commit was found, and every claim about it was run again.".to_owned(),
+            Conclusion::Found => format!("The {first} was found, and every claim about it was run again."),
             Conclusion::Unported if finding.fixes.iter().any(|fix| fix.is_complete) => {
                 format!("The first bad commit was found, but no fix is recommended: {}.", why_no_fix(finding))
             }
@@ -191,10 +196,10 @@ impl Sources<'_> {
                     .to_owned()
             }
             Conclusion::Range => {
-                format!("The first bad commit is one of {}; they could not be told apart.", finding.range.len().max(1))
+                format!("The {first} is one of {}; they could not be told apart.", finding.range.len().max(1))
             }
-            Conclusion::BadPasses => "The test passes at the bad revision: there is nothing to hunt.".to_owned(),
-            Conclusion::GoodFails => "A revision given as good shows the failure itself.".to_owned(),
+            Conclusion::BadPasses => newer.to_owned(),
+            Conclusion::GoodFails => older.to_owned(),
             Conclusion::NothingTestable => "The test gives no verdict at the bad revision.".to_owned(),
             Conclusion::NotReproducible => "The test does not give the same answer when it is run again.".to_owned(),
             Conclusion::NeverPassed => {
@@ -204,15 +209,16 @@ impl Sources<'_> {
                     if self.history.is_shallow_border(border) { "the border of the shallow clone" } else { "the root" };
                 let steps = distance(oldest);
                 let steps = count(steps, "step");
+                let bad = if self.plan.order.history.find.is_failure() { "bad" } else { "newer" };
                 if oldest != border {
                     return format!(
-                        "No revision that could be tested passes; the oldest of them is {steps} before the bad one, \
+                        "No revision that could be tested {all}; the oldest of them is {steps} before the {bad} one, \
                          and there are older ones back to {end}."
                     );
                 }
-                format!("No revision passes, back to {end}; the oldest one tested is {steps} before the bad one.")
+                format!("No revision {all}, back to {end}; the oldest one tested is {steps} before the {bad} one.")
             }
-            Conclusion::Culprit => "The first bad commit is proved; the rest of the hunt has not ended.".to_owned(),
+            Conclusion::Culprit => format!("The {first} is proved; the rest of the hunt has not ended."),
             Conclusion::Budget => "The budget ended the hunt; this is what was learned so far.".to_owned(),
             Conclusion::Interrupted => "The hunt was interrupted; this is what was learned so far.".to_owned(),
         }

@@ -108,6 +108,7 @@ pub fn run(task: Task<'_>, user: &Repository) -> Result<Report, Failure> {
     let Effort { until, reduction, .. } = task.plan.order.effort;
     let before = UserState::read(location).with_work_tree(location);
     let mut hunt = Hunt::open(task, user)?;
+    hunt.runner.talk.looks_for(hunt.plan.order.history.find);
     if let Some(remark) = bisect::remark(&hunt.plan.order.history, location) {
         hunt.runner.talk.say(&remark);
     }
@@ -400,7 +401,7 @@ impl<'h> Hunt<'h> {
     }
 
     /// The report of a hunt that was interrupted, or has reached its budget.
-    fn stopped(&self, finding: &Finding, adjustments: &Adjustments, store: &TreeStore) -> Result<Report, Failure> {
+    fn stopped(&mut self, finding: &Finding, adjustments: &Adjustments, store: &TreeStore) -> Result<Report, Failure> {
         let finding = Finding { conclusion: self.runner.conclusion(), ..finding.clone() };
         self.report(&finding, adjustments, store)
     }
@@ -536,13 +537,12 @@ impl<'h> Hunt<'h> {
         Ok(store.with_divisions(self.plan.divisions.clone()).with_promisor(self.promisor.clone()))
     }
 
-    fn report(&self, finding: &Finding, adjustments: &Adjustments, store: &TreeStore) -> Result<Report, Failure> {
+    fn report(&mut self, finding: &Finding, adjustments: &Adjustments, store: &TreeStore) -> Result<Report, Failure> {
+        let before = self.runner.value_before(finding, &self.history, store)?;
         let signature = self.signature.as_ref();
         let beside = Some(&self.runner.beside);
-        finding::report(
-            finding,
-            Sources { plan: self.plan, adjustments, history: &self.history, store, signature, beside },
-        )
+        let sources = Sources { plan: self.plan, adjustments, history: &self.history, store, signature, beside };
+        Ok(Report { before, ..finding::report(finding, sources)? })
     }
 
     /// Counts, disturbances and notices.
@@ -601,6 +601,9 @@ impl<'h> Hunt<'h> {
 
     /// Puts what was seen of the cause, if there is no finding, in front of the notes.
     fn give_hints(&self, report: &mut Report) {
+        if !report.find.is_failure() {
+            return;
+        }
         let conclusion = match report.status {
             Status::BadPasses => Conclusion::BadPasses,
             Status::GoodFails => Conclusion::GoodFails,

@@ -10,6 +10,7 @@ pub use crate::hunt::finding::Stage as Until;
 use crate::session::share::Flaky;
 use crate::session::share::Share;
 use crate::session::share::default_confidence;
+use crate::sought::Sought;
 use crate::trace::slice::Kinds;
 use crate::world::process::shell;
 pub use crate::world::run::SignatureMode;
@@ -45,9 +46,12 @@ impl HuntOrder {
 /// Where to look.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct History {
-    /// Revision at which the test fails; `HEAD` by default.
+    /// What is looked for.
+    #[serde(default, skip_serializing_if = "Sought::is_failure")]
+    pub find: Sought,
+    /// Revision at which the test fails; `HEAD` by default. For another question, the newer revision.
     pub bad: String,
-    /// Revisions at which the test passes; one is searched if there is none.
+    /// Revisions at which the test passes; one is searched if there is none. For another question, older revisions.
     pub good: Vec<String>,
     /// Whether both are those of the `git bisect` that is under way; false as soon as they are known.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -63,6 +67,7 @@ pub struct History {
 impl Default for History {
     fn default() -> Self {
         Self {
+            find: Sought::Failure,
             bad: "HEAD".to_owned(),
             good: Vec::new(),
             from_bisect: false,

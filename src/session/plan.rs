@@ -248,7 +248,9 @@ impl Plan {
         let effort = &self.order.effort;
         // The fix is for HEAD if HEAD has the bad revision in its past; else for the bad revision.
         let is_above = history.find(self.target).is_some() && history.path(self.target, self.bad).is_some();
+        let sought = self.order.history.find;
         Order {
+            sought,
             bad: self.bad,
             goods: self.goods.clone(),
             target: if is_above { self.target } else { self.bad },
@@ -259,10 +261,17 @@ impl Plan {
             level: effort.level,
             is_retried: effort.retry,
             is_audited: false,
-            until: if self.is_minimize { Stage::Fix } else { effort.until },
-            port: !effort.no_port && !self.is_minimize,
+            until: match effort.until {
+                _ if self.is_minimize => Stage::Fix,
+                // There is nothing to take back.
+                Stage::Fix if !sought.is_failure() => Stage::Change,
+                until => until,
+            },
+            port: !effort.no_port && !self.is_minimize && sought.is_failure(),
             check_vacuous: !adjustments.believe_tests && adjustments.also_held.is_empty() && !self.is_minimize,
-            may_widen: self.order.test.signature == order::SignatureMode::Auto && !adjustments.signature_is_exit,
+            may_widen: sought.is_failure()
+                && self.order.test.signature == order::SignatureMode::Auto
+                && !adjustments.signature_is_exit,
             may_release: !adjustments.hold_nothing && adjustments.also_held.is_empty(),
             is_clean: effort.clean || adjustments.is_clean,
             has_precheck: self.precheck.is_some(),

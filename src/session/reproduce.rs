@@ -24,16 +24,18 @@ use crate::session::hunt::Hunt;
 use crate::session::hunt::Reproduced;
 use crate::session::plan::Adjustments;
 use crate::session::suite::is_unstarted;
+use crate::sought::Sought;
 use crate::world::process::time_of_commands;
 use crate::world::repo::graph;
 use crate::world::repo::store::TreeStore;
 use crate::world::run::classify::Criteria;
 use crate::world::run::classify::Shown;
 use crate::world::run::classify::SignatureMode;
+use crate::world::run::classify::hunted;
 use crate::world::run::classify::is_build_failure;
 use crate::world::run::classify::printed_trouble;
 use crate::world::run::classify::reproduced;
-use crate::world::run::classify::signature;
+use crate::world::run::classify::value;
 use std::os::unix::ffi::OsStrExt as _;
 use std::slice;
 use std::time::Duration;
@@ -85,12 +87,13 @@ impl Hunt<'_> {
                 ));
             }
             let minutes = FIRST_LIMIT.as_secs() / 60;
+            let what = self.plan.order.history.find.words().reproducing;
             self.runner.talk.say(&match self.plan.order.test.timeout {
                 Some(limit) => {
-                    format!("Reproducing the failure (each command is killed after {} s).", limit.as_secs_f64())
+                    format!("{what} (each command is killed after {} s).", limit.as_secs_f64())
                 }
                 None => {
-                    format!("Reproducing the failure (killed after {minutes} minutes; `--timeout` sets another limit).")
+                    format!("{what} (killed after {minutes} minutes; `--timeout` sets another limit).")
                 }
             });
         }
@@ -127,7 +130,8 @@ impl Hunt<'_> {
         }
         let mode = if adjustments.signature_is_exit { SignatureMode::Exit } else { self.plan.order.test.signature };
         let second = failing.get(1).copied().unwrap_or(failing[0]);
-        let Some(found) = signature(failing[0], second, mode) else {
+        let of_mode = Criteria { mode, ..criteria(self.plan, None)? };
+        let Some(found) = hunted(failing[0], second, &of_mode) else {
             return Ok(Reproduced::No(Conclusion::NotReproducible, Some(self.disagreement(&seen))));
         };
         self.runner.criteria = Criteria {
@@ -145,8 +149,14 @@ impl Hunt<'_> {
                 (2.., n_runs) if n_runs == failing.len() => "twice".to_owned(),
                 (n_failing, n_runs) => format!("in {n_failing} of {}", count(n_runs, "run")),
             };
-            self.runner.talk.say(&format!("Reproduced {times}: {found}."));
-            self.say_of_output(failing[0]);
+            match self.plan.order.history.find {
+                Sought::Failure => {
+                    self.runner.talk.say(&format!("Reproduced {times}: {found}."));
+                    self.say_of_output(failing[0]);
+                }
+                Sought::Fix => self.runner.talk.say(&format!("It passes there {times}.")),
+                Sought::Change => self.runner.talk.say(&format!("It prints the same {times}: {found}.")),
+            }
         }
         self.signature = Some(found);
         Ok(Reproduced::Yes)
@@ -226,6 +236,14 @@ impl Hunt<'_> {
 
     fn untestable(&self, reason: Reason, seen: &Observation) -> Reproduced {
         let has_build = self.plan.commands.build.is_some();
+        if (self.plan.order.history.find, reason) == (Sought::Change, Reason::Other) {
+            let message =
+                with_last_line("the command fails at the newer revision, so it has no value there".to_owned(), seen);
+            let hint = Some(
+                "the exit code must be 0 where there is a value; `--bad <rev>` names another newer revision".into(),
+            );
+            return Reproduced::No(Conclusion::NothingTestable, Some(ErrorReport { message: message.into(), hint }));
+        }
         let revision = if self.subject.is_some() { "the revision" } else { "the bad revision" };
         let message = format!("the test gives no verdict at {revision} ({reason})");
         let message = match printed_trouble(seen).filter(|_| reason == Reason::Build) {
@@ -286,6 +304,14 @@ impl Hunt<'_> {
     }
 
     fn disagreement(&self, seen: &[Observation]) -> ErrorReport {
+        if self.plan.order.history.find == Sought::Change {
+            let values: Vec<String> = seen.iter().map(|seen| format!("`{}`", value(&seen.output))).collect();
+            let hint = "print only what should be compared; `--by '<command> 2>/dev/null'` leaves out standard error";
+            return ErrorReport {
+                message: Untrusted::from(format!("the runs at the newer revision print {}", values.join(", then "))),
+                hint: Some(Untrusted::from(hint)),
+            };
+        }
         let endings: Vec<String> = seen.iter().map(|seen| seen.ending.to_string()).collect();
         let (revision, hint) = if self.subject.is_some() {
             ("the revision", "make the test repeatable; `--signature exit` compares only exit codes and signals")

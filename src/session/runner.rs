@@ -280,7 +280,7 @@ impl<'p> Runner<'p> {
             disturbed: Vec::new(),
             noticed: Noticed::default(),
             beside: Beside::default(),
-            compares_lines: plan.order.test.signature == SignatureMode::Auto,
+            compares_lines: plan.order.test.signature == SignatureMode::Auto && plan.order.history.find.is_failure(),
             talk,
             audit,
             n_revisions: 0,

@@ -8,6 +8,7 @@ use crate::report::Report;
 use crate::revision::CommitId;
 use crate::session::estimate::Rest;
 use crate::session::tally::Tally;
+use crate::sought::Sought;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -18,6 +19,9 @@ pub trait Talk {
 
     /// From now on, subjects of revisions come from this history.
     fn use_history(&mut self, _history: Rc<History>) {}
+
+    /// Receives what the hunt looks for.
+    fn looks_for(&mut self, _sought: Sought) {}
 
     /// The hunt goes on, and its earlier runs took this time.
     fn resumed(&mut self, _before: Duration) {}

@@ -18,6 +18,7 @@ use git_idd::session::runner::Start;
 use git_idd::session::saved;
 use git_idd::session::talk::Silent;
 use git_idd::session::tally::Limits;
+use git_idd::sought::Sought;
 use git_idd::world::cache::Observations;
 use git_idd::world::repo::graph;
 use git_idd::world::repo::locate;
@@ -72,6 +73,7 @@ fn ask(fixture: &Fixture, arguments: &[&str], revisions: &[&str]) -> Vec<Answer>
         before: (Duration::ZERO, saved.spent),
     };
     let criteria = Criteria {
+        sought: Sought::Failure,
         mode: SignatureMode::Auto,
         signature: None,
         fail_match: None,

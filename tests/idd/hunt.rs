@@ -98,6 +98,7 @@ fixtures! {
     field_without_initialisation: "field-without-initialisation",
     fixed_and_broken_again: "fixed-and-broken-again",
     fixed_port: "fixed-port",
+    fixed_since: "fixed-since",
     flaky: "flaky",
     forward_port_conflict: "forward-port-conflict",
     function_emptied: "function-emptied",
@@ -149,6 +150,7 @@ fixtures! {
     type_changed_alone: "type-changed-alone",
     unwrapped_body: "unwrapped-body",
     vacuous_pass: "vacuous-pass",
+    value_changed: "value-changed",
     version_stamp: "version-stamp",
     wanted_by_its_tests: "wanted-by-its-tests",
 }

@@ -46,6 +46,7 @@ mod places;
 mod plain;
 mod precheck;
 mod product;
+mod questions;
 mod record;
 mod resume;
 mod scan;

@@ -14,15 +14,16 @@ use regex::Regex;
 use crate::fixture;
 use crate::scan;
 
-const VOCABULARY: [&str; 4] = ["outcome", "revision", "search", "plural"];
+const VOCABULARY: [&str; 5] = ["outcome", "revision", "search", "plural", "sought"];
 
 /// What the command line and the drivers may name: the drivers not themselves, the command line not the last one.
-const BELOW_CLI: [&str; 19] = [
+const BELOW_CLI: [&str; 20] = [
     "session",
     "outcome",
     "revision",
     "search",
     "plural",
+    "sought",
     "change",
     "reduce",
     "hunt",
@@ -42,11 +43,12 @@ const BELOW_CLI: [&str; 19] = [
 /// Which top-level module may name which others, beside itself.
 ///
 /// A part of a module that has a row of its own may be named only by those whose row says so.
-const LAYERS: [(&str, &[&str]); 21] = [
+const LAYERS: [(&str, &[&str]); 22] = [
     ("outcome", &[]),
     ("revision", &[]),
     ("search", &[]),
     ("plural", &[]),
+    ("sought", &["outcome"]),
     ("logic", &[]),
     ("syntax", &[]),
     ("trace", &[]),
@@ -55,15 +57,29 @@ const LAYERS: [(&str, &[&str]); 21] = [
     ("trace::java", &["instrument", "trace"]),
     ("change", &["outcome", "revision", "search", "syntax"]),
     ("reduce", &["outcome", "revision", "search", "change"]),
-    ("hunt", &["outcome", "revision", "search", "plural", "change", "reduce"]),
+    ("hunt", &["outcome", "revision", "search", "plural", "sought", "change", "reduce"]),
     ("shrink", &["outcome", "search", "syntax"]),
     ("explain", &["logic", "trace"]),
     ("explain::native", &["plural", "logic", "instrument", "trace", "trace::native", "explain"]),
     ("explain::java", &["plural", "logic", "instrument", "trace", "trace::java", "explain"]),
-    ("world", &["outcome", "revision", "search", "plural", "syntax", "change", "instrument", "trace", "trace::native"]),
+    (
+        "world",
+        &[
+            "outcome",
+            "revision",
+            "search",
+            "plural",
+            "sought",
+            "syntax",
+            "change",
+            "instrument",
+            "trace",
+            "trace::native",
+        ],
+    ),
     ("report", &VOCABULARY),
     ("session", BELOW_CLI.split_at(1).1),
-    ("cli", BELOW_CLI.split_at(18).0),
+    ("cli", BELOW_CLI.split_at(19).0),
 ];
 
 /// A directory, and the module that is there: its files name nothing of the library outside of it.

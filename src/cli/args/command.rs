@@ -55,8 +55,13 @@ use crate::cli::args::words::Words;
 pub struct Cli {
     /// The test: one argument is a shell line, several are a program and its arguments. Exit code 0 means pass, 125
     /// means that the revision cannot be tested, anything else means failure.
-    #[arg(value_name = "TEST-CMD", trailing_var_arg = true, required = true)]
+    #[arg(value_name = "TEST-CMD", trailing_var_arg = true, required_unless_present = "by")]
     pub words: Vec<OsString>,
+
+    /// With `--find change`: the command that prints the value, as a shell line. The value is all that it prints, without
+    /// blank space at the ends; an exit code other than 0 means that the revision has no value.
+    #[arg(long, value_name = "COMMAND", conflicts_with = "words", help_heading = "Where to look")]
+    pub by: Option<OsString>,
 
     #[command(flatten)]
     pub history: History,

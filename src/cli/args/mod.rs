@@ -56,6 +56,7 @@ use crate::session::order::TestCommand;
 use crate::session::recorded::Which;
 use crate::session::slice::Direction;
 use crate::session::slice::SliceOrder;
+use crate::sought::Sought;
 use crate::trace::slice::Kinds;
 
 use crate::explain::chain::Method;
@@ -320,7 +321,9 @@ type Complaint = (&'static str, &'static str);
 fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
     Ok(match cli.subcommand {
         None => {
-            (Request::Hunt(hunt_args(cli.words, cli.history.into(), cli.test.into(), cli.effort.into())?), cli.output)
+            let words = (cli.words, cli.by);
+            let hunt = asked(words, cli.history.into(), cli.test.into(), cli.effort.into())?;
+            (Request::Hunt(hunt), cli.output)
         }
         Some(Subcommand::Minimize(args)) => {
             let hunt = hunt_args(args.words, History::default(), args.test.into(), args.effort.into())?;
@@ -629,6 +632,49 @@ fn debug_args(command: DebugCommand) -> Result<DebugOrder, Complaint> {
     let which = Which { recording, process };
     let (is_restarted, is_plain, simulated) = (restart, plain, simulate);
     Ok(DebugOrder { which, record, expected, from, answers, passing, is_restarted, is_plain, versions, simulated })
+}
+
+/// A hunt with the question of `--find`.
+///
+/// - `words`: the test, and the command of `--by` that takes its place.
+fn asked(
+    words: (Vec<OsString>, Option<OsString>),
+    history: History,
+    test: Test,
+    effort: Effort,
+) -> Result<HuntOrder, Complaint> {
+    let history = turned(history, words.1.is_some())?;
+    let hunt = hunt_args(words.1.map_or(words.0, |line| vec![line]), history, test, effort)?;
+    if hunt.effort.explain && !hunt.history.find.is_failure() {
+        return Err((
+            "`--explain` tells how a failure comes about, and needs `--find failure`",
+            "leave `--explain` out, or hunt for the commit that broke the test",
+        ));
+    }
+    Ok(hunt)
+}
+
+/// The newer revision and the older ones of a question; for a fix, the test passes at the newer one.
+fn turned(mut history: History, is_by: bool) -> Result<History, Complaint> {
+    if is_by && history.find != Sought::Change {
+        return Err((
+            "`--by` names a command that prints a value, and needs `--find change`",
+            "without `--find change`, the test is what follows the options: git idd -- ./test.sh",
+        ));
+    }
+    if history.find != Sought::Fix {
+        return Ok(history);
+    }
+    let History { bad, good, .. } = history;
+    if good.len() > 1 {
+        return Err((
+            "`--find fix` takes one `--good`",
+            "it is the newer revision, where the test passes; `--bad` is the older one",
+        ));
+    }
+    history.bad = good.into_iter().next().unwrap_or_else(|| "HEAD".to_owned());
+    history.good = if bad == "HEAD" { Vec::new() } else { vec![bad] };
+    Ok(history)
 }
 
 fn hunt_args(words: Vec<OsString>, history: History, mut test: Test, effort: Effort) -> Result<HuntOrder, Complaint> {

@@ -19,6 +19,7 @@ use crate::session::share::MEASURED;
 use crate::session::share::Share;
 use crate::session::share::parse_confidence;
 use crate::session::share::parse_flaky;
+use crate::sought::Sought;
 use clap::Args;
 use clap::ValueEnum;
 use clap::value_parser;
@@ -29,6 +30,15 @@ use regex::Regex;
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[command(next_help_heading = "Where to look")]
 pub struct History {
+    /// What to look for: the commit since which the test fails, the one since which it passes again, or the one since
+    /// which the command of `--by` prints another value.
+    ///
+    /// `fix` turns the two options for revisions: the test passes at `--good` (default: HEAD) and fails at `--bad`
+    /// (default: one is searched). `change` looks for the commit since which the command prints what it prints at `--bad`;
+    /// at `--good` it prints something else. No fix is made for either.
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t)]
+    pub find: Sought,
+
     /// Revision at which the test fails.
     #[arg(long, value_name = "REV", default_value = "HEAD")]
     pub bad: String,

@@ -21,7 +21,7 @@ macro_rules! plain {
 
 plain! {
     History {
-        bad good from_bisect first_parent walk path
+        find bad good from_bisect first_parent walk path
     }
     Test {
         build precheck artifact no_precheck timeout match_line pass_match signature hold no_hold overlay shim

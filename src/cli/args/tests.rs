@@ -5,6 +5,7 @@ use crate::cli::args::options::Color;
 use crate::session::order::Level;
 use crate::session::order::Reducer;
 use crate::session::order::Walk;
+use crate::sought::Sought;
 
 /// Splits at blanks, with `_` for a blank inside a word.
 fn words(line: &str) -> Vec<OsString> {
@@ -47,6 +48,27 @@ fn one_argument_is_a_shell_line_and_several_are_an_argv() {
     assert_eq!(hunt("git-idd ./test.sh_-x").command, TestCommand::Shell("./test.sh -x".into()));
     assert_eq!(hunt("git-idd -- ./test.sh").command, TestCommand::Shell("./test.sh".into()));
     assert_eq!(hunt("git-idd ./test.sh -x").command, TestCommand::Argv(words("./test.sh -x")));
+}
+
+#[test]
+fn a_hunt_for_a_fix_goes_from_the_good_revision_to_the_bad_one() {
+    let plain = hunt("git-idd --find fix ./test.sh").history;
+    assert_eq!((plain.find, &*plain.bad, plain.good.len()), (Sought::Fix, "HEAD", 0));
+    let given = hunt("git-idd --find fix --good v2 --bad v1 ./test.sh").history;
+    assert_eq!((&*given.bad, &given.good[..]), ("v2", &["v1".to_owned()][..]));
+    assert!(usage("git-idd --find fix --good v2 --good v3 ./test.sh").contains("takes one `--good`"));
+    assert!(usage("git-idd --find fix --explain ./test.sh").contains("needs `--find failure`"));
+}
+
+#[test]
+fn the_command_of_by_is_a_shell_line_and_needs_a_value_to_look_for() {
+    let by = hunt("git-idd --find change --by ./size.sh_-k --bad v2");
+    assert_eq!((by.command, by.history.find), (TestCommand::Shell("./size.sh -k".into()), Sought::Change));
+    assert_eq!(by.history.bad, "v2");
+    assert_eq!(hunt("git-idd --find change ./size.sh").history.find, Sought::Change);
+    assert!(usage("git-idd --by ./size.sh").contains("needs `--find change`"));
+    assert!(usage("git-idd --find change --by ./size.sh ./other.sh").contains("--by"));
+    assert!(usage("git-idd --find change --by _").contains("empty"));
 }
 
 #[test]

@@ -7,6 +7,7 @@ use crate::session::order::Side;
 use crate::session::order::SignatureMode;
 use crate::session::order::Until;
 use crate::session::order::Walk;
+use crate::sought::Sought;
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 
@@ -28,6 +29,11 @@ macro_rules! values {
 }
 
 values! {
+    Sought {
+        Failure "failure" "The commit since which the test fails"
+        Fix "fix" "The commit since which the test passes again"
+        Change "change" "The commit since which the command of `--by` prints what it prints now"
+    }
     Walk {
         Auto "auto" "Gallop back, then bisect"
         Linear "linear" "Every revision, backwards"

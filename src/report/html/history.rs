@@ -172,13 +172,14 @@ fn sign(look: Look, page: &mut Markup) {
 /// The labels of revisions in the graph.
 fn labels(report: &Report) -> BTreeMap<CommitId, &'static str> {
     let mut labels = BTreeMap::new();
+    let words = report.find.words().labels;
     if let Some(fix) = report.fix.as_ref().filter(|fix| fix.complete) {
         labels.insert(fix.commit, "HEAD");
     }
-    labels.extend(report.bad.as_ref().map(|bad| (bad.commit, "bad")));
-    labels.extend(report.last_good.as_ref().map(|good| (good.commit, "last good")));
+    labels.extend(report.bad.as_ref().map(|bad| (bad.commit, words[1].trim_end_matches(':'))));
+    labels.extend(report.last_good.as_ref().map(|good| (good.commit, words[0].trim_end_matches(':'))));
     labels.extend(report.culprits.iter().map(|culprit| (culprit.commit, "culprit")));
-    labels.extend(report.first_bad.as_ref().map(|bad| (bad.commit.commit, "first bad")));
+    labels.extend(report.first_bad.as_ref().map(|bad| (bad.commit.commit, words[2].trim_end_matches(':'))));
     labels
 }
 
@@ -249,7 +250,7 @@ fn node(revision: &Revision, (x, y): (usize, usize), label: Option<&str>, page: 
     });
     // The name of the link already contains the label.
     if let Some(label) = label {
-        let at = if label == "last good" { y + 38 } else { y - 18 };
+        let at = if label.starts_with("last ") { y + 38 } else { y - 18 };
         text("label", (x, at), label, page);
     }
     if let Some(verdict) = revision.verdict {

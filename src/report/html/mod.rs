@@ -242,7 +242,7 @@ fn headline(page: &Page<'_>, out: &mut Markup) {
         out.leaf("code", &[], page.test.clone());
         match &report.first_bad {
             Some(first_bad) => {
-                out.words(" fails since ");
+                out.words(&format!(" {} ", report.find.words().since));
                 page.id(first_bad.commit.commit, out);
             }
             None => out.words(&format!(": {}", report.status.word().replace('_', " "))),
@@ -266,7 +266,8 @@ fn headline(page: &Page<'_>, out: &mut Markup) {
     let necessary = report.change.necessary.as_ref().or(report.change.sufficient.as_ref());
     if let Some(change) = necessary {
         let lines = count(change.lines, "line");
-        let what = if report.change.necessary.is_some() { "Without this, it passes" } else { "This makes it fail" };
+        let [with, without] = report.find.words().of_change;
+        let what = if report.change.necessary.is_some() { without } else { with };
         out.leaf("h2", &[("class", "small")], format!("{what} ({lines})"));
         diff::write(&Patch::read(&change.patch), "n", &BTreeSet::new(), out);
     }
@@ -299,7 +300,8 @@ fn facts(page: &Page<'_>, out: &mut Markup) {
         write(&mut inside);
         facts.push((label, inside));
     };
-    let commits = [("last good", report.last_good.as_ref()), ("tested at", report.bad.as_ref())];
+    let good = report.find.words().labels[0].trim_end_matches(':');
+    let commits = [(good, report.last_good.as_ref()), ("tested at", report.bad.as_ref())];
     for (label, commit) in commits {
         if let Some(commit) = commit {
             add(label, &mut |out| {

@@ -104,7 +104,7 @@ impl Screen<'_> {
         let mut rows = Vec::new();
         if let Some(commit) = self.report.first_bad.as_ref().map(|first_bad| &first_bad.commit) {
             rows.extend([
-                format!("{} is the first bad commit", style.paint(Role::Commit, commit.commit)),
+                format!("{} is the {}", style.paint(Role::Commit, commit.commit), self.report.find.words().first),
                 format!("Author: {}", Terminal.line(&commit.author)),
                 format!("Date:   {}", commit.date),
                 String::new(),
@@ -159,14 +159,14 @@ impl Screen<'_> {
     fn others(&self) -> Vec<String> {
         let first = self.report.first_bad.as_ref().map(|first_bad| first_bad.commit.commit);
         let others: Vec<&Commit> = self.report.culprits.iter().filter(|other| Some(other.commit) != first).collect();
-        let with = if self.report.interaction { "It breaks the test only together with" } else { "Culprits, too" };
+        let with = if self.report.interaction { self.report.find.words().together[0] } else { "Culprits, too" };
         self.list(with, &others, MAX_OTHERS)
     }
 
     fn candidates(&self) -> Vec<String> {
         let candidates: Vec<&Commit> = self.report.range.iter().flat_map(|range| &range.candidates).collect();
         self.list(
-            &format!("The first bad commit is one of {}", count(candidates.len(), "candidate")),
+            &format!("The {} is one of {}", self.report.find.words().first, count(candidates.len(), "candidate")),
             &candidates,
             MAX_CANDIDATES,
         )
@@ -184,7 +184,7 @@ impl Screen<'_> {
 
     /// The lines of the change to look at first.
     fn change(&self) -> Vec<String> {
-        let Some((title, change)) = headline(&self.report.change) else { return Vec::new() };
+        let Some((title, change)) = headline(self.report) else { return Vec::new() };
         let doubt = if change.is_minimal { "" } else { ", perhaps not minimal" };
         let mut rows = vec![self.heading(&format!("{title} ({}{doubt})", text::share(self.report, change)))];
         rows.extend(places::in_first_bad(self.report, change).iter().flat_map(|place| self.place(place)));
@@ -286,8 +286,11 @@ impl Screen<'_> {
             commands.push(("git idd apply", "put the fix into the working tree"));
         }
         let is_explained = |file: &Untrusted| EXPLAINED.iter().any(|ending| file.as_bytes().ends_with(ending));
-        let change = headline(&report.change).map(|(_, change)| change);
-        if explanations.is_empty() && change.is_some_and(|change| change.files.iter().any(is_explained)) {
+        let change = headline(report).map(|(_, change)| change);
+        if report.find.is_failure()
+            && explanations.is_empty()
+            && change.is_some_and(|change| change.files.iter().any(is_explained))
+        {
             commands.push(("git idd explain", "tell how these lines lead to the failure"));
         }
         if report.hunt.is_some() {
@@ -305,11 +308,12 @@ impl Screen<'_> {
 }
 
 /// The change to look at first, with its title.
-fn headline(changes: &Changes) -> Option<(&'static str, &Change)> {
-    let Changes { sufficient, necessary, common } = changes;
-    let common = common.as_ref().map(|change| ("The change that breaks the test", change));
-    let sufficient = sufficient.as_ref().map(|change| ("A minimal change that makes the test fail", change));
-    let necessary = necessary.as_ref().map(|change| ("A minimal change whose reversal makes it pass", change));
+fn headline(report: &Report) -> Option<(&'static str, &Change)> {
+    let Changes { sufficient, necessary, common } = &report.change;
+    let titles = report.find.words().changes;
+    let common = common.as_ref().map(|change| (titles[0], change));
+    let sufficient = sufficient.as_ref().map(|change| (titles[1], change));
+    let necessary = necessary.as_ref().map(|change| (titles[2], change));
     common.or(sufficient).or(necessary)
 }
 

@@ -1,5 +1,7 @@
 //! Which two versions are explained, and by which test.
 
+use crate::report::Commit;
+use crate::report::Report;
 use crate::report::Status;
 use crate::report::certificate::Role;
 use crate::report::certificate::proven;
@@ -89,8 +91,22 @@ fn built(order: &ExplainOrder, location: &Location, talk: &mut dyn Talk) -> Expl
     order
 }
 
+/// Refuses a finding that is not about a failing test.
+fn of_failure(report: &Report) -> Result<(), Failure> {
+    if report.find.is_failure() {
+        return Ok(());
+    }
+    let short = |commit: Option<&Commit>| commit.map_or_else(|| "<rev>".to_owned(), |commit| commit.commit.short());
+    let bad = short(report.last_good.as_ref());
+    let good = short(report.first_bad.as_ref().map(|first| &first.commit));
+    Err(Failure::new(Status::Error, "the hunt did not look for a failure, so there is none to explain").with_hint(format!(
+        "if the test fails at {bad}, `git idd explain --bad {bad} --good {good} -- <test-cmd>` compares the two revisions"
+    )))
+}
+
 fn of_hunt(order: &ExplainOrder, kept: Kept, location: &Location) -> Result<(Pair, ExplainOrder), Failure> {
     let (report, plan) = (kept.report()?, saved::plan(&kept.replay)?);
+    of_failure(&report)?;
     let proven = proven(&report);
     let of = |role: Role| proven.iter().find(|(found, ..)| *found == role).map(|(_, commit, tree)| (*tree, *commit));
     let roles = match order.at {

@@ -202,7 +202,7 @@ fn the_sentence_of_a_finding_has_its_distances_and_numbers() {
             (finding.conclusion, finding.is_interaction) = (Conclusion::Found, true);
             finding.culprits = world.commits[1..3].to_vec();
         },
-        "The failure needs 2 commits together; the newest of them is the first bad one.",
+        "The failure needs 2 commits together; the newest of them is the first bad commit.",
     );
     check_sentence(
         |finding, world| (finding.conclusion, finding.range) = (Conclusion::Range, world.commits[1..].to_vec()),

@@ -1,6 +1,9 @@
 //! Questions about a tree besides the test: the exact failure, new warnings, the suite.
 
+use crate::change::trees::Trees;
 use crate::hunt::event::Phase;
+use crate::hunt::finding::Finding;
+use crate::hunt::history::History;
 use crate::hunt::probe::Baseline;
 use crate::hunt::probe::Probe;
 use crate::hunt::probe::Question;
@@ -9,6 +12,7 @@ use crate::outcome::Observation;
 use crate::outcome::Outcome;
 use crate::outcome::Reason;
 use crate::outcome::Stage;
+use crate::report::Untrusted;
 use crate::revision::CommitId;
 use crate::revision::TreeId;
 use crate::session::runner::Runner;
@@ -19,11 +23,14 @@ use crate::session::suite;
 use crate::session::suite::Failures;
 use crate::session::suite::is_unstarted;
 use crate::session::tally::counted;
+use crate::sought::Sought;
 use crate::world::cache::Want;
 use crate::world::process::Words;
+use crate::world::repo::store::TreeStore;
 use crate::world::run::classify::classify;
 use crate::world::run::classify::printed_failure;
 use crate::world::run::classify::printed_trouble;
+use crate::world::run::classify::value;
 use crate::world::run::exact::Exact;
 use crate::world::run::exact::Exactness;
 use crate::world::run::is_cut;
@@ -243,6 +250,23 @@ impl Runner<'_> {
         self.talk.say(&said);
         self.beside.borders.push(said);
         Ok(())
+    }
+
+    /// The value before the commit that was found, if a change of a value is looked for; `None` if it is not known any more.
+    pub fn value_before(
+        &mut self,
+        finding: &Finding,
+        history: &History,
+        store: &TreeStore,
+    ) -> Result<Option<Untrusted>, RunnerError> {
+        let older = finding.last_good.filter(|_| self.plan.order.history.find == Sought::Change);
+        let Some(revision) = older.and_then(|id| history.find(id)) else { return Ok(None) };
+        // A tree that cannot be read has no result, either.
+        let Ok(tree) = store.view(revision.tree) else { return Ok(None) };
+        let probe = Probe::of(tree, revision.id, Phase::Search);
+        let ticket = Ticket { probe, key: self.key(&probe), nth: 0 };
+        let known = self.known(&ticket)?;
+        Ok(known.map(|(observation, _)| Untrusted::from(value(&observation.output))))
     }
 
     /// Reports why a revision gives no verdict, if it printed that.

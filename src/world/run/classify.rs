@@ -20,6 +20,7 @@ use crate::outcome::Outcome;
 use crate::outcome::Reason;
 use crate::outcome::Signature;
 use crate::outcome::Stage;
+use crate::sought::Sought;
 
 /// The exit code of a test that cannot test the revision.
 const SKIP: i32 = 125;
@@ -43,6 +44,8 @@ pub enum SignatureMode {
 /// The criteria of a hunt for its failure, and for a pass.
 #[derive(Debug, Clone, Default)]
 pub struct Criteria {
+    /// What the hunt looks for.
+    pub sought: Sought,
     /// How the hunted failure is recognised. With [`SignatureMode::Regex`] the signature only shows whether it is a
     /// hang.
     pub mode: SignatureMode,
@@ -97,6 +100,26 @@ pub fn signature(first: &Observation, second: &Observation, mode: SignatureMode)
     };
     let printed = line.as_ref().map(|line| printed(&first.output, line).unwrap_or_else(|| line.clone()));
     Some(Signature { ending: first.ending, line, printed })
+}
+
+/// The signature of what a hunt looks for: that of a failure; the exit code of a test that passes; the whole value that a
+/// command prints. `None` if the two runs do not agree.
+pub fn hunted(first: &Observation, second: &Observation, criteria: &Criteria) -> Option<Signature> {
+    let ending = Ending::Exit(0);
+    match criteria.sought {
+        Sought::Failure => signature(first, second, criteria.mode),
+        Sought::Fix => Some(Signature { ending, line: None, printed: None }),
+        Sought::Change => {
+            let value = value(&first.output);
+            let is_same = value == self::value(&second.output);
+            is_same.then(|| Signature { ending, line: Some(value.to_owned()), printed: Some(value.to_owned()) })
+        }
+    }
+}
+
+/// What a command printed, without blank space at the ends.
+pub fn value(output: &str) -> &str {
+    output.trim()
 }
 
 /// The first line of `output` whose normalised form is this one, without colours; `None` if there is none, or it is too
@@ -154,9 +177,10 @@ pub fn classify(observation: &Observation, criteria: &Criteria) -> Outcome {
         (Ending::Timeout, Stage::Precheck | Stage::Build) => Reason::Timeout,
         (_, Stage::Precheck | Stage::Build) => Reason::Build,
         (Ending::Exit(0), Stage::Test) if is_empty_pass(observation, criteria) => Reason::TestAbsent,
-        (Ending::Exit(0), Stage::Test) => return Outcome::Pass,
+        (Ending::Exit(0), Stage::Test) => return passed(observation, criteria),
         (Ending::Exit(SKIP), Stage::Test) => Reason::Skip,
-        _ if is_hunted(observation, criteria) => return Outcome::Fail,
+        _ if criteria.sought == Sought::Failure && is_hunted(observation, criteria) => return Outcome::Fail,
+        _ if criteria.sought == Sought::Fix && is_any_failure(observation, criteria) => return Outcome::Pass,
         (Ending::Timeout, Stage::Test) => Reason::Timeout,
         (ending, Stage::Test) => {
             let output = plain(&observation.output);
@@ -178,14 +202,38 @@ pub fn classify(observation: &Observation, criteria: &Criteria) -> Outcome {
     Outcome::Unresolved(reason)
 }
 
+/// The outcome of a test that ended with exit code 0.
+fn passed(observation: &Observation, criteria: &Criteria) -> Outcome {
+    let is_newer = match criteria.sought {
+        Sought::Failure => false,
+        Sought::Fix => true,
+        Sought::Change => {
+            let known = criteria.signature.as_ref().and_then(|signature| signature.line.as_deref());
+            known.is_none_or(|known| known == value(&observation.output))
+        }
+    };
+    if is_newer { Outcome::Fail } else { Outcome::Pass }
+}
+
+/// Whether a test fails in a way that shows that it is not fixed yet: it ran, and what it printed matches.
+fn is_any_failure(observation: &Observation, criteria: &Criteria) -> bool {
+    let is_built = criteria.has_build_command || !is_build_failure(observation);
+    let is_absent = matches!(observation.ending, Ending::Exit(126 | 127));
+    is_built && !is_absent && matches_or_absent(criteria.fail_match.as_ref(), &observation.output)
+}
+
 /// The result of `observation`, made at the bad revision; `criteria` need no signature yet.
 pub fn reproduced(observation: &Observation, criteria: &Criteria) -> Shown {
     match (observation.ending, observation.stage) {
         (Ending::NotRun(reason), _) => Shown::NotRun(reason),
         (_, Stage::Precheck | Stage::Build) => Shown::BuildFails,
         (Ending::Exit(0), Stage::Test) if is_empty_pass(observation, criteria) => Shown::NotRun(Reason::TestAbsent),
-        (Ending::Exit(0), Stage::Test) => Shown::Passes,
+        (Ending::Exit(0), Stage::Test) if criteria.sought == Sought::Failure => Shown::Passes,
+        // The behaviour that is looked for.
+        (Ending::Exit(0), Stage::Test) => Shown::Fails,
         (Ending::Exit(SKIP), Stage::Test) => Shown::Skipped,
+        _ if criteria.sought == Sought::Fix && is_any_failure(observation, criteria) => Shown::Passes,
+        _ if criteria.sought != Sought::Failure => Shown::FailsOtherwise,
         _ if !matches_or_absent(criteria.fail_match.as_ref(), &observation.output) => Shown::FailsOtherwise,
         _ => Shown::Fails,
     }
@@ -305,6 +353,39 @@ mod tests {
         check_unresolved(&criteria, Ending::Exit(2), "FAIL: parse, line 77\n", Reason::Other);
         check(&criteria, Ending::Exit(0), "FAIL: parse, line 77\n", Outcome::Pass);
         check_unresolved(&criteria, Ending::Exit(125), "FAIL: parse, line 77\n", Reason::Skip);
+    }
+
+    #[test]
+    fn a_fix_is_a_pass_and_every_failure_that_ran_comes_before_it() {
+        let criteria = Criteria { sought: Sought::Fix, fail_match: Some(regex("wrong")), ..Criteria::default() };
+        check(&criteria, Ending::Exit(0), "ok\n", Outcome::Fail);
+        for ending in [Ending::Exit(1), Ending::Exit(139), Ending::Signal(6), Ending::Timeout] {
+            check(&criteria, ending, "wrong\n", Outcome::Pass);
+        }
+        check_unresolved(&criteria, Ending::Exit(1), "other\n", Reason::Other);
+        check_unresolved(&criteria, Ending::Exit(125), "wrong\n", Reason::Skip);
+        check_unresolved(&criteria, Ending::Exit(127), "wrong\n", Reason::TestAbsent);
+        check_unresolved(&criteria, Ending::Exit(2), &format!("wrong\n{BROKEN_BUILD}"), Reason::Build);
+        assert_eq!(classify(&built(Ending::Exit(2)), &criteria), Outcome::Unresolved(Reason::Build));
+        assert_eq!(reproduced(&observed(Ending::Exit(0), ""), &criteria), Shown::Fails);
+        assert_eq!(reproduced(&observed(Ending::Exit(1), "wrong"), &criteria), Shown::Passes);
+    }
+
+    #[test]
+    fn a_value_is_all_that_is_printed_and_only_the_value_of_the_newer_revision_is_new() {
+        let of_value = Criteria { sought: Sought::Change, ..Criteria::default() };
+        let newer = observed(Ending::Exit(0), "\n1.4\nbeta \n");
+        let signature = hunted(&newer, &newer, &of_value);
+        assert_eq!(signature.as_ref().unwrap().line.as_deref(), Some("1.4\nbeta"));
+        assert_eq!(hunted(&newer, &observed(Ending::Exit(0), "1.5\nbeta\n"), &of_value), None);
+        let criteria = Criteria { signature, ..of_value };
+        check(&criteria, Ending::Exit(0), "1.4\nbeta", Outcome::Fail);
+        check(&criteria, Ending::Exit(0), "1.3\nbeta", Outcome::Pass);
+        // Numbers are no noise in a value.
+        check(&criteria, Ending::Exit(0), "", Outcome::Pass);
+        check_unresolved(&criteria, Ending::Exit(1), "1.4\nbeta", Reason::Other);
+        check_unresolved(&criteria, Ending::Timeout, "1.4\nbeta", Reason::Timeout);
+        assert_eq!(reproduced(&observed(Ending::Exit(1), "1.4"), &criteria), Shown::FailsOtherwise);
     }
 
     #[test]
