@@ -10,6 +10,7 @@ use crate::cli::args::options::LogFormat;
 use crate::cli::args::options::ReportFormat;
 use crate::cli::badge;
 use crate::cli::browser;
+use crate::cli::by_hand;
 use crate::cli::chop;
 use crate::cli::completions;
 use crate::cli::console::Answer;
@@ -112,11 +113,16 @@ pub fn run(request: Request, context: &Context, console: Console) -> Result<Answ
         Request::Setup { is_removal, is_dry_run } => return setup::run(*is_removal, *is_dry_run, context),
         _ => {}
     }
+    let is_by_hand =
+        matches!(request, Request::ByHand(_) | Request::Resume { .. } | Request::Status { .. } | Request::Log { .. });
+    let moved = is_by_hand.then(|| session::by_hand::directory_of_user(context)).flatten();
+    let context = &Context { directory: moved.unwrap_or_else(|| context.directory.clone()), ..context.clone() };
     let location = locate::locate(&context.directory, &context.environment).map_err(|error| located(&error))?;
     let uses_store = matches!(
         request,
         Request::Hunt(_)
             | Request::Minimize { .. }
+            | Request::ByHand(_)
             | Request::Resume { .. }
             | Request::Verify { .. }
             | Request::Record(_)
@@ -134,6 +140,7 @@ pub fn run(request: Request, context: &Context, console: Console) -> Result<Answ
         Request::Hunt(args) => start(args, None, &location, context, console),
         Request::Minimize { good, bad, hunt } => start(hunt, Some((&good, &bad)), &location, context, console),
         Request::Resume { hunt, allowance } => resume(hunt.as_deref(), allowance, &location, context, console),
+        Request::ByHand(request) => by_hand::run(request, &location, context, console),
         Request::List { is_badge: true } => badge::run(&location),
         Request::List { is_badge: false } => list::run(&location, console),
         Request::Status { hunt } => status(hunt.as_deref(), &location, console),
@@ -158,7 +165,7 @@ pub fn run(request: Request, context: &Context, console: Console) -> Result<Answ
             apply(rung, &finding(hunt.as_deref(), &location, console)?, &location, context)
         }
         Request::Shrink(args) => shrink::run(&args, &location, context, console),
-        Request::Reset => reset(&location),
+        Request::Reset => reset(&location, context),
         Request::Gc => gc(&location, context),
         Request::Record(args) => Ok(Answer::Done(record::run(&args, &location, context, console)?, 0)),
         Request::Explain(args) => explain::run(&args, &location, context, console),
@@ -299,13 +306,16 @@ fn resume(
     let kept = kept::newest(location, hunt)?;
     let Kept { id, replay } = &kept;
     let mut plan = saved::plan(replay)?;
+    if plan.order.by_hand && kept.is_unfinished() {
+        return by_hand::resume(&kept, location, context, console);
+    }
     // The last goal: it holds for this run and for later ones.
     if let Some(Asked { until, reduction }) = saved::asked(location, id)? {
         (plan.order.effort.until, plan.order.effort.reduction) = (until, reduction);
     }
     let is_unfinished = saved::is_unfinished(replay.status.as_deref());
-    let is_continued = allowance.until.is_some_and(|until| until > plan.order.effort.until)
-        || allowance.reduction.is_some() && saved::is_cut_short(replay);
+    let is_continued = !plan.order.by_hand && allowance.until.is_some_and(|until| until > plan.order.effort.until)
+        || !plan.order.by_hand && allowance.reduction.is_some() && saved::is_cut_short(replay);
     if !is_unfinished && !is_continued {
         let mut progress = console.progress();
         progress.say(&format!("The hunt {id} has ended already; this is its result."));
@@ -362,6 +372,9 @@ fn status(hunt: Option<&str>, location: &Location, console: Console) -> Result<A
     let state = kept.state(location)?;
     let is_running = state == "running";
     let resume = hunt.map_or_else(String::new, |_| format!(" --hunt {id}"));
+    let is_waiting = state == Status::Waiting.word();
+    let state =
+        if is_waiting { format!("{state} for a person; `git idd resume{resume}` shows the revision") } else { state };
     let state = if state == "stopped" { format!("stopped; `git idd resume{resume}` goes on") } else { state };
     if console.is_json {
         let report = match kept.report() {
@@ -619,8 +632,9 @@ fn apply(rung: Option<options::Rung>, kept: &Kept, location: &Location, context:
     Ok(Answer::Done(text, 0))
 }
 
-fn reset(location: &Location) -> Result<Answer, Failure> {
+fn reset(location: &Location, context: &Context) -> Result<Answer, Failure> {
     saved::forget(location)?;
+    session::by_hand::remove_checkout(context, location);
     let message = "Forgot the hunts of this worktree; `git idd list` lists them until `git idd gc` removes them.\n";
     Ok(Answer::Done(message.to_owned(), 0))
 }
@@ -648,6 +662,9 @@ fn gc(location: &Location, context: &Context) -> Result<Answer, Failure> {
         if let Ok(own) = sandboxes(context, location, "gc") {
             files::remove(&own)?;
         }
+    }
+    if session::by_hand::newest(location).is_ok_and(|kept| !kept.is_unfinished()) {
+        session::by_hand::remove_checkout(context, location);
     }
     let recordings = if is_running { Vec::new() } else { store::older(&location.session_directory()) };
     for recording in &recordings {

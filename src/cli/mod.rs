@@ -7,6 +7,7 @@ mod announce;
 pub mod args;
 mod badge;
 mod browser;
+mod by_hand;
 mod cc;
 pub mod chop;
 mod columns;

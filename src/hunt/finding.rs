@@ -55,6 +55,8 @@ pub enum Conclusion {
     Budget,
     /// The user ended the hunt.
     Interrupted,
+    /// A person has to judge a revision.
+    Waiting,
 }
 
 /// A difference of two trees that changes the outcome.

@@ -37,6 +37,8 @@ pub enum Status {
     Usage,
     /// The user stopped it.
     Interrupted,
+    /// A person has to judge a revision.
+    Waiting,
 }
 
 /// One row of the table.
@@ -57,9 +59,10 @@ const fn row(status: Status, word: &'static str, code: u8, meaning: &'static str
 }
 
 /// Every status, in the order of the exit codes.
-pub const TABLE: [Row; 13] = [
+pub const TABLE: [Row; 14] = [
     row(Status::Found, "found", 0, "The change that broke the test was found."),
     row(Status::Culprit, "culprit", 0, "The first bad commit is proved; the hunt goes on, or was stopped after that."),
+    row(Status::Waiting, "waiting", 0, "A person has to judge a revision: `git idd good`, `bad` or `skip`."),
     row(Status::Error, "error", 1, "`git idd` failed; the message says why."),
     row(Status::Range, "range", 2, "No single commit can be named; the candidates are listed."),
     row(Status::BadPasses, "bad_passes", 3, "The test passes at the bad revision."),
@@ -139,6 +142,7 @@ mod tests {
         insta::assert_snapshot!(codes.join("\n"), @r"
         0 found
         0 culprit
+        0 waiting
         1 error
         2 range
         3 bad_passes

@@ -574,6 +574,9 @@ fn advice(status: Status, find: Sought) -> Option<&'static str> {
         }
         Status::NotReproducible => "make the test repeatable, or try `-j1`, `--isolate-home` or `--match <regex>`",
         Status::Culprit => "`git idd status` says how far the hunt is; if it was stopped, `git idd resume` goes on",
+        Status::Waiting => {
+            "`git idd good`, `git idd bad` or `git idd skip` says what you see; `git idd resume` shows the revision"
+        }
         Status::Budget | Status::Interrupted => "`git idd resume` goes on where it stopped",
         Status::NeverPassed => all,
         Status::Unported => {

@@ -116,7 +116,7 @@ impl Sources<'_> {
     fn further(self, finding: &Finding) -> Option<Untrusted> {
         let until = self.plan.order.effort.until;
         let has_ended = matches!(finding.conclusion, Conclusion::Found | Conclusion::Range);
-        if !has_ended || until == Until::Fix || self.plan.is_minimize {
+        if !has_ended || until == Until::Fix || self.plan.is_minimize || self.plan.order.by_hand {
             return None;
         }
         let word = until.word();
@@ -220,6 +220,7 @@ impl Sources<'_> {
             }
             Conclusion::Culprit => format!("The {first} is proved; the rest of the hunt has not ended."),
             Conclusion::Budget => "The budget ended the hunt; this is what was learned so far.".to_owned(),
+            Conclusion::Waiting => "A person has to judge a revision.".to_owned(),
             Conclusion::Interrupted => "The hunt was interrupted; this is what was learned so far.".to_owned(),
         }
     }
@@ -377,6 +378,7 @@ pub fn status(conclusion: Conclusion) -> Status {
         Conclusion::Culprit => Status::Culprit,
         Conclusion::Budget => Status::Budget,
         Conclusion::Interrupted => Status::Interrupted,
+        Conclusion::Waiting => Status::Waiting,
     }
 }
 

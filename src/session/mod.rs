@@ -9,6 +9,7 @@ pub mod announce;
 pub mod audit;
 pub mod beside;
 pub mod bisect;
+pub mod by_hand;
 pub mod certificate;
 pub mod chop;
 mod chronicle;

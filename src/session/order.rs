@@ -34,12 +34,15 @@ pub struct HuntOrder {
     pub test: Test,
     /// The amount of work.
     pub effort: Effort,
+    /// Whether a person judges the revisions, so that the command is only a name.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_hand: bool,
 }
 
 impl HuntOrder {
     /// A hunt with this test, as `git idd <test>` without an option starts it.
     pub fn new(command: TestCommand) -> Self {
-        Self { command, history: History::default(), test: Test::default(), effort: Effort::default() }
+        Self { command, history: History::default(), test: Test::default(), effort: Effort::default(), by_hand: false }
     }
 }
 

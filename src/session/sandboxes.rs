@@ -15,6 +15,29 @@ use std::path::PathBuf;
 ///
 /// Only this worktree's hunts use names that begin with the digest of its git directory, and only one runs at a time.
 pub fn sandboxes(context: &Context, location: &Location, id: &str) -> Result<PathBuf, Failure> {
+    let place = place(context)?;
+    let prefix = format!("{}-", files::short_digest(&location.git_directory));
+    let private = private::private_directory(&location.idd_directory());
+    for stale in files::names(&place).iter().filter(|name| name.to_string_lossy().starts_with(&prefix)) {
+        sandbox::remove(&place.join(stale), &private);
+    }
+    let root = place.join(format!("{prefix}{id}"));
+    files::make_private(&root).map_err(|error| failed(&root, &error))?;
+    Ok(root)
+}
+
+/// The directory for the checkout of a hunt by hand, which stays while a person looks at it.
+pub fn by_hand(context: &Context, location: &Location) -> Result<PathBuf, Failure> {
+    Ok(place(context)?.join(format!("hand-{}", files::short_digest(&location.git_directory))))
+}
+
+fn failed(path: &Path, error: &std::io::Error) -> Failure {
+    let message = format!("failed to prepare the sandbox directory `{}`: {error}", path.display());
+    Failure::new(Status::Error, message).with_hint("`git config idd.worktreeDir <path>` names another place")
+}
+
+/// The directory for the sandboxes of all repositories.
+fn place(context: &Context) -> Result<PathBuf, Failure> {
     let absolute = |name: &str| context.variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let configured = context.configured("idd.worktreedir").last().map(PathBuf::from);
     let caches = [absolute("XDG_CACHE_HOME"), absolute("HOME").map(|home| home.join(".cache"))];
@@ -28,27 +51,14 @@ pub fn sandboxes(context: &Context, location: &Location, id: &str) -> Result<Pat
         },
         Ok,
     );
-    let failed = |(path, error): (PathBuf, std::io::Error)| {
-        let message = format!("failed to prepare the sandbox directory `{}`: {error}", path.display());
-        Failure::new(Status::Error, message).with_hint("`git config idd.worktreeDir <path>` names another place")
-    };
-    let place = place.map_err(failed)?;
+    let place = place.map_err(|(path, error)| failed(&path, &error))?;
     // A directory in memory is empty after each start of the machine.
     if !place.exists()
         && let Err(error) = files::make_own(&place)
     {
-        return Err(failed((place, error)));
+        return Err(failed(&place, &error));
     }
-    let prefix = format!("{}-", files::short_digest(&location.git_directory));
-    let private = private::private_directory(&location.idd_directory());
-    for stale in files::names(&place).iter().filter(|name| name.to_string_lossy().starts_with(&prefix)) {
-        sandbox::remove(&place.join(stale), &private);
-    }
-    let root = place.join(format!("{prefix}{id}"));
-    match files::make_private(&root) {
-        Ok(()) => Ok(root),
-        Err(error) => Err(failed((root, error))),
-    }
+    Ok(place)
 }
 
 /// The directory for the instrumented objects of this worktree, beside that of its sandboxes; `None` if there can be none, which only costs time.

@@ -214,6 +214,20 @@ pub fn open(plan: &Plan, location: &Location, resumed: Option<&Kept>, is_continu
     Ok(saved)
 }
 
+/// Opens a new journal for `plan`, whatever hunt is unfinished.
+pub fn open_new(plan: &Plan, location: &Location) -> Result<Saved, Failure> {
+    let lock = lock(location)?;
+    let saved = create(plan, digest(plan)?, "", lock, location)?;
+    kept::add(location, &saved.id)?;
+    Ok(saved)
+}
+
+/// Opens the journal of a hunt, to go on with it.
+pub fn open_again(id: &str, location: &Location) -> Result<Saved, Failure> {
+    let lock = lock(location)?;
+    reopen(id.to_owned(), lock, location)
+}
+
 /// Opens a new journal for work that is no hunt: no command lists or resumes it. Its observations answer later work.
 pub fn open_apart(plan: &Plan, location: &Location) -> Result<Saved, Failure> {
     let lock = lock(location)?;
@@ -334,7 +348,7 @@ pub fn sign_recorder(location: &Location) -> Result<(), Failure> {
 
 /// Whether a hunt with this status can be continued.
 pub fn is_unfinished(status: Option<&str>) -> bool {
-    let open = [Status::Interrupted, Status::Budget, Status::Error];
+    let open = [Status::Interrupted, Status::Budget, Status::Error, Status::Waiting];
     status.is_none_or(|status| open.iter().any(|open| open.word() == status))
 }
 

@@ -135,6 +135,7 @@ fn reduce(
     }
     let user = private::open(&location.git_directory)?;
     let hunt = HuntOrder {
+        by_hand: false,
         command: inputs::localised(&order.command, &inputs, context),
         history: History { bad: order.at.clone(), ..History::default() },
         test: order.test.clone(),

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod browser;
+mod by_hand;
 mod certificate;
 mod chop_java;
 mod chops;

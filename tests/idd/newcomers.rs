@@ -302,12 +302,11 @@ fn run_before_the_test_is_left_out_as_it_is_not_needed() {
 fn words_of_git_bisect_are_answered_with_the_command_of_git_idd() {
     let place = Place::new();
     for (words, error, hint) in [
-        (&["start", "HEAD", "HEAD~4"][..], "`start` is not needed", "`git idd --bad HEAD --good HEAD~4 -- <test>`"),
-        (&["good", "v1.0"], "`good` is no command here", "`git idd --good v1.0 -- <test>`"),
-        (&["bad"], "`bad` is no command here", "`git idd --bad <rev> -- <test>`"),
-        (&["skip"], "`skip` is not needed", "exits with 125"),
+        (&["good", "v1.0"][..], "no hunt by hand is under way", "`git idd start` begins one"),
+        (&["old", "v1.0"], "`old` is no command here", "`git idd --good v1.0 -- <test>`"),
+        (&["new"], "`new` is no command here", "`git idd --bad <rev> -- <test>`"),
         (&["visualize"], "`visualize` has another name here", "`git idd log`"),
-        (&["terms"], "the terms are fixed", "negate it: `git idd '! <test>'`"),
+        (&["terms"], "the terms are fixed", "`git idd --find fix <test>`"),
         (&["replay", "file"], "a hunt keeps its own log", "`git idd resume`"),
         (&["next"], "`next` is not needed", "`git idd resume`"),
         (&["reset", "HEAD"], "`git idd reset` takes no revision", "`git idd reset` forgets the hunts"),
@@ -389,7 +388,7 @@ fn revisions_in_front_of_the_test_are_answered_with_their_options() {
 #[test]
 fn terms_are_answered_with_what_they_mean_here() {
     let place = Place::new();
-    let hint = "hint: to find what made a test pass, negate it: `git idd '! <test>'`";
+    let hint = "hint: to find what made a test pass: `git idd --find fix <test>`";
     for words in [["--term-old", "fast", "--term-new=slow", "./test.sh"], ["--term-bad=slow", "-q", "--", "./test.sh"]]
     {
         place.check(&words, USAGE, &["good revisions pass the test, bad ones fail\n", hint]);

@@ -102,6 +102,47 @@ pub struct MinimizeArgs {
     pub output: Output,
 }
 
+/// A hunt by hand.
+#[derive(Debug, clap::Args)]
+pub struct StartCommand {
+    /// The bad revision, and good ones, as in `git bisect start <bad> <good>...` (default: HEAD, and a good one is searched).
+    #[arg(value_name = "REV")]
+    pub revisions: Vec<String>,
+
+    #[command(flatten)]
+    pub history: History,
+
+    /// Shell line that is run in each checkout, before you look at it; a revision where it fails is repaired, or left out.
+    #[arg(long, value_name = "COMMAND")]
+    pub build: Option<OsString>,
+
+    /// Time limit of the build.
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    pub timeout: Option<Duration>,
+
+    /// Only print the directory of the checkout; without this option, a shell is started there, if there is a terminal.
+    #[arg(long)]
+    pub no_shell: bool,
+
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// A verdict of a person.
+#[derive(Debug, clap::Args)]
+pub struct Judged {
+    /// The revision (default: the one that is checked out).
+    #[arg(value_name = "REV")]
+    pub revision: Option<String>,
+
+    /// What you have seen; reports have it as a note.
+    #[arg(long, value_name = "TEXT")]
+    pub why: Option<String>,
+
+    #[command(flatten)]
+    pub output: Output,
+}
+
 /// A recording.
 #[derive(Debug, clap::Args)]
 pub struct RecordCommand {
@@ -473,6 +514,29 @@ pub enum Subcommand {
     /// Reduce the input of a failing test to a minimal one that makes it fail in the same way.
     #[command(override_usage = "git idd shrink [OPTIONS] --input <FILE>... -- <TEST-CMD> [ARGS]...")]
     Shrink(Box<ShrinkCommand>),
+    /// Hunt by hand: look at each revision yourself, and say whether it is good or bad; no test is needed.
+    #[command(override_usage = "git idd start [OPTIONS] [<BAD> [<GOOD>...]]")]
+    Start(Box<StartCommand>),
+    /// Say that the revision that is checked out is good, in a hunt by hand.
+    Good {
+        #[command(flatten)]
+        judged: Judged,
+    },
+    /// Say that it is bad.
+    Bad {
+        #[command(flatten)]
+        judged: Judged,
+    },
+    /// Say that it cannot be judged.
+    Skip {
+        #[command(flatten)]
+        judged: Judged,
+    },
+    /// Take the last verdict of a hunt by hand back.
+    Undo {
+        #[command(flatten)]
+        output: Output,
+    },
     /// List all stored hunts; a star marks the newest finding.
     List {
         /// Print the state of the newest hunt of this worktree as the JSON of a badge (shields.io) for a dashboard.

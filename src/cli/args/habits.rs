@@ -28,25 +28,7 @@ struct Word {
     hint: fn(&[OsString]) -> String,
 }
 
-const WORDS: [Word; 11] = [
-    Word {
-        name: "start",
-        is_always: true,
-        message: "`start` is not needed: one command gives the test and the revisions",
-        hint: |rest| format!("`{}`; without `--good`, a good revision is searched", started(rest)),
-    },
-    Word {
-        name: "good",
-        is_always: true,
-        message: "`good` is no command here: good revisions are given together with the test",
-        hint: |rest| format!("`{}`; without `--good`, a good revision is searched", with_revisions("--good", rest)),
-    },
-    Word {
-        name: "bad",
-        is_always: true,
-        message: "`bad` is no command here: the bad revision is given together with the test",
-        hint: |rest| format!("`{}`; without `--bad`, it is HEAD", with_revisions("--bad", rest)),
-    },
+const WORDS: [Word; 7] = [
     Word {
         name: "old",
         is_always: false,
@@ -58,12 +40,6 @@ const WORDS: [Word; 11] = [
         is_always: false,
         message: "`new` is no command here: the bad revision is given together with the test",
         hint: |rest| format!("`{}`; without `--bad`, it is HEAD", with_revisions("--bad", rest)),
-    },
-    Word {
-        name: "skip",
-        is_always: true,
-        message: "`skip` is not needed: revisions that cannot be tested are repaired, or passed over",
-        hint: |_| "the test exits with 125 at a revision that it cannot test".to_owned(),
     },
     Word {
         name: "visualize",
@@ -81,7 +57,7 @@ const WORDS: [Word; 11] = [
         name: "terms",
         is_always: false,
         message: "the terms are fixed: good revisions pass the test, bad ones fail",
-        hint: |_| format!("to find what made a test pass, negate it: `git idd '! {TEST}'`"),
+        hint: |_| format!("to find what made a test pass: `git idd --find fix {TEST}`"),
     },
     Word {
         name: "replay",
@@ -275,34 +251,6 @@ fn operators(test: &[OsString]) -> Option<String> {
     })
 }
 
-/// The hunt with the revisions of `git bisect start [<option>]... [<bad> [<good>...]] [-- <path>...]`.
-fn started(rest: &[OsString]) -> String {
-    let end = rest.iter().position(|word| word == "--").unwrap_or(rest.len());
-    // The value of an option that chooses a term is no revision.
-    let is_value =
-        |at: usize| at > 0 && !rest[at - 1].as_bytes().contains(&b'=') && term_option(&rest[at - 1]).is_some();
-    let is_revision = |at: &usize| !rest[*at].as_bytes().starts_with(b"-") && !is_value(*at);
-    let mut revisions = (0..end).filter(is_revision).map(|at| &rest[at]);
-    let mut options = Vec::new();
-    let mut add = |name: &str, value: &OsString| options.extend([OsString::from(name), value.clone()]);
-    if let Some(bad) = revisions.next() {
-        add("--bad", bad);
-    } else {
-        add("--bad", &"<rev>".into());
-    }
-    let goods: Vec<&OsString> = revisions.collect();
-    for good in &goods {
-        add("--good", good);
-    }
-    if goods.is_empty() {
-        add("--good", &"<rev>".into());
-    }
-    for path in rest.iter().skip(end + 1) {
-        add("--path", path);
-    }
-    hunt(&options)
-}
-
 /// The hunt with these revisions for an option.
 fn with_revisions(option: &str, rest: &[OsString]) -> String {
     let mut options = Vec::new();
@@ -360,26 +308,16 @@ mod tests {
     #[test]
     fn words_of_git_bisect_become_options() {
         let rest = "; without `--good`, a good revision is searched";
-        assert_eq!(
-            hint("git-idd start HEAD v1 v2"),
-            format!("`git idd --bad HEAD --good v1 --good v2 -- <test>`{rest}")
-        );
-        assert_eq!(
-            hint("git-idd start -- src"),
-            format!("`git idd --bad <rev> --good <rev> --path src -- <test>`{rest}")
-        );
-        assert_eq!(hint("git-idd good a_b"), format!("`git idd --good 'a b' -- <test>`{rest}"));
-        assert_eq!(hint("git-idd bad"), "`git idd --bad <rev> -- <test>`; without `--bad`, it is HEAD");
-        assert_eq!(
-            hint("git-idd start --term-old fast --term-new=slow HEAD v1"),
-            format!("`git idd --bad HEAD --good v1 -- <test>`{rest}")
-        );
+        let of = |word: &str, rest: &[OsString]| of_bisect(word, rest, false).unwrap().1;
+        assert_eq!(of("old", &["a b".into()]), format!("`git idd --good 'a b' -- <test>`{rest}"));
+        assert_eq!(of("new", &[]), "`git idd --bad <rev> -- <test>`; without `--bad`, it is HEAD");
+        // These are commands, of a hunt by hand.
+        for line in ["git-idd start HEAD v1 v2", "git-idd good", "git-idd bad v2", "git-idd skip", "git-idd undo"] {
+            assert!(given(line).is_ok_and(|(_, said)| said.is_empty()), "{line}");
+        }
         for line in ["git-idd --term-old fast --term-new slow ./t.sh", "git-idd --term-good=fast ./t.sh"] {
             let (said, hint) = given(line).unwrap_err();
-            assert!(
-                said.starts_with("there is no `--term-") && hint.contains("negate it: `git idd '! <test>'`"),
-                "{said}"
-            );
+            assert!(said.starts_with("there is no `--term-") && hint.contains("`git idd --find fix <test>`"), "{said}");
         }
         assert!(given("git-idd ./t.sh --term-old x").unwrap().1.is_empty(), "it is of the test");
         assert!(given("git-idd -- good v1").unwrap().1.is_empty());

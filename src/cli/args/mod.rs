@@ -22,7 +22,9 @@ use crate::cli::args::command::Cli;
 use crate::cli::args::command::DebugCommand;
 use crate::cli::args::command::InvariantMode;
 use crate::cli::args::command::InvariantsCommand;
+use crate::cli::args::command::Judged;
 use crate::cli::args::command::SliceCommand;
+use crate::cli::args::command::StartCommand;
 use crate::cli::args::command::Subcommand;
 use crate::cli::args::command::TraceCommand;
 use crate::cli::args::options::Algorithm;
@@ -34,6 +36,9 @@ use crate::cli::args::options::Record;
 use crate::cli::args::options::ReportFormat;
 use crate::cli::args::options::Shell;
 use crate::cli::args::options::Shrink;
+use crate::session::by_hand;
+use crate::session::by_hand::Given;
+use crate::session::by_hand::Verdict;
 use crate::session::debug::DebugOrder;
 use crate::session::invariants;
 use crate::session::invariants::InvariantsOrder;
@@ -93,6 +98,8 @@ pub enum Request {
         /// The rest, as in a hunt; its `history` has the default values.
         hunt: HuntOrder,
     },
+    /// Hunt with verdicts of a person.
+    ByHand(ByHand),
     /// Reduce an input.
     Shrink(ShrinkArgs),
     /// List the hunts that are kept.
@@ -191,6 +198,20 @@ pub enum Request {
     },
     /// Show the manual, or the help of this command; the words are its name.
     Help(Vec<String>),
+}
+
+/// A command of a hunt by hand.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ByHand {
+    /// Begin one.
+    Start {
+        /// What is hunted, and how it is built.
+        order: Box<HuntOrder>,
+        /// Whether a shell is started in the checkout, on a terminal.
+        has_shell: bool,
+    },
+    /// Go on with it.
+    Given(Given),
 }
 
 /// A reduction of an input, as asked for.
@@ -333,6 +354,14 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
             let output = args.output;
             (Request::Shrink(shrink_args(args.words, args.shrink)?), output)
         }
+        Some(Subcommand::Start(args)) => {
+            let output = args.output;
+            (Request::ByHand(start_args(*args)?), output)
+        }
+        Some(Subcommand::Good { judged }) => judged_args(Verdict::Good, judged),
+        Some(Subcommand::Bad { judged }) => judged_args(Verdict::Bad, judged),
+        Some(Subcommand::Skip { judged }) => judged_args(Verdict::Skip, judged),
+        Some(Subcommand::Undo { output }) => (Request::ByHand(ByHand::Given(Given::Undo)), output),
         Some(Subcommand::List { badge, output }) => (Request::List { is_badge: badge }, output),
         Some(Subcommand::Status { which: Hunt { hunt }, output }) => (Request::Status { hunt }, output),
         Some(Subcommand::Resume { which: Hunt { hunt }, allowance, output }) => {
@@ -414,6 +443,31 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
         }
         Some(Subcommand::Help { command, output }) => (Request::Help(command), output),
     })
+}
+
+fn start_args(args: StartCommand) -> Result<ByHand, Complaint> {
+    let StartCommand { revisions, history, build, timeout, no_shell, .. } = args;
+    let mut history: History = history.into();
+    if let Some((bad, goods)) = revisions.split_first() {
+        if history.bad != "HEAD" || !history.good.is_empty() || history.from_bisect {
+            return Err((
+                "revisions are given twice",
+                "`git idd start <bad> <good>...` or `git idd start --bad <rev> --good <rev>`",
+            ));
+        }
+        history.bad.clone_from(bad);
+        history.good = goods.to_vec();
+    }
+    if build.as_ref().is_some_and(|line| line.to_string_lossy().trim().is_empty()) {
+        return Err(("the command of `--build` is empty", "leave `--build` out if there is nothing to build"));
+    }
+    let order = by_hand::order(turned(history, false)?, build, timeout);
+    Ok(ByHand::Start { order: Box::new(order), has_shell: !no_shell })
+}
+
+fn judged_args(verdict: Verdict, judged: Judged) -> (Request, Output) {
+    let Judged { revision, why, output } = judged;
+    (Request::ByHand(ByHand::Given(Given::Verdict { verdict, revision, why })), output)
 }
 
 fn slice_args(args: SliceCommand) -> (Request, Output) {
@@ -700,7 +754,7 @@ fn hunt_args(words: Vec<OsString>, history: History, mut test: Test, effort: Eff
         (_, Some(_)) => test.signature = SignatureMode::Regex,
         (_, None) => {}
     }
-    Ok(HuntOrder { command, history, test, effort })
+    Ok(HuntOrder { command, history, test, effort, by_hand: false })
 }
 
 #[cfg(test)]

@@ -37,7 +37,7 @@ const OPTIONS: [(&str, &str); 10] = [
 
 /// All commands, by their use.
 const COMMANDS: [(&str, &[&str]); 6] = [
-    ("hunt", &["minimize", "shrink", "resume", "status", "list"]),
+    ("hunt", &["minimize", "shrink", "start", "good", "bad", "skip", "undo", "resume", "status", "list"]),
     ("look", &["show", "report", "log"]),
     ("explain", &["explain", "chop", "slice", "invariants"]),
     ("debug", &["record", "trace", "debug", "dap"]),

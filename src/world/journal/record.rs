@@ -127,6 +127,26 @@ pub enum Record {
         /// The outcome.
         outcome: String,
     },
+    /// A tree was judged, in a hunt by hand.
+    Judged {
+        /// The tree.
+        tree: TreeId,
+        /// Its revision.
+        revision: CommitId,
+        /// `pass`, `fail`, or the reason why it is unresolved.
+        outcome: String,
+        /// The reason that the person gave.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        why: Option<String>,
+        /// Whether the build judged it, and not the person.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        by_build: bool,
+        /// Whether the person named the revision, so that it was not asked for.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_named: bool,
+    },
+    /// The last verdict of the person does not count any more.
+    Withdrawn,
     /// A reduction has ended.
     Reduced {
         /// The reduced change, in words.

@@ -1,0 +1,533 @@
+//! A hunt in which a person judges each revision, with the engine of every other hunt.
+//!
+//! Each command runs the engine from the beginning: known verdicts answer it, until it asks for a tree that nobody has judged.
+//! That tree is written into a checkout, the build runs there, and the command ends. The next one brings the verdict. Verdicts
+//! are records of the journal, so nothing else has to be stored, and taking one back is one more record.
+//!
+//! A tree that cannot be built needs no person: it is unresolved, and is repaired as in every hunt. The bad revision and the
+//! good ones count as given. There is no reduction: a person would have to judge every candidate.
+
+use crate::change::trees::Trees as _;
+use crate::hunt::Board;
+use crate::hunt::Halt;
+use crate::hunt::drive::Engine;
+use crate::hunt::drive::ProbeRunner;
+use crate::hunt::drive::Reply;
+use crate::hunt::drive::drive;
+use crate::hunt::event::Event;
+use crate::hunt::finding::Conclusion;
+use crate::hunt::finding::Finding;
+use crate::hunt::history::History;
+use crate::hunt::probe::Probe;
+use crate::outcome::Ending;
+use crate::outcome::Outcome;
+use crate::outcome::Reason;
+use crate::outcome::Stage;
+use crate::report::Commit;
+use crate::report::Report;
+use crate::report::Status;
+use crate::report::Untrusted;
+use crate::report::escape::Terminal;
+use crate::revision::CommitId;
+use crate::revision::TreeId;
+use crate::session::chronicle;
+use crate::session::context::Context;
+use crate::session::criteria::FIRST_LIMIT;
+use crate::session::failure::Failure;
+use crate::session::failure::chain;
+use crate::session::finding;
+use crate::session::finding::Sources;
+use crate::session::interrupt::Interrupt;
+use crate::session::kept;
+use crate::session::kept::Kept;
+use crate::session::order::Effort;
+use crate::session::order::History as Where;
+use crate::session::order::HuntOrder;
+use crate::session::order::SignatureMode;
+use crate::session::order::Test;
+use crate::session::order::TestCommand;
+use crate::session::order::Until;
+use crate::session::plan::Adjustments;
+use crate::session::plan::Plan;
+use crate::session::sandboxes;
+use crate::session::saved;
+use crate::session::saved::Saved;
+use crate::session::talk::Talk;
+use crate::sought::Sought;
+use crate::world::files;
+use crate::world::journal::Record;
+use crate::world::journal::Segment;
+use crate::world::process::Words;
+use crate::world::repo::Repository;
+use crate::world::repo::graph;
+use crate::world::repo::locate;
+use crate::world::repo::locate::Location;
+use crate::world::repo::private;
+use crate::world::repo::store::Held;
+use crate::world::repo::store::TreeStore;
+use crate::world::run::classify::printed_trouble;
+use crate::world::run::sandbox;
+use crate::world::run::sandbox::Commands;
+use crate::world::run::sandbox::Job;
+use crate::world::run::sandbox::Rebuild;
+use crate::world::run::sandbox::Sandbox;
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::ffi::OsStringExt as _;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The name of the test in reports.
+const NAME: &str = "by hand";
+
+/// The checkout below the directory for it.
+const CHECKOUT: &str = "checkout";
+
+/// The file beside the checkout that names the user's directory.
+const OWNER: &str = "of";
+
+/// What a person says of a revision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// The test passes there.
+    Good,
+    /// It fails there.
+    Bad,
+    /// It cannot be judged.
+    Skip,
+}
+
+/// What a command brings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Given {
+    /// Nothing: the revision is shown again.
+    Nothing,
+    /// A verdict.
+    Verdict {
+        /// Which.
+        verdict: Verdict,
+        /// On this revision, if it is not the one that is shown.
+        revision: Option<String>,
+        /// Why, in words of the person.
+        why: Option<String>,
+    },
+    /// The last verdict is taken back.
+    Undo,
+}
+
+/// The state of the hunt after a command.
+pub enum Step {
+    /// A person has to judge a revision.
+    Waiting(Box<Waiting>),
+    /// The hunt has ended.
+    Ended(Box<Report>),
+}
+
+/// The revision that a person has to judge.
+pub struct Waiting {
+    /// The revision.
+    pub commit: Commit,
+    /// Whether its tree was repaired.
+    pub is_repaired: bool,
+    /// The top of its checkout, the same for all revisions.
+    pub directory: PathBuf,
+    /// The number of revisions that are left, if both ends are known.
+    pub n_left: Option<usize>,
+    /// The steps back from the bad revision, while a good one is searched.
+    pub distance: Option<usize>,
+    /// The verdicts that a person gave so far.
+    pub n_judged: usize,
+    /// The question, for its words.
+    pub find: Sought,
+}
+
+/// The order of a hunt by hand.
+pub fn order(history: Where, build: Option<OsString>, timeout: Option<Duration>) -> HuntOrder {
+    HuntOrder {
+        by_hand: true,
+        history,
+        test: Test { build, timeout, no_hold: true, signature: SignatureMode::Exit, ..Test::default() },
+        effort: Effort { until: Until::Commit, no_cache: true, no_port: true, ..Effort::default() },
+        ..HuntOrder::new(TestCommand::Shell(NAME.into()))
+    }
+}
+
+/// The directory of the user, if `context` is that of a command in the checkout of a hunt by hand.
+///
+/// The file beside the checkout names it. It counts only if the hunts of that directory have their checkout here: what a
+/// repository contains cannot lead anywhere else.
+pub fn directory_of_user(context: &Context) -> Option<PathBuf> {
+    let place =
+        context.directory.ancestors().find(|above| above.join(OWNER).is_file() && above.join(CHECKOUT).is_dir())?;
+    let user = PathBuf::from(OsString::from_vec(files::bytes(&place.join(OWNER)).ok()?));
+    let location = locate::locate(&user, &context.environment).ok()?;
+    let expected = sandboxes::by_hand(context, &location).ok()?;
+    (expected.canonicalize().ok()? == place.canonicalize().ok()?).then_some(user)
+}
+
+/// The newest hunt by hand of this worktree.
+pub fn newest(location: &Location) -> Result<Kept, Failure> {
+    let all = kept::own(location).into_iter().rev().filter_map(|id| kept::find(location, &id).ok().flatten());
+    let mut by_hand = all.filter(|kept| saved::plan(&kept.replay).is_ok_and(|plan| plan.order.by_hand));
+    by_hand.next().ok_or_else(|| {
+        Failure::new(Status::Usage, "no hunt by hand is under way here")
+            .with_hint("`git idd start` begins one; with a test command, `git idd <test-cmd>` needs no person")
+    })
+}
+
+/// Removes the checkout.
+pub fn remove_checkout(context: &Context, location: &Location) {
+    if let Ok(root) = sandboxes::by_hand(context, location) {
+        sandbox::remove(&root, &private::private_directory(&location.idd_directory()));
+    }
+}
+
+/// A verdict of the journal.
+struct Judged {
+    tree: TreeId,
+    revision: CommitId,
+    outcome: Outcome,
+    why: Option<String>,
+    /// Whether the build gave it.
+    is_of_build: bool,
+    /// Whether the person named the revision.
+    is_named: bool,
+}
+
+impl Judged {
+    fn record(&self) -> Record {
+        let outcome = match self.outcome {
+            Outcome::Pass => "pass",
+            Outcome::Fail => "fail",
+            Outcome::Unresolved(reason) => reason.word(),
+        };
+        Record::Judged {
+            tree: self.tree,
+            revision: self.revision,
+            outcome: outcome.to_owned(),
+            why: self.why.clone(),
+            by_build: self.is_of_build,
+            is_named: self.is_named,
+        }
+    }
+
+    /// The verdicts of a journal, without those that were taken back.
+    fn all(location: &Location, id: &str) -> Result<Vec<Self>, Failure> {
+        let mut all: Vec<Self> = Vec::new();
+        saved::each_record(location, id, &mut |record| match record {
+            Record::Judged { tree, revision, outcome, why, by_build, is_named } => {
+                let outcome = match outcome.as_str() {
+                    "pass" => Outcome::Pass,
+                    "fail" => Outcome::Fail,
+                    word => Outcome::Unresolved(
+                        Reason::ALL.into_iter().find(|reason| reason.word() == word).unwrap_or(Reason::Skip),
+                    ),
+                };
+                all.push(Self { tree, revision, outcome, why, is_of_build: by_build, is_named });
+            }
+            Record::Withdrawn => {
+                if let Some(last) = all.iter().rposition(|judged| !judged.is_of_build) {
+                    all.remove(last);
+                }
+            }
+            _ => {}
+        })?;
+        Ok(all)
+    }
+}
+
+/// Where the hunt takes place.
+#[derive(Clone, Copy)]
+pub struct Scene<'s> {
+    /// The plan.
+    pub plan: &'s Plan,
+    /// The repository.
+    pub location: &'s Location,
+    /// The context of the process.
+    pub context: &'s Context,
+    /// The user's repository.
+    pub user: &'s Repository,
+}
+
+/// Goes on with a hunt: takes what was given, and runs the engine until it needs a person or has ended.
+pub fn go_on(scene: &Scene<'_>, saved: Saved, given: Given, talk: &mut dyn Talk) -> Result<Step, Failure> {
+    let Scene { plan, location, context, user } = *scene;
+    let Saved { id, mut segment, lock: _lock, .. } = saved;
+    drop(saved::make_private(location, user, plan.bad)?);
+    private::fill_submodules(&location.idd_directory(), !plan.has_empty_submodules)?;
+    let tips: Vec<CommitId> = [plan.bad].iter().chain(&plan.goods).copied().collect();
+    let (revisions, shallow) = graph::load(&private::open(&location.git_directory)?, &tips)?;
+    let history = History::new(revisions, shallow);
+    let store = store(plan, location)?;
+    let view = |id: CommitId| store.view(history.get(id).tree).map_err(|error| Failure::from_error(&error));
+    let mut known = HashMap::from([(view(plan.bad)?, Outcome::Fail)]);
+    for good in &plan.goods {
+        known.entry(view(*good)?).or_insert(Outcome::Pass);
+    }
+    let mut judged = Judged::all(location, &id)?;
+    let mut given = given;
+    if given == Given::Undo {
+        if judged.iter().all(|judged| judged.is_of_build) {
+            return Err(Failure::new(Status::Usage, "there is no verdict to take back")
+                .with_hint("`git idd start --bad <rev> --good <rev>` begins with other revisions"));
+        }
+        segment.append_durable(&Record::Withdrawn)?;
+        judged = Judged::all(location, &id)?;
+    }
+    if let Given::Verdict { verdict, revision: Some(name), why } = &given {
+        let revision = graph::resolve(user, name).map_err(|error| {
+            Failure::new(Status::Usage, chain(&error)).with_hint("`git log --oneline` lists revisions")
+        })?;
+        let Some(found) = history.find(revision) else {
+            return Err(Failure::new(Status::Usage, format!("{} is not in the history of the hunt", revision.short()))
+                .with_hint("a verdict counts for the bad revision and those before it"));
+        };
+        let tree = store.view(found.tree).map_err(|error| Failure::from_error(&error))?;
+        let outcome = outcome(*verdict, plan);
+        let new = Judged { tree, revision, outcome, why: why.clone(), is_of_build: false, is_named: true };
+        segment.append_durable(&new.record())?;
+        judged.push(new);
+        given = Given::Nothing;
+    }
+    known.extend(judged.iter().map(|judged| (judged.tree, judged.outcome)));
+    let bounded = &bounded(plan, &judged, &history);
+    let scene = &Scene { plan: bounded, ..*scene };
+    let plan = bounded;
+    let mut person = Person {
+        scene,
+        known,
+        judged,
+        given: Some(given),
+        segment,
+        waiting: None,
+        sandbox: None,
+        left: (None, None),
+        n_revisions: history.len(),
+        interrupt: Interrupt::register()?,
+        talk,
+    };
+    let mut order = plan.engine_order(&Adjustments::default(), &history);
+    (order.check_vacuous, order.may_release, order.may_widen, order.asks_complaints) = (false, false, false, false);
+    order.is_clean = true;
+    let board = Board::new(plan.bad);
+    let halt = drive(Engine::Hunt, (&store, &history, &order), &mut person, &board)?;
+    let conclusion = match &*halt {
+        Halt::Concluded(conclusion) => *conclusion,
+        Halt::Trees(error) => return Err(Failure::from_error(error)),
+        Halt::Again(_) => {
+            return Err(Failure::new(Status::Error, "the verdicts contradict each other")
+                .with_hint("`git idd log` lists them, and `git idd undo` takes back the last one"));
+        }
+    };
+    if let Some(probe) = person.waiting {
+        person.segment.append_durable(&Record::Ended { status: Status::Waiting.word().to_owned() })?;
+        let n_judged = person.judged.iter().filter(|judged| !judged.is_of_build).count();
+        let revision = history.get(probe.revision);
+        let directory = sandboxes::by_hand(context, location)?.join(CHECKOUT).join("tree");
+        return Ok(Step::Waiting(Box::new(Waiting {
+            commit: Commit::from(revision),
+            is_repaired: view(probe.revision)? != probe.tree,
+            directory,
+            n_left: person.left.0,
+            distance: person.left.1,
+            n_judged,
+            find: plan.order.history.find,
+        })));
+    }
+    let mut finding: Finding = board.borrow().finding.clone();
+    finding.conclusion = conclusion;
+    let adjustments = Adjustments::default();
+    let sources =
+        Sources { plan, adjustments: &adjustments, history: &history, store: &store, signature: None, beside: None };
+    let mut report = finding::report(&finding, sources)?;
+    // A person's verdict is no claim that was run again.
+    report.evidence.clear();
+    report.hunt = Some(id);
+    report.log = Some(Untrusted::from(person.segment.path().to_string_lossy().as_ref()));
+    report.notes.splice(0..0, person.judged.iter().filter_map(|judged| said(judged, plan)));
+    person.segment.append(&Record::Finding { value: serde_json::to_value(&report)? })?;
+    person.segment.append_durable(&Record::Ended { status: report.status.word().to_owned() })?;
+    if finding.is_finding() {
+        saved::keep_refs(&finding, &store, location)?;
+    }
+    Ok(Step::Ended(Box::new(report)))
+}
+
+fn store(plan: &Plan, location: &Location) -> Result<TreeStore, Failure> {
+    let open = || private::open(&private::private_directory(&location.idd_directory())).map_err(Failure::from);
+    let pathspecs = plan.order.history.path.iter().map(|path| path.to_string_lossy().into_owned()).collect();
+    let bare = TreeStore::new(open()?, Held::default(), Vec::new())?;
+    let held = plan.held(&Adjustments::default(), &bare)?;
+    Ok(TreeStore::new(open()?, held, pathspecs)?.with_divisions(plan.divisions.clone()))
+}
+
+/// The plan between the verdicts on revisions that the person named: the last bad one, and all good ones.
+fn bounded(plan: &Plan, judged: &[Judged], history: &History) -> Plan {
+    let named = || judged.iter().filter(|judged| judged.is_named);
+    let is_before = |id: CommitId| id != plan.bad && history.path(plan.bad, id).is_some();
+    let is_bad = |judged: &&Judged| judged.outcome == Outcome::Fail && is_before(judged.revision);
+    let bad = named().filter(is_bad).map(|judged| judged.revision).next_back().unwrap_or(plan.bad);
+    let is_good = |judged: &&Judged| judged.outcome == Outcome::Pass && history.path(bad, judged.revision).is_some();
+    let more = named().filter(is_good).map(|judged| judged.revision);
+    Plan { bad, goods: plan.goods.iter().copied().chain(more).collect(), ..plan.clone() }
+}
+
+/// What a verdict means for the engine: passing is the older behaviour, failing the newer one.
+fn outcome(verdict: Verdict, plan: &Plan) -> Outcome {
+    let is_fix = plan.order.history.find == Sought::Fix;
+    match verdict {
+        Verdict::Skip => Outcome::Unresolved(Reason::Skip),
+        Verdict::Good if is_fix => Outcome::Fail,
+        Verdict::Bad if is_fix => Outcome::Pass,
+        Verdict::Good => Outcome::Pass,
+        Verdict::Bad => Outcome::Fail,
+    }
+}
+
+/// A note with the reason of a verdict.
+fn said(judged: &Judged, plan: &Plan) -> Option<Untrusted> {
+    let why = judged.why.as_ref()?;
+    let is_fix = plan.order.history.find == Sought::Fix;
+    let verdict = match judged.outcome {
+        Outcome::Unresolved(_) => "skipped",
+        Outcome::Pass if !is_fix => "good",
+        Outcome::Fail if is_fix => "good",
+        Outcome::Pass | Outcome::Fail => "bad",
+    };
+    Some(Untrusted::from(format!("{} is {verdict}: {why}", judged.revision.short())))
+}
+
+/// Answers probes with the verdicts of a person.
+struct Person<'p> {
+    scene: &'p Scene<'p>,
+    known: HashMap<TreeId, Outcome>,
+    judged: Vec<Judged>,
+    /// What this command brings; `None` when it was used.
+    given: Option<Given>,
+    segment: Segment,
+    /// The tree that nobody has judged.
+    waiting: Option<Probe>,
+    sandbox: Option<Sandbox>,
+    /// The revisions left, and the steps back, as of the last event.
+    left: (Option<usize>, Option<usize>),
+    n_revisions: usize,
+    interrupt: Interrupt,
+    talk: &'p mut dyn Talk,
+}
+
+impl Person<'_> {
+    fn judge(
+        &mut self,
+        probe: &Probe,
+        outcome: Outcome,
+        why: Option<String>,
+        is_of_build: bool,
+    ) -> Result<(), Failure> {
+        let new = Judged { tree: probe.tree, revision: probe.revision, outcome, why, is_of_build, is_named: false };
+        self.segment.append_durable(&new.record())?;
+        self.known.insert(probe.tree, outcome);
+        self.judged.push(new);
+        Ok(())
+    }
+
+    /// Writes the tree into the checkout and builds it. `None` if it was interrupted.
+    fn check_out(&mut self, probe: &Probe) -> Result<Option<Outcome>, Failure> {
+        let Scene { plan, location, context, .. } = *self.scene;
+        let sandbox = match &mut self.sandbox {
+            Some(sandbox) => sandbox,
+            None => {
+                let root = sandboxes::by_hand(context, location)?;
+                files::make_own(&root)?;
+                files::replace(&root.join(OWNER), context.directory.as_os_str().as_bytes())?;
+                let private = private::private_directory(&location.idd_directory());
+                let mut sandbox = Sandbox::create(&root, CHECKOUT, &private, plan.bad)?;
+                sandbox.keep_products();
+                self.sandbox.insert(sandbox)
+            }
+        };
+        let nothing = Words::Shell(":".into());
+        let commands = Commands { test: nothing, artifacts: Vec::new(), ..plan.commands.clone() };
+        let job = Job {
+            tree: probe.tree,
+            exposed_commit: None,
+            precheck: None,
+            is_clean: true,
+            rebuild: Rebuild::Never,
+            limit: plan.order.test.timeout.unwrap_or(FIRST_LIMIT),
+        };
+        let Some(seen) = sandbox.observe(&job, &commands, &mut self.interrupt)? else { return Ok(None) };
+        if seen.stage == Stage::Build {
+            let why = printed_trouble(&seen).unwrap_or_else(|| seen.ending.to_string());
+            let why = Terminal.line(&Untrusted::from(why));
+            self.talk.say(&format!("{} cannot be built: {why}", probe.revision.short()));
+            return Ok(Some(Outcome::Unresolved(Reason::Build)));
+        }
+        // A tree that cannot be written is not run at all.
+        Ok(Some(match seen.ending {
+            Ending::NotRun(reason) => Outcome::Unresolved(reason),
+            _ => Outcome::Pass,
+        }))
+    }
+}
+
+impl ProbeRunner for Person<'_> {
+    type Error = Failure;
+
+    fn width(&self) -> usize {
+        1
+    }
+
+    fn answer(&mut self, probes: &[Probe]) -> Result<Reply, Failure> {
+        let probe = probes[0];
+        if !probe.question.is_of_test() {
+            return Ok(Reply::Outcomes(vec![Outcome::Pass]));
+        }
+        // Only what cannot be built is repaired: a person who cannot judge a revision cannot judge it repaired, either.
+        let is_skipped = |judged: &Judged| {
+            let is_skip = judged.outcome == Outcome::Unresolved(Reason::Skip);
+            judged.revision == probe.revision && is_skip && !judged.is_of_build
+        };
+        if self.judged.iter().any(is_skipped) {
+            return Ok(Reply::Outcomes(vec![Outcome::Unresolved(Reason::Skip)]));
+        }
+        if let Some(outcome) = self.known.get(&probe.tree) {
+            return Ok(Reply::Outcomes(vec![*outcome]));
+        }
+        if let Some(Given::Verdict { verdict, why, .. }) = self.given.take() {
+            let outcome = outcome(verdict, self.scene.plan);
+            self.judge(&probe, outcome, why, false)?;
+            return Ok(Reply::Outcomes(vec![outcome]));
+        }
+        match self.check_out(&probe)? {
+            None => Ok(Reply::Stop(Conclusion::Interrupted)),
+            Some(Outcome::Unresolved(reason)) => {
+                let outcome = Outcome::Unresolved(reason);
+                self.judge(&probe, outcome, None, true)?;
+                Ok(Reply::Outcomes(vec![outcome]))
+            }
+            Some(_) => {
+                self.waiting = Some(probe);
+                Ok(Reply::Stop(Conclusion::Waiting))
+            }
+        }
+    }
+
+    fn used(&mut self, _: &[Probe], _: &[Outcome]) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    fn tell(&mut self, events: &[Event]) {
+        for event in events {
+            match event {
+                Event::Galloping { distance, .. } => self.left = (None, Some(*distance)),
+                Event::Bisecting { n_left, .. } => self.left = (Some(*n_left), None),
+                _ => {}
+            }
+            for record in chronicle::records(event, self.n_revisions, 1) {
+                // A full disk shows again when a verdict is written.
+                let _ = self.segment.append(&record);
+            }
+        }
+    }
+}
