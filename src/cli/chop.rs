@@ -69,7 +69,8 @@ fn reduced(file: &Reduced) -> String {
     format!("          {name} was {changed} from {before} to {}{text}", file.n_bytes)
 }
 
-fn text(chop: &Chop) -> String {
+/// The chop for people.
+pub fn text(chop: &Chop) -> String {
     let mut text = String::new();
     let mut line = |line: String| writeln!(text, "{line}").expect("a string takes all");
     line(format!("failure:  {} (the test ended with {})", safe(&chop.failure), safe(&chop.ending)));

@@ -23,12 +23,14 @@ use crate::cli::invariants;
 use crate::cli::list;
 use crate::cli::log;
 use crate::cli::man;
+use crate::cli::mcp;
 use crate::cli::notify::Notice;
 use crate::cli::progress::Volume;
 use crate::cli::record;
 use crate::cli::setup;
 use crate::cli::shrink;
 use crate::cli::slice;
+use crate::cli::status;
 use crate::cli::trace;
 use crate::cli::unknown;
 use crate::cli::walks;
@@ -49,7 +51,6 @@ use crate::session;
 use crate::session::certificate;
 use crate::session::context::Context;
 use crate::session::criteria::FIRST_LIMIT;
-use crate::session::estimate::Ahead;
 use crate::session::failure::Failure;
 use crate::session::hunt;
 use crate::session::hunt::Task;
@@ -84,7 +85,6 @@ use crate::world::repo::private;
 use std::ffi::OsStr;
 use std::ffi::OsString;
 use std::fmt::Display;
-use std::fmt::Write as _;
 use std::io::Write as _;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::Path;
@@ -143,7 +143,7 @@ pub fn run(request: Request, context: &Context, console: Console) -> Result<Answ
         Request::ByHand(request) => by_hand::run(request, &location, context, console),
         Request::List { is_badge: true } => badge::run(&location),
         Request::List { is_badge: false } => list::run(&location, console),
-        Request::Status { hunt } => status(hunt.as_deref(), &location, console),
+        Request::Status { hunt } => status::run(hunt.as_deref(), &location, console),
         Request::Log { hunt, probe, format } => {
             let kept = kept::newest(&location, hunt.as_deref())?;
             match probe {
@@ -176,6 +176,10 @@ pub fn run(request: Request, context: &Context, console: Console) -> Result<Answ
         Request::Trace(args) => Ok(Answer::Page(trace::run(&args, &location, console)?)),
         Request::Dap => {
             dap::run(&location, context)?;
+            Ok(Answer::Text(Vec::new(), 0))
+        }
+        Request::Mcp(args) => {
+            mcp::run(args, &location, context)?;
             Ok(Answer::Text(Vec::new(), 0))
         }
         Request::Man | Request::Completions { .. } | Request::Help(_) | Request::Setup { .. } => {
@@ -364,64 +368,6 @@ pub fn finding(hunt: Option<&str>, location: &Location, console: Console) -> Res
         console.progress().say(&remark);
     }
     Ok(kept)
-}
-
-fn status(hunt: Option<&str>, location: &Location, console: Console) -> Result<Answer, Failure> {
-    let kept = kept::newest(location, hunt)?;
-    let id = &kept.id;
-    let state = kept.state(location)?;
-    let is_running = state == "running";
-    let resume = hunt.map_or_else(String::new, |_| format!(" --hunt {id}"));
-    let is_waiting = state == Status::Waiting.word();
-    let state =
-        if is_waiting { format!("{state} for a person; `git idd resume{resume}` shows the revision") } else { state };
-    let state = if state == "stopped" { format!("stopped; `git idd resume{resume}` goes on") } else { state };
-    if console.is_json {
-        let report = match kept.report() {
-            Ok(report) if !is_running || report.status == Status::Culprit => report,
-            _ => unfinished(&kept, &state),
-        };
-        return Ok(Answer::Shown(Box::new(report), Vec::new(), false));
-    }
-    let verdicts = saved::verdicts(location, id)?;
-    let n_of = |word: &str| verdicts.iter().filter(|(_, outcome, _)| outcome.starts_with(word)).count();
-    let mut text = String::new();
-    let _ = writeln!(text, "hunt:      {id}\nstate:     {state}\nprobes:    {}", costs(&kept));
-    let (pass, fail, unresolved) = (n_of("pass"), n_of("fail"), n_of("unresolved"));
-    let _ = writeln!(text, "revisions: {pass} pass, {fail} fail, {unresolved} unresolved");
-    if let Ok(Report { first_bad: Some(first_bad), .. }) = kept.report() {
-        let (commit, subject) = (first_bad.commit.commit, Terminal.line(&first_bad.commit.subject));
-        let _ = writeln!(text, "first bad: [{commit}] {subject}");
-    }
-    let is_open = is_running || kept.is_unfinished();
-    if let Some((ahead, n_jobs, pace)) = saved::ahead(location, id)?.filter(|_| is_open) {
-        let what = match ahead {
-            Ahead::Galloping { distance, .. } => format!("searching for a pass, {distance} back"),
-            Ahead::Bisecting { n_candidates } => {
-                format!("{} may be the first bad one", count(n_candidates, "revision"))
-            }
-            Ahead::Reducing { n_units } => format!("{} to reduce", count(n_units, "unit")),
-        };
-        let words = ahead.words(n_jobs, &pace);
-        let _ = writeln!(text, "left:      {what}{}{words}", if words.is_empty() { "" } else { "; " });
-    }
-    Ok(Answer::Text(text.into_bytes(), 0))
-}
-
-/// The report of a hunt that has no finding yet.
-fn unfinished(kept: &Kept, state: &str) -> Report {
-    let mut report = Report::new(Status::Interrupted, format!("The hunt is {state}."));
-    kept.update_costs(&mut report);
-    report.hunt = Some(kept.id.clone());
-    report
-}
-
-/// The probes of a hunt and their time until now, as reports count them, and what else it ran.
-fn costs(kept: &Kept) -> String {
-    let report = kept.report().unwrap_or_else(|_| unfinished(kept, ""));
-    let time = report::text::duration(report.seconds);
-    let others = report::text::others(&report.probes).map_or_else(String::new, |others| format!("; also {others}"));
-    format!("{} completed, in {time}{others}", report.probes.run)
 }
 
 /// The finding, with its explanations.

@@ -1,6 +1,7 @@
 //! `git idd debug`: asks about steps of a run, in the [`panes`] of a terminal, or by lines with one answer each.
 
 mod draw;
+pub mod once;
 mod panes;
 mod screen;
 mod shown;

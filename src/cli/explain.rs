@@ -19,6 +19,7 @@ use crate::report::outline::outline;
 use crate::report::style::Role;
 use crate::session;
 use crate::session::context::Context;
+use crate::session::explain::change::Sources;
 use crate::session::explain::model::Explained;
 use crate::session::failure::Failure;
 use crate::session::order::ExplainOrder;
@@ -67,14 +68,19 @@ pub fn run(order: &ExplainOrder, location: &Location, context: &Context, console
 }
 
 fn printed(explained: Explained, console: Console) -> Vec<u8> {
-    let Explained { chain, mut sources, .. } = explained;
+    let Explained { chain, sources, .. } = explained;
     if console.is_json {
         return json_line(&Explanation::Chain(chain));
     }
+    with_sources(chain, sources, console).into_bytes()
+}
+
+/// The explanation for people, with the lines of the explained version.
+pub fn with_sources(chain: Chain, mut sources: Sources, console: Console) -> String {
     let mut source = |file: &Untrusted, line: u64| {
         sources.line(&String::from_utf8_lossy(file.as_bytes()), u32::try_from(line).ok()?)
     };
-    text(chain, &mut source, console).into_bytes()
+    text(chain, &mut source, console)
 }
 
 /// The explanation for people.

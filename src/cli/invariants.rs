@@ -60,7 +60,8 @@ struct Listing {
     widths: (usize, usize),
 }
 
-fn text(found: &Invariants, is_verbose: bool) -> String {
+/// The statements for people.
+pub fn text(found: &Invariants, is_verbose: bool) -> String {
     let width = |name: &dyn Fn(&Statement) -> String| {
         let widths = found.shown().map(|one| name(one).chars().count());
         widths.filter(|width| *width <= MAX_WIDTH).max().unwrap_or(0)

@@ -8,7 +8,7 @@ pub mod certificate;
 
 pub mod escape;
 
-mod base64;
+pub mod base64;
 
 pub mod chain;
 

@@ -73,6 +73,11 @@ pub fn write(report: &Report, explanations: &[Explained], look: Look, out: &mut 
     Page { report, look, out }.write()
 }
 
+/// Writes `report` as [`write`](fn@write) does on a screen, without the next commands: for a reader who has no command line.
+pub fn write_answer(report: &Report, explanations: &[Explained], look: Look, out: &mut dyn Write) -> io::Result<()> {
+    screen::write_answer(report, explanations, look, out)
+}
+
 /// Writes the beginning of [`write`](fn@write), which is known as soon as the first bad commit is proved: the commit,
 /// its neighbours, and the failure.
 pub fn write_culprit(report: &Report, look: Look, out: &mut dyn Write) -> io::Result<()> {

@@ -41,7 +41,12 @@ mod tests {
     fn open(directory: &Path, name: Option<&str>) -> Result<Option<Audit>, Failure> {
         let environment = name.map(|name| (VARIABLE.into(), name.into()));
         let directory = directory.to_owned();
-        Audit::open(&Context { directory, environment: environment.into_iter().collect(), configuration: Vec::new() })
+        Audit::open(&Context {
+            directory,
+            environment: environment.into_iter().collect(),
+            configuration: Vec::new(),
+            interrupt: None,
+        })
     }
 
     #[test]

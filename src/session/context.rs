@@ -1,6 +1,7 @@
 //! The context of the process: directory, environment, configuration.
 
 use crate::session::failure::Failure;
+use crate::session::interrupt::Interrupt;
 use crate::world::repo::locate;
 use crate::world::run::toolchain;
 use std::ffi::OsString;
@@ -15,6 +16,8 @@ pub struct Context {
     pub environment: Vec<(OsString, OsString)>,
     /// Keys and values of the user's configuration.
     pub configuration: Vec<(String, String)>,
+    /// The flag that stops a recording or an explanation in this context; `None` if signals to the process stop it.
+    pub interrupt: Option<Interrupt>,
 }
 
 impl Context {
@@ -29,7 +32,7 @@ impl Context {
             *path = std::env::join_paths(rest).unwrap_or_else(|_| path.clone());
         }
         let directory = std::env::current_dir()?;
-        Ok(Self { directory, environment, configuration: Vec::new() })
+        Ok(Self { directory, environment, configuration: Vec::new(), interrupt: None })
     }
 
     /// Reads the part of git's configuration that this program uses. Cost: one run of git.
@@ -37,6 +40,11 @@ impl Context {
     pub fn with_configuration(self) -> Self {
         let configuration = locate::configuration(&self.directory, &self.environment);
         Self { configuration, ..self }
+    }
+
+    /// The flag that stops what is done in this context. If it has none, the handlers of signals are installed.
+    pub fn interrupt(&self) -> Result<Interrupt, Failure> {
+        self.interrupt.clone().map_or_else(Interrupt::register, Ok)
     }
 
     /// All values of a configuration key.

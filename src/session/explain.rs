@@ -25,7 +25,6 @@ use crate::session::explain::sides::Meant;
 use crate::session::explain::sides::Side;
 use crate::session::failure::Failure;
 use crate::session::hold::Holder;
-use crate::session::interrupt::Interrupt;
 use crate::session::order::ExplainOrder;
 use crate::session::order::SWITCH_BUDGET;
 use crate::session::record;
@@ -140,7 +139,7 @@ fn with_explainer<T>(
     let changed = change::lines(location, &pair)?;
 
     let _lock = saved::lock(location)?;
-    let interrupt = Interrupt::register()?;
+    let interrupt = context.interrupt()?;
     let root = sandboxes(context, location, "explain")?;
     let objects = objects(&root, location);
     let explainer = Explainer { order: &order, location, context, root: &root, objects, interrupt };

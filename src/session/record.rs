@@ -152,7 +152,7 @@ pub fn of_trees(
     let private = private::private_directory(&location.idd_directory());
     let _lock = saved::lock(location)?;
     saved::sign_recorder(location)?;
-    let mut interrupt = Interrupt::register()?;
+    let mut interrupt = context.interrupt()?;
     let name = store::new_name(&location.session_directory());
     let root = sandboxes(context, location, &format!("record-{name}"))?;
     let done = (|| {
@@ -408,7 +408,7 @@ mod tests {
 
     fn context(variables: &[(&str, &str)]) -> Context {
         let environment = variables.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
-        Context { directory: "/".into(), environment, configuration: Vec::new() }
+        Context { directory: "/".into(), environment, configuration: Vec::new(), interrupt: None }
     }
 
     fn location() -> Location {

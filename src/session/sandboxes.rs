@@ -90,6 +90,7 @@ mod tests {
                 .iter()
                 .map(|path| ("idd.worktreeDir".to_owned(), top.join(path).display().to_string()))
                 .collect(),
+            interrupt: None,
         };
         let root = sandboxes(&context, world.location(), "a")?;
         assert!(root.is_dir());

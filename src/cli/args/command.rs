@@ -171,6 +171,21 @@ pub struct ShrinkCommand {
     pub output: Output,
 }
 
+/// A server for programming assistants.
+#[derive(Debug, clap::Args)]
+pub struct McpCommand {
+    /// The test that a client may run, as in a hunt.
+    #[arg(value_name = "TEST-CMD", last = true)]
+    pub words: Vec<OsString>,
+
+    /// Shell line that a client may run before the test.
+    #[arg(long, value_name = "COMMAND")]
+    pub build: Option<OsString>,
+
+    #[command(flatten)]
+    pub output: Output,
+}
+
 /// A slice.
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("direction").required(true))]
@@ -671,6 +686,10 @@ pub enum Subcommand {
         #[command(flatten)]
         output: Output,
     },
+    /// Answer the questions of a programming assistant: a Model Context Protocol server on stdio. A client may run only
+    /// the commands that are given here, and those of `idd.mcpAllow`.
+    #[command(override_usage = "git idd mcp [OPTIONS] [-- <TEST-CMD> [ARGS]...]")]
+    Mcp(Box<McpCommand>),
     /// Print completions for a shell.
     Completions {
         /// The shell.

@@ -107,7 +107,7 @@ pub struct OtherKey {
 }
 
 /// The keys that are no options.
-pub const OTHER_KEYS: [OtherKey; 6] = [
+pub const OTHER_KEYS: [OtherKey; 7] = [
     OtherKey {
         key: "idd.submodules",
         meaning: "`empty`: leave the directories of submodules empty. Otherwise a revision with a missing submodule \
@@ -134,6 +134,10 @@ pub const OTHER_KEYS: [OtherKey; 6] = [
         key: "idd.regenerate",
         meaning: "Command that writes the generated files. It runs before the build of every probe. The generated \
                   files are then not part of any change; only their sources are.",
+    },
+    OtherKey {
+        key: "idd.mcpAllow",
+        meaning: "Shell line that a client of git idd mcp may run, as a test and as a build; may be set more than once.",
     },
 ];
 

@@ -23,6 +23,7 @@ use crate::cli::args::command::DebugCommand;
 use crate::cli::args::command::InvariantMode;
 use crate::cli::args::command::InvariantsCommand;
 use crate::cli::args::command::Judged;
+use crate::cli::args::command::McpCommand;
 use crate::cli::args::command::SliceCommand;
 use crate::cli::args::command::StartCommand;
 use crate::cli::args::command::Subcommand;
@@ -180,6 +181,8 @@ pub enum Request {
     Trace(TraceArgs),
     /// Serve a debugger.
     Dap,
+    /// Serve a programming assistant.
+    Mcp(McpArgs),
     /// Print completions.
     Completions {
         /// For this shell.
@@ -221,6 +224,15 @@ pub struct ShrinkArgs {
     pub order: ShrinkOrder,
     /// The directory for the reduced files; `None` for one in the git directory.
     pub output: Option<OsString>,
+}
+
+/// What a programming assistant may run.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct McpArgs {
+    /// The test.
+    pub command: Option<TestCommand>,
+    /// Shell line that is run before the test.
+    pub build: Option<OsString>,
 }
 
 /// A report as a page, as asked for.
@@ -436,6 +448,10 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
             )
         }
         Some(Subcommand::Dap { output }) => (Request::Dap, output),
+        Some(Subcommand::Mcp(args)) => {
+            let output = args.output;
+            (Request::Mcp(mcp_args(*args)?), output)
+        }
         Some(Subcommand::Completions { shell, words, output }) => (Request::Completions { shell, words }, output),
         Some(Subcommand::Man { output }) => (Request::Man, output),
         Some(Subcommand::Setup { dry_run, remove, output }) => {
@@ -490,6 +506,16 @@ fn record_args(words: Vec<OsString>, record: Record) -> Result<RecordOrder, Comp
     let Record { at, build, holding, program, once, max_trace, keep, max_output, timeout } = record;
     let holding = holding.into();
     Ok(RecordOrder { command, at, build, holding, program, once, max_trace, max_output, keep, timeout })
+}
+
+fn mcp_args(args: McpCommand) -> Result<McpArgs, Complaint> {
+    let McpCommand { words, build, .. } = args;
+    let is_given = !words.is_empty();
+    let command = TestCommand::from_words(words);
+    if is_given && command.is_none() {
+        return Err(("the test command is empty", "give the test that a client may run: git idd mcp -- ./test.sh"));
+    }
+    Ok(McpArgs { command, build })
 }
 
 fn shrink_args(words: Vec<OsString>, shrink: Shrink) -> Result<ShrinkArgs, Complaint> {

@@ -40,7 +40,7 @@ const COMMANDS: [(&str, &[&str]); 6] = [
     ("hunt", &["minimize", "shrink", "start", "good", "bad", "skip", "undo", "resume", "status", "list"]),
     ("look", &["show", "report", "log"]),
     ("explain", &["explain", "chop", "slice", "invariants"]),
-    ("debug", &["record", "trace", "debug", "dap"]),
+    ("debug", &["record", "trace", "debug", "dap", "mcp"]),
     ("keep", &["apply", "verify", "reset", "gc"]),
     ("learn", &["help", "man", "completions", "setup"]),
 ];

@@ -55,7 +55,15 @@ const EXPLAINED: [&[u8]; 9] = [b".c", b".h", b".cc", b".cpp", b".cxx", b".hh", b
 pub fn write(report: &Report, explanations: &[Explained], look: Look, out: &mut dyn Write) -> io::Result<()> {
     let screen = Screen { report, look };
     let head = screen.head();
-    let rest = screen.rest(explanations, head.len());
+    let rest = screen.rest(explanations, head.len(), screen.next(explanations));
+    put(head.into_iter().chain(rest), look, out)
+}
+
+/// Writes all of it but the next commands.
+pub fn write_answer(report: &Report, explanations: &[Explained], look: Look, out: &mut dyn Write) -> io::Result<()> {
+    let screen = Screen { report, look };
+    let head = screen.head();
+    let rest = screen.rest(explanations, head.len(), Vec::new());
     put(head.into_iter().chain(rest), look, out)
 }
 
@@ -72,7 +80,8 @@ pub fn write_rest(report: &Report, explanations: &[Explained], look: Look, out: 
         told.push(String::new());
         told.extend(screen.sentence());
     }
-    let rest = screen.rest(explanations, screen.culprit().len() + told.len());
+    let n_head = screen.culprit().len() + told.len();
+    let rest = screen.rest(explanations, n_head, screen.next(explanations));
     put(told.into_iter().chain(rest), look, out)
 }
 
@@ -134,15 +143,10 @@ impl Screen<'_> {
     }
 
     /// The rows after the first `n_head`.
-    fn rest(&self, explanations: &[Explained], n_head: usize) -> Vec<String> {
-        let mut parts = [
-            self.others(),
-            self.candidates(),
-            Vec::new(),
-            self.table(explanations),
-            Vec::new(),
-            self.next(explanations),
-        ];
+    ///
+    /// - `next`: the last ones.
+    fn rest(&self, explanations: &[Explained], n_head: usize, next: Vec<String>) -> Vec<String> {
+        let mut parts = [self.others(), self.candidates(), Vec::new(), self.table(explanations), Vec::new(), next];
         let n_rows = |part: &Vec<String>| if part.is_empty() { 0 } else { part.len() + 1 };
         let n_left = ROWS.saturating_sub(n_head + parts.iter().map(n_rows).sum::<usize>());
         let (change, notes) = (self.change(), self.notes());

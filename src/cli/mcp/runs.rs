@@ -1,0 +1,226 @@
+//! The tools about runs of a program: explanations, recordings, and questions about them.
+
+use crate::cli::args::Request;
+use crate::cli::args::Shown;
+use crate::cli::args::TraceArgs;
+use crate::cli::args::criterion;
+use crate::cli::chop;
+use crate::cli::console::Console;
+use crate::cli::debug::once;
+use crate::cli::explain;
+use crate::cli::invariants;
+use crate::cli::mcp::answer::Answer;
+use crate::cli::mcp::answer::Part;
+use crate::cli::mcp::arguments::Arguments;
+use crate::cli::mcp::hunts::option;
+use crate::cli::mcp::hunts::request;
+use crate::cli::mcp::hunts::words;
+use crate::cli::mcp::jobs::Job;
+use crate::cli::mcp::jobs::Kind;
+use crate::cli::mcp::state::State;
+use crate::cli::record;
+use crate::cli::slice;
+use crate::cli::trace;
+use crate::report::Status;
+use crate::report::explanation::Explained;
+use crate::report::explanation::Explanation;
+use crate::report::style::Style;
+use crate::session;
+use crate::session::context::Context;
+use crate::session::debug::DebugOrder;
+use crate::session::explain::change::Sources;
+use crate::session::failure::Failure;
+use crate::session::interrupt::Interrupt;
+use crate::session::kept;
+use crate::session::mend::mend;
+use crate::session::recorded::Which;
+use crate::session::require_support;
+use crate::session::saved;
+use crate::session::slice::Direction;
+use crate::session::slice::SliceOrder;
+use crate::trace::slice::Kinds;
+use crate::world::repo::graph;
+use crate::world::repo::locate::Location;
+use crate::world::repo::private;
+use std::ffi::OsString;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// The usual time that a result is waited for, in seconds.
+const PATIENCE: u64 = 20;
+
+/// The result of a job that was started, if it comes in time.
+fn result(number: u64, about: &str, arguments: &Arguments, state: &State) -> Result<Answer, Failure> {
+    let wait = Duration::from_secs(arguments.number("wait").unwrap_or(PATIENCE));
+    match state.jobs.wait(number, wait, |_| false) {
+        Some(Job { ended: Some(Ok(text)), .. }) => Ok(Answer::data(about, &text, Part::of(arguments))),
+        Some(Job { ended: Some(Err(failure)), .. }) => Err(failure),
+        Some(job) => Ok(Answer::note(format!(
+            "{} runs in the background; hunt_status with `wait` waits for it, and has the result",
+            job.name()
+        ))),
+        None => Err(Failure::new(Status::Error, "another job has begun; hunt_status says which")),
+    }
+}
+
+/// The context of a job: only its flag stops it.
+fn apart(context: &Context, interrupt: Arc<AtomicBool>) -> Context {
+    Context { interrupt: Some(Interrupt(interrupt)), ..context.clone() }
+}
+
+/// Explains the finding of a hunt.
+pub fn explain(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure> {
+    require_support()?;
+    let (kept, _) = kept::newest_finding(&state.location, arguments.text("hunt"))?;
+    let plan = saved::plan(&kept.replay)?;
+    state.allowed.check(&plan.order.command, plan.order.test.build.as_ref())?;
+    let words = vec![OsString::from("explain"), option("hunt", &kept.id)];
+    let Request::Explain(mut order) = request(words, &state.context)? else {
+        return Err(Failure::new(Status::Usage, "the arguments make no explanation"));
+    };
+    // The build of the hunt, which was checked.
+    order.build = None;
+    let (location, context) = (state.location.clone(), state.context.clone());
+    let number = state.jobs.start(Kind::Explanation, Some(kept.id.clone()), move |heard, interrupt| {
+        mend(&location, true, heard)?;
+        let found = session::explain::run(&order, &location, &apart(&context, interrupt), heard)?;
+        Ok(explain::with_sources(found.chain, found.sources, Console::plain()))
+    })?;
+    result(number, &format!("explanation of the hunt {}; it is stored", kept.id), arguments, state)
+}
+
+/// The stored explanations of a finding.
+pub fn explanation(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure> {
+    let (kept, _) = kept::newest_finding(&state.location, arguments.text("hunt"))?;
+    let (explanations, complaints) = saved::explanations(&state.location, &kept.id, &kept.report()?);
+    let mut texts = complaints;
+    for explained in explanations {
+        texts.push(told(explained, &state.location)?);
+    }
+    if texts.is_empty() {
+        return Err(Failure::new(Status::Error, format!("the hunt {} has no explanation", kept.id))
+            .with_hint("`explain` makes one"));
+    }
+    Ok(Answer::data(&format!("hunt {}", kept.id), &texts.join("\n"), Part::of(arguments)))
+}
+
+/// A stored explanation for people.
+fn told(explained: Explained, location: &Location) -> Result<String, Failure> {
+    Ok(match explained.explanation {
+        Explanation::Chain(chain) => {
+            explain::with_sources(chain, Sources::new(location, explained.tree)?, Console::plain())
+        }
+        Explanation::Chop(found) => chop::text(&found),
+        Explanation::Walk(walk) => walk.text(Style::PLAIN),
+        Explanation::Invariants(found) => invariants::text(&found, false),
+    })
+}
+
+/// Records a test.
+pub fn record(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure> {
+    require_support()?;
+    let command = state.allowed.test(words(arguments, "test"))?;
+    let build = state.allowed.build(arguments.text("build"))?;
+    let mut options = vec![OsString::from("record")];
+    options.extend(arguments.text("at").map(|at| option("at", at)));
+    options.extend(["--", "true"].map(OsString::from));
+    let Request::Record(mut order) = request(options, &state.context)? else {
+        return Err(Failure::new(Status::Usage, "the arguments make no recording"));
+    };
+    (order.command, order.build) = (command, build);
+    graph::resolve(&private::open(&state.location.git_directory)?, &order.at)?;
+    let (location, context) = (state.location.clone(), state.context.clone());
+    let number = state.jobs.start(Kind::Recording, None, move |heard, interrupt| {
+        mend(&location, true, heard)?;
+        let (name, recording) = session::record::run(&order, &location, &apart(&context, interrupt), heard)?;
+        Ok(record::text(&name, &recording))
+    })?;
+    result(number, "trace_tree shows it", arguments, state)
+}
+
+/// The process of a recording that is meant.
+fn which(arguments: &Arguments) -> Which {
+    let process = arguments.number("process").and_then(|number| usize::try_from(number).ok());
+    Which { recording: arguments.text("recording").map(str::to_owned), process }
+}
+
+fn traced(shown: Shown, about: &str, arguments: &Arguments, state: &State) -> Result<Answer, Failure> {
+    let args = TraceArgs { which: which(arguments), shown };
+    let bytes = trace::run(&args, &state.location, Console::plain())?;
+    Ok(Answer::data(about, &String::from_utf8_lossy(&bytes), Part::of(arguments)))
+}
+
+fn size(arguments: &Arguments, name: &str, usual: usize) -> usize {
+    arguments.number(name).and_then(|number| usize::try_from(number).ok()).unwrap_or(usual)
+}
+
+fn step_of(arguments: &Arguments) -> u32 {
+    // The table of the tools allows no other numbers.
+    arguments.number("step").and_then(|step| u32::try_from(step).ok()).unwrap_or(1)
+}
+
+/// Lists the recordings.
+pub fn recordings(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure> {
+    traced(Shown::List, "", arguments, state)
+}
+
+/// Calls and loops.
+pub fn tree(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure> {
+    let shown = Shown::Tree { depth: size(arguments, "depth", 6), width: size(arguments, "width", 20) };
+    traced(shown, "numbers after # are steps: trace_step, trace_why", arguments, state)
+}
+
+/// A step.
+pub fn step(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure> {
+    traced(Shown::Step(step_of(arguments)), "", arguments, state)
+}
+
+/// The origin of a value.
+pub fn why(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure> {
+    let variable = arguments.text("variable").unwrap_or_default().to_owned();
+    let shown = Shown::Why { step: step_of(arguments), variable, limit: size(arguments, "limit", 20) };
+    traced(shown, "", arguments, state)
+}
+
+/// A slice.
+pub fn slice(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure> {
+    let criterion = criterion::parse(arguments.text("criterion").unwrap_or_default())
+        .map_err(|message| Failure::new(Status::Usage, message))?;
+    let direction = match arguments.text("direction") {
+        Some("forward") => Direction::Forward,
+        _ => Direction::Backward,
+    };
+    let kinds = Kinds { address: false, control: !arguments.flag("data"), potential: false };
+    let order = SliceOrder { which: which(arguments), direction, criterion, kinds };
+    let bytes = slice::run(&order, &state.location, Console::plain())?;
+    Ok(Answer::data("", &String::from_utf8_lossy(&bytes), Part::of(arguments)))
+}
+
+/// A walk over a recording.
+fn walk(arguments: &Arguments) -> DebugOrder {
+    DebugOrder {
+        which: which(arguments),
+        record: None,
+        expected: Vec::new(),
+        from: None,
+        answers: None,
+        passing: None,
+        is_restarted: arguments.flag("restart"),
+        is_plain: true,
+        versions: None,
+        simulated: None,
+    }
+}
+
+/// The next question of a walk.
+pub fn question(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure> {
+    let text = once::ask(&walk(arguments), None, &state.location)?;
+    Ok(Answer::data("debug_answer takes the answer", &text, Part::of(arguments)))
+}
+
+/// Answers the question of a walk.
+pub fn answer(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure> {
+    let text = once::ask(&walk(arguments), arguments.text("answer"), &state.location)?;
+    Ok(Answer::data("debug_answer takes the next answer, if there is a question", &text, Part::of(arguments)))
+}

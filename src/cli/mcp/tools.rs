@@ -1,0 +1,263 @@
+//! The table of the tools.
+
+use crate::cli::mcp::answer::Answer;
+use crate::cli::mcp::answer::MAX_BYTES;
+use crate::cli::mcp::arguments;
+use crate::cli::mcp::arguments::Argument;
+use crate::cli::mcp::arguments::Arguments;
+use crate::cli::mcp::arguments::Kind;
+use crate::cli::mcp::hunts;
+use crate::cli::mcp::runs;
+use crate::cli::mcp::state::State;
+use crate::session::failure::Failure;
+use serde_json::Map;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// A tool.
+pub struct Tool {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does.
+    pub description: &'static str,
+    /// Its own arguments.
+    arguments: &'static [Argument],
+    /// The arguments that it shares with others.
+    shared: &'static [Argument],
+    /// Whether it starts something, or stops it.
+    pub is_start: bool,
+    run: fn(&Arguments, &Arc<State>) -> Result<Answer, Failure>,
+}
+
+impl Tool {
+    fn known(&self) -> impl Iterator<Item = &'static Argument> + Clone + use<> {
+        self.arguments.iter().chain(self.shared)
+    }
+
+    /// The JSON schema of its arguments.
+    pub fn schema(&self) -> Map<String, Value> {
+        arguments::schema(self.known())
+    }
+
+    /// Calls it.
+    pub fn call(&self, given: Map<String, Value>, state: &Arc<State>) -> Result<Answer, Failure> {
+        (self.run)(&Arguments::read(given, &self.known())?, state)
+    }
+}
+
+const HUNT: Argument = Argument::new("hunt", Kind::Text, "Id; default: the newest.");
+
+const OFFSET: Argument = Argument::new("offset", Kind::Number(0, u64::MAX), "");
+
+#[expect(clippy::cast_possible_truncation, reason = "it is a small constant")]
+const SIZE: Argument = Argument::new("max_bytes", Kind::Number(1000, MAX_BYTES as u32 as u64), "");
+
+const RECORDING: Argument = Argument::new("recording", Kind::Text, "Id; default: the last.");
+
+const PROCESS: Argument = Argument::new("process", Kind::Number(0, 100_000), "");
+
+const WAIT: Argument = Argument::new("wait", Kind::Number(0, 50), "Seconds to wait.");
+
+const STEP: Argument = Argument::required("step", Kind::Number(1, u32::MAX as u64), "Number, from 1.");
+
+/// A part of a text.
+const PART: &[Argument] = &[OFFSET, SIZE];
+
+/// A process of a recording, and a part of a text.
+const RUN: &[Argument] = &[RECORDING, PROCESS, OFFSET, SIZE];
+
+const NONE: &[Argument] = &[];
+
+/// All tools.
+pub const TOOLS: [Tool; 17] = [
+    Tool {
+        name: "hunt_start",
+        description: "Start a hunt for the change that broke the test, in the background; returns its id. Only commands that the user allowed run.",
+        arguments: &[
+            Argument::new("test", Kind::Texts, "Shell line or words; default: the user's."),
+            Argument::new("build", Kind::Text, "Shell line; default: the user's; empty: none."),
+            Argument::new("bad", Kind::Revision, "Where it fails; default: HEAD."),
+            Argument::new("good", Kind::Revisions, "Where it passes; default: searched."),
+            Argument::new("until", Kind::Word(&["commit", "change", "fix"]), "Default: fix."),
+            Argument::new("match", Kind::Text, "Regex of the line that counts as the failure."),
+            Argument::new("timeout", Kind::Number(1, 86_400), "Seconds, of the build and of the test."),
+            Argument::new("budget", Kind::Number(1, 604_800), "Seconds after which it stops."),
+        ],
+        shared: NONE,
+        is_start: true,
+        run: hunts::start,
+    },
+    Tool {
+        name: "hunt_status",
+        description: "Progress of a hunt and what is left; also waits for explain and record.",
+        arguments: &[HUNT, WAIT],
+        shared: NONE,
+        is_start: false,
+        run: hunts::status,
+    },
+    Tool {
+        name: "hunt_cancel",
+        description: "Stop the hunt, explanation or recording that runs. The same hunt_start continues a hunt.",
+        arguments: NONE,
+        shared: NONE,
+        is_start: true,
+        run: hunts::cancel,
+    },
+    Tool {
+        name: "hunt_list",
+        description: "All stored hunts.",
+        arguments: NONE,
+        shared: PART,
+        is_start: false,
+        run: hunts::list,
+    },
+    Tool {
+        name: "hunt_finding",
+        description: "What a hunt found: commit, lines that break the test, failure, fix, evidence.",
+        arguments: &[HUNT, Argument::new("full", Kind::Flag, "With patches and all evidence.")],
+        shared: PART,
+        is_start: false,
+        run: hunts::finding,
+    },
+    Tool {
+        name: "probe_list",
+        description: "All runs of the test in a hunt: number, phase, revision, outcome.",
+        arguments: &[HUNT],
+        shared: PART,
+        is_start: false,
+        run: hunts::probes,
+    },
+    Tool {
+        name: "probe_output",
+        description: "Output of the test in one run, from its end.",
+        arguments: &[HUNT, Argument::required("probe", Kind::Revision, "Number, or a tested revision.")],
+        shared: PART,
+        is_start: false,
+        run: hunts::output,
+    },
+    Tool {
+        name: "explain",
+        description: "Explain how the lines of a finding lead to the failure (C, C++, Java). Runs the test of the hunt.",
+        arguments: &[HUNT, WAIT],
+        shared: PART,
+        is_start: true,
+        run: runs::explain,
+    },
+    Tool {
+        name: "explanation",
+        description: "Stored explanations of a finding.",
+        arguments: &[HUNT],
+        shared: PART,
+        is_start: false,
+        run: runs::explanation,
+    },
+    Tool {
+        name: "record",
+        description: "Record what the programs of the test do (C, C++, Java), at a revision. Only commands that the user allowed run.",
+        arguments: &[
+            Argument::new("test", Kind::Texts, "As in hunt_start."),
+            Argument::new("build", Kind::Text, ""),
+            Argument::new("at", Kind::Revision, "Default: HEAD."),
+            WAIT,
+        ],
+        shared: NONE,
+        is_start: true,
+        run: runs::record,
+    },
+    Tool {
+        name: "recording_list",
+        description: "All recordings.",
+        arguments: NONE,
+        shared: PART,
+        is_start: false,
+        run: runs::recordings,
+    },
+    Tool {
+        name: "trace_tree",
+        description: "Calls and loops of a recorded run, with values and steps.",
+        arguments: &[
+            Argument::new("depth", Kind::Number(1, 1000), "Default: 6."),
+            Argument::new("width", Kind::Number(1, 100_000), "Default: 20."),
+        ],
+        shared: RUN,
+        is_start: false,
+        run: runs::tree,
+    },
+    Tool {
+        name: "trace_step",
+        description: "One step: what it read and wrote, and what it depends on.",
+        arguments: &[STEP],
+        shared: RUN,
+        is_start: false,
+        run: runs::step,
+    },
+    Tool {
+        name: "trace_why",
+        description: "Where the value of a variable before a step comes from.",
+        arguments: &[
+            STEP,
+            Argument::required("variable", Kind::Text, "`n`, `p->f`, `a[3]`."),
+            Argument::new("limit", Kind::Number(1, 100_000), "Steps; default: 20."),
+        ],
+        shared: RUN,
+        is_start: false,
+        run: runs::why,
+    },
+    Tool {
+        name: "slice",
+        description: "Statements that a value depends on (backward), or that depend on it (forward).",
+        arguments: &[
+            Argument::required("direction", Kind::Word(&["backward", "forward"]), ""),
+            Argument::required(
+                "criterion",
+                Kind::Text,
+                "`<step>`, `<step>:<variable>`, `output:<byte>`, `stderr:<byte>`, `crash`, `end`, `line:<file>:<line>`, `input:<file>`.",
+            ),
+            Argument::new("data", Kind::Flag, "Values only, no decisions."),
+        ],
+        shared: RUN,
+        is_start: false,
+        run: runs::slice,
+    },
+    Tool {
+        name: "debug_question",
+        description: "The recorded step to look at next, to find the first wrong one.",
+        arguments: &[Argument::new("restart", Kind::Flag, "Forget the answers.")],
+        shared: RUN,
+        is_start: false,
+        run: runs::question,
+    },
+    Tool {
+        name: "debug_answer",
+        description: "Answer debug_question, and get the next one or the result: c all right, w <n> value n is wrong, h right values but a wrong result or decision, p should not run, m code is missing before it, u unclear, g <step> look there, z take back.",
+        arguments: &[Argument::required("answer", Kind::Text, "")],
+        shared: RUN,
+        is_start: false,
+        run: runs::answer,
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn each_tool_has_a_name_of_its_own_and_is_in_the_manual() {
+        let manual = include_str!("../../../docs/manual/mcp.md");
+        let names: BTreeSet<&str> = TOOLS.iter().map(|tool| tool.name).collect();
+        assert_eq!(names.len(), TOOLS.len());
+        for name in names {
+            assert!(manual.contains(&format!("`{name}`")), "{name} is not in the manual");
+        }
+    }
+
+    #[test]
+    fn the_table_of_the_tools_is_short() {
+        let size: usize = TOOLS
+            .iter()
+            .map(|tool| tool.description.len() + Value::Object(tool.schema()).to_string().len() + tool.name.len())
+            .sum();
+        assert!(size < 8000, "{size} bytes");
+    }
+}
