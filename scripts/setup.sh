@@ -70,8 +70,8 @@ if command -v rustup >/dev/null 2>&1; then
     done
 fi
 
-# What drives the browser in tests/idd/browser.rs, and the debugger in tests/idd/dap.rs; the versions are those of the lock files.
-for place in tests/browser tests/dap-client; do
+# What drives the browser in tests/idd/browser.rs, and the debugger in tests/idd/dap.rs, and the assistant in tests/idd/mcp.rs; the versions are those of the lock files.
+for place in tests/browser tests/dap-client tests/mcp-client; do
     if command -v npm >/dev/null 2>&1 && [ ! "$place/node_modules" -nt "$place/package-lock.json" ]; then
         say "with npm: what $place/package-lock.json names"
         (cd "$place" && npm ci --ignore-scripts --no-audit --no-fund)

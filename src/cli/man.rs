@@ -20,7 +20,7 @@ use crate::cli::args::config::OTHER_KEYS;
 use crate::cli::args::config::SETTINGS;
 use crate::report::status::TABLE;
 
-const SYNOPSIS: [&str; 23] = [
+const SYNOPSIS: [&str; 24] = [
     "[<options>] [--] <test-cmd> [<args>...]",
     "minimize [<options>] <good> <bad> -- <test-cmd> [<args>...]",
     "shrink [<options>] --input <file>... -- <test-cmd> [<args>...]",
@@ -41,6 +41,7 @@ const SYNOPSIS: [&str; 23] = [
     "report [--hunt=<id>] [--format=(markdown | sarif | github | gitlab | junit | certificate)]",
     "report [--hunt=<id>] [--html=<file>] [--open]",
     "verify [--yes] <certificate>",
+    "mcp [--build=<line>] [-- <test-cmd> [<args>...]]",
     "completions (bash | zsh | fish)",
     "setup [--dry-run] [--remove]",
     "help [<command>]",

@@ -36,6 +36,7 @@ mod java;
 mod kept;
 mod library;
 mod limits;
+mod mcp;
 mod measuring;
 mod messages;
 mod named;

@@ -100,11 +100,12 @@ const ROOMS: [(&str, &[&str]); 7] = [
 ];
 
 /// A pattern, and the files or directories that alone may hold it.
-const OWNERS: [(&str, &[&str]); 15] = [
+const OWNERS: [(&str, &[&str]); 16] = [
     (r"(^|[^:\w])git2::", &["src/world/repo"]),
     (r"(^|[^:\w])diffy::", &["src/world/repo/binary_patch.rs", "src/world/repo/patch.rs"]),
     (r"(^|[^:\w])sled::", &["src/world/cache/sled.rs"]),
     (r"(^|[^:\w])(clap|clap_complete|clap_mangen)::", &["src/cli"]),
+    (r"(^|[^:\w])(rmcp|tokio)::", &["src/cli/mcp"]),
     (r"\bbatsat\b", &["src/logic"]),
     (r"\bstd::process::(\{[^}]*\b)?Command\b", &["src/world/process/command.rs"]),
     (r"\buse std::(\{[^}]*\b)?process\s*[;,}]", &["src/world/process/command.rs"]),

@@ -70,7 +70,7 @@ fn under_json_an_error_leaves_one_object_on_stdout() {
 }
 
 /// A complete line for each command, and its exit code outside of a repository.
-const LINES: [(&str, i32); 33] = [
+const LINES: [(&str, i32); 35] = [
     ("-- true", 1),
     ("minimize a b -- true", 1),
     ("shrink --input x -- true", 1),
@@ -100,6 +100,8 @@ const LINES: [(&str, i32); 33] = [
     ("trace step 1", 1),
     ("trace why 1 x", 1),
     ("dap", 1),
+    ("mcp", 1),
+    ("mcp --build make -- true", 1),
     ("completions bash", 0),
     ("man", 0),
     ("setup --dry-run", 0),

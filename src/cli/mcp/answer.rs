@@ -13,6 +13,12 @@ pub const DEFAULT_BYTES: usize = 7000;
 /// The largest size that a client can ask for, in bytes.
 pub const MAX_BYTES: usize = 100_000;
 
+/// The size of the sentences about the data, at most, in bytes.
+const SENTENCES: usize = 180;
+
+/// The size of the data if the client leaves less room, in bytes.
+const MIN_ROOM: usize = 200;
+
 /// A longer error is cut, in bytes.
 const MAX_ERROR: usize = 2000;
 
@@ -55,11 +61,17 @@ impl Answer {
     ///
     /// - `about`: what it is, and what can be asked next; one or more lines.
     pub fn data(about: &str, text: &str, part: Part) -> Self {
+        Self::headed(about, "", text, part)
+    }
+
+    /// The same, with a head before the part; it is from others, too.
+    pub fn headed(about: &str, head: &str, text: &str, part: Part) -> Self {
         let text = text.trim_end_matches('\n');
         // The sentence about the data needs some.
-        let room = part.max_bytes.saturating_sub(about.len() + 150).max(200);
+        let room = part.max_bytes.saturating_sub(about.len() + head.len() + SENTENCES).max(MIN_ROOM);
         let (begin, end) = cut(text, room, part);
-        let data = &text[begin..end];
+        let data =
+            if head.is_empty() { text[begin..end].to_owned() } else { format!("{head}\n\n{}", &text[begin..end]) };
         let mut note = about.to_owned();
         if !note.is_empty() && !note.ends_with('\n') {
             note.push('\n');
@@ -73,7 +85,7 @@ impl Answer {
         if end < text.len() {
             let _ = write!(note, " `offset`: {end} has the rest.");
         }
-        Self { note, data: Some(data.to_owned()) }
+        Self { note, data: Some(data) }
     }
 }
 

@@ -286,5 +286,5 @@ pub fn output(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failu
     let wanted = Part { is_tail: true, ..Part::of(arguments) };
     let is_usual = wanted.offset.is_none() && arguments.number("max_bytes").is_none();
     let part = if is_usual { Part { max_bytes: MAX_OUTPUT, ..wanted } } else { wanted };
-    Ok(Answer::data(&format!("hunt {}\n{head}", kept.id), output, part))
+    Ok(Answer::headed(&format!("hunt {}", kept.id), head, output, part))
 }

@@ -185,13 +185,13 @@ mod tests {
     fn a_line_that_is_too_long_is_skipped_and_the_next_one_is_read() {
         let text = [&b"one\n\n"[..], &vec![b'x'; MAX_LINE + 1], b"\n", &vec![b'y'; MAX_LINE], b"\nend"].concat();
         let mut input = &text[..];
-        let mut next = || super::next(&mut input).unwrap();
-        assert_eq!(next(), Some(Line::Bytes(b"one".to_vec())));
-        assert_eq!(next(), Some(Line::Bytes(Vec::new())));
-        assert_eq!(next(), Some(Line::TooLong));
-        assert_eq!(next(), Some(Line::Bytes(vec![b'y'; MAX_LINE])));
-        assert_eq!(next(), Some(Line::Bytes(b"end".to_vec())));
-        assert_eq!(next(), None);
+        let mut line = || next(&mut input).unwrap();
+        assert_eq!(line(), Some(Line::Bytes(b"one".to_vec())));
+        assert_eq!(line(), Some(Line::Bytes(Vec::new())));
+        assert_eq!(line(), Some(Line::TooLong));
+        assert_eq!(line(), Some(Line::Bytes(vec![b'y'; MAX_LINE])));
+        assert_eq!(line(), Some(Line::Bytes(b"end".to_vec())));
+        assert_eq!(line(), None);
     }
 
     #[test]
