@@ -84,6 +84,7 @@ impl Client {
     }
 
     #[track_caller]
+    #[expect(clippy::needless_pass_by_value, reason = "it is made where it is asked")]
     fn ask(&mut self, method: &str, params: Value) -> Value {
         self.n_requests += 1;
         let id = self.n_requests;
@@ -95,6 +96,7 @@ impl Client {
 
     /// Calls a tool; returns the texts of its answer, and whether it failed.
     #[track_caller]
+    #[expect(clippy::needless_pass_by_value, reason = "it is made where it is asked")]
     fn call(&mut self, tool: &str, arguments: Value) -> (String, bool) {
         let answer = self.ask("tools/call", json!({"name": tool, "arguments": arguments}));
         let content = answer["result"]["content"].as_array().unwrap_or_else(|| panic!("{tool}: {answer}"));
@@ -357,6 +359,41 @@ fn a_hostile_client_gets_errors_and_the_server_goes_on() {
     assert!(client.ask("ping", json!({}))["result"].is_object());
     let (status, stderr) = client.end();
     assert_eq!((status.code(), stderr.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn a_client_that_asks_more_than_it_reads_is_left_and_one_that_asks_much_is_answered() {
+    let fixture = Fixture::of("echo > a; commit one");
+    let mut client = Client::new(&fixture, &["--", "false"]);
+    let n_calls = 500;
+    for id in 1000..1000 + n_calls {
+        let params = json!({"name": "hunt_list", "arguments": {}});
+        client.send(&json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}).to_string());
+    }
+    let mut answered: Vec<u64> = (0..n_calls).map(|_| client.message()["id"].as_u64().unwrap()).collect();
+    answered.sort_unstable();
+    assert_eq!(answered, (1000..1000 + n_calls).collect::<Vec<_>>());
+    drop(client);
+
+    let arguments: Vec<&str> = vec!["mcp"];
+    let mut server = fixture.command(&arguments);
+    let mut server = server.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut input = server.stdin.take().unwrap();
+    let greeting = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello()});
+    let _ = input.write_all(format!("{greeting}\n").as_bytes());
+    // The answers to this have 300 MiB.
+    let many = format!("{}\n", json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})).repeat(1000);
+    for _ in 0..30 {
+        if input.write_all(many.as_bytes()).is_err() {
+            break;
+        }
+    }
+    let until = Instant::now() + PATIENCE;
+    while server.try_wait().unwrap().is_none() {
+        assert!(Instant::now() < until, "the server does not end");
+        thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(server.wait().unwrap().code(), Some(0));
 }
 
 /// A history whose test runs until it is killed, with a child that leaves its session.

@@ -228,6 +228,7 @@ mod tests {
     const LONG: Duration = Duration::from_secs(60);
 
     /// A job that runs until it is stopped.
+    #[expect(clippy::needless_pass_by_value, clippy::unnecessary_wraps, reason = "the form of each job")]
     fn endless(heard: &mut Heard, interrupt: Arc<AtomicBool>) -> Result<String, Failure> {
         heard.say("It runs.");
         while !interrupt.load(Ordering::SeqCst) {

@@ -96,7 +96,7 @@ impl ServerHandler for Server {
         let Some(tool) = tools::TOOLS.iter().find(|tool| tool.name == request.name) else {
             return Err(ErrorData::invalid_params("there is no such tool; `tools/list` lists them", None));
         };
-        let state = Arc::clone(&self.0);
+        let (state, _call) = (Arc::clone(&self.0), self.0.called());
         let arguments = request.arguments.unwrap_or_default();
         Ok(result(apart(move || tool.call(arguments, &state)).await).into())
     }
@@ -106,7 +106,7 @@ impl ServerHandler for Server {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        let state = Arc::clone(&self.0);
+        let (state, _call) = (Arc::clone(&self.0), self.0.called());
         let found = apart(move || resources::all(&state)).await.unwrap_or_default();
         let resource = |found: resources::Found| Resource::new(found.address, found.name).with_mime_type(found.form);
         Ok(ListResourcesResult::with_all_items(found.into_iter().map(resource).collect()))
@@ -127,7 +127,7 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let (state, address) = (Arc::clone(&self.0), request.uri.clone());
+        let (state, address, _call) = (Arc::clone(&self.0), request.uri.clone(), self.0.called());
         let lost = || ErrorData::internal_error("the resource cannot be read", None);
         let read = apart(move || resources::read(&address, &state)).await.ok_or_else(lost)?;
         let (content, form) = read.map_err(|failure| ErrorData::resource_not_found(failed(&failure), None))?;

@@ -5,6 +5,8 @@ use crate::cli::mcp::jobs::Jobs;
 use crate::session::context::Context;
 use crate::world::repo::locate::Location;
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering;
 
 /// What all requests share.
 pub struct State {
@@ -16,11 +18,32 @@ pub struct State {
     pub allowed: Allowed,
     /// What runs.
     pub jobs: Arc<Jobs>,
+    n_calls: AtomicUsize,
 }
 
 impl State {
     /// A state in which nothing runs.
     pub fn new(location: Location, context: Context, allowed: Allowed) -> Self {
-        Self { location, context, allowed, jobs: Arc::default() }
+        Self { location, context, allowed, jobs: Arc::default(), n_calls: AtomicUsize::new(0) }
+    }
+
+    /// The number of calls that are not answered yet.
+    pub fn n_calls(&self) -> usize {
+        self.n_calls.load(Ordering::SeqCst)
+    }
+
+    /// Counts a call until the result is dropped.
+    pub fn called(self: &Arc<Self>) -> Call {
+        self.n_calls.fetch_add(1, Ordering::SeqCst);
+        Call(Arc::clone(self))
+    }
+}
+
+/// A call that is not answered yet.
+pub struct Call(Arc<State>);
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        self.0.n_calls.fetch_sub(1, Ordering::SeqCst);
     }
 }

@@ -177,7 +177,7 @@ pub const TOOLS: [Tool; 17] = [
         description: "Calls and loops of a recorded run, with values and steps.",
         arguments: &[
             Argument::new("depth", Kind::Number(1, 1000), "Default: 6."),
-            Argument::new("width", Kind::Number(1, 100_000), "Default: 20."),
+            Argument::new("width", Kind::Number(1, 1000), "Default: 20."),
         ],
         shared: RUN,
         is_start: false,
@@ -197,7 +197,7 @@ pub const TOOLS: [Tool; 17] = [
         arguments: &[
             STEP,
             Argument::required("variable", Kind::Text, "`n`, `p->f`, `a[3]`."),
-            Argument::new("limit", Kind::Number(1, 100_000), "Steps; default: 20."),
+            Argument::new("limit", Kind::Number(1, 1000), "Steps; default: 20."),
         ],
         shared: RUN,
         is_start: false,

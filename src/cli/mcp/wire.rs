@@ -22,6 +22,8 @@ use std::io::BufRead;
 use std::io::Read as _;
 use std::io::Write as _;
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
@@ -33,6 +35,12 @@ const MAX_LINE: usize = 1 << 20;
 
 /// Lines that wait until they are looked at.
 const MAX_WAITING: usize = 16;
+
+/// Calls that are worked on; the next line is read when one of them is answered.
+const MAX_CALLS: usize = 64;
+
+/// Bytes of answers that a client has not read; with more, the conversation is over.
+const MAX_UNREAD: usize = 64 << 20;
 
 /// The time between two looks whether a signal came.
 const LOOK: Duration = Duration::from_millis(100);
@@ -48,6 +56,8 @@ enum Line {
 pub struct Wire {
     lines: waiting::Receiver<Line>,
     written: Option<mpsc::Sender<Vec<u8>>>,
+    /// Bytes that are not written yet.
+    n_unread: Arc<AtomicUsize>,
     /// Whether a request has come: nothing else may come first.
     has_begun: bool,
     state: Arc<State>,
@@ -58,6 +68,7 @@ impl Wire {
     /// Starts the threads. When all is written and the wire is dropped, the receiver is disconnected.
     pub fn open(state: Arc<State>, interrupt: Interrupt) -> (Self, mpsc::Receiver<Infallible>) {
         let (sender, lines) = waiting::channel(MAX_WAITING);
+        let jobs = Arc::clone(&state.jobs);
         thread::spawn(move || {
             let mut input = io::stdin().lock();
             // At the end and after an error there are no more lines.
@@ -66,26 +77,36 @@ impl Wire {
                     return;
                 }
             }
+            jobs.leave();
         });
+        let n_unread = Arc::new(AtomicUsize::new(0));
+        let n_left = Arc::clone(&n_unread);
         let (written, messages) = mpsc::channel::<Vec<u8>>();
         let (is_flushed, flushed) = mpsc::channel();
         thread::spawn(move || {
             let mut output = io::stdout().lock();
             for message in messages {
+                n_left.fetch_sub(message.len(), Ordering::SeqCst);
                 if output.write_all(&message).and_then(|()| output.flush()).is_err() {
                     break;
                 }
             }
             drop(is_flushed);
         });
-        (Self { lines, written: Some(written), has_begun: false, state, interrupt }, flushed)
+        (Self { lines, written: Some(written), n_unread, has_begun: false, state, interrupt }, flushed)
     }
 
     fn put(&mut self, message: &TxJsonRpcMessage<RoleServer>) -> io::Result<()> {
         let mut bytes = serde_json::to_vec(message)?;
         bytes.push(b'\n');
-        let sent = self.written.as_ref().is_some_and(|written| written.send(bytes).is_ok());
-        if sent { Ok(()) } else { Err(io::ErrorKind::BrokenPipe.into()) }
+        let n_unread = self.n_unread.fetch_add(bytes.len(), Ordering::SeqCst);
+        let is_sent =
+            n_unread <= MAX_UNREAD && self.written.as_ref().is_some_and(|written| written.send(bytes).is_ok());
+        if is_sent {
+            return Ok(());
+        }
+        self.written = None;
+        Err(io::ErrorKind::BrokenPipe.into())
     }
 }
 
@@ -145,9 +166,15 @@ impl Transport<RoleServer> for Wire {
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
-            let line = match time::timeout(LOOK, self.lines.recv()).await {
-                Err(_) if !self.interrupt.is_interrupted() => continue,
-                Err(_) | Ok(None) => {
+            let is_over = self.interrupt.is_interrupted() || self.written.is_none();
+            if !is_over && self.state.n_calls() >= MAX_CALLS {
+                time::sleep(LOOK).await;
+                continue;
+            }
+            let line = if is_over { Ok(None) } else { time::timeout(LOOK, self.lines.recv()).await };
+            let line = match line {
+                Err(_) => continue,
+                Ok(None) => {
                     self.state.jobs.leave();
                     return None;
                 }
@@ -162,10 +189,8 @@ impl Transport<RoleServer> for Wire {
                 }
                 Read::Nothing => {}
                 Read::Refused(id, error) => {
-                    if self.put(&JsonRpcMessage::error(error, id)).is_err() {
-                        self.state.jobs.leave();
-                        return None;
-                    }
+                    // If that fails, it is seen at the next turn.
+                    let _ = self.put(&JsonRpcMessage::error(error, id));
                 }
             }
         }
