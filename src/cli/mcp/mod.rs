@@ -39,7 +39,7 @@ const PATIENCE: Duration = Duration::from_millis(500);
 pub fn run(args: McpArgs, location: &Location, context: &Context) -> Result<(), Failure> {
     let interrupt = Interrupt::register()?;
     let state = Arc::new(State::new(location.clone(), context.clone(), Allowed::new(args, context)));
-    let (wire, flushed) = Wire::open(Arc::clone(&state), interrupt.clone());
+    let (wire, flushed) = Wire::open(Arc::clone(&state), interrupt.clone())?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .max_blocking_threads(MAX_AT_WORK)

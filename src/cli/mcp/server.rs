@@ -6,6 +6,7 @@ use crate::cli::mcp::resources;
 use crate::cli::mcp::resources::Content;
 use crate::cli::mcp::state::State;
 use crate::cli::mcp::tools;
+use crate::cli::mcp::tools::Effect;
 use crate::cli::mcp::tools::Tool;
 use crate::session::failure::Failure;
 use rmcp::ErrorData;
@@ -53,7 +54,11 @@ async fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> 
 const LOST: &str = "error: the tool failed; the server has printed the reason to stderr";
 
 fn listed(tool: &Tool) -> model::Tool {
-    let annotations = ToolAnnotations::new().read_only(!tool.is_start).destructive(false).open_world(tool.is_start);
+    let annotations = match tool.effect {
+        Effect::Reads => ToolAnnotations::new().read_only(true),
+        Effect::Changes => ToolAnnotations::new().read_only(false).destructive(false),
+        Effect::Runs => ToolAnnotations::new().read_only(false).destructive(false).open_world(true),
+    };
     model::Tool::new(tool.name, tool.description, Arc::new(tool.schema())).with_annotations(annotations)
 }
 

@@ -14,6 +14,17 @@ use serde_json::Map;
 use serde_json::Value;
 use std::sync::Arc;
 
+/// What a tool does beside its answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// It only reads.
+    Reads,
+    /// It stops what runs, or keeps an answer.
+    Changes,
+    /// It runs commands of the user.
+    Runs,
+}
+
 /// A tool.
 pub struct Tool {
     /// Its name.
@@ -24,8 +35,8 @@ pub struct Tool {
     arguments: &'static [Argument],
     /// The arguments that it shares with others.
     shared: &'static [Argument],
-    /// Whether it starts something, or stops it.
-    pub is_start: bool,
+    /// What it does beside its answer.
+    pub effect: Effect,
     run: fn(&Arguments, &Arc<State>) -> Result<Answer, Failure>,
 }
 
@@ -84,7 +95,7 @@ pub const TOOLS: [Tool; 17] = [
             Argument::new("budget", Kind::Number(1, 604_800), "Seconds after which it stops."),
         ],
         shared: NONE,
-        is_start: true,
+        effect: Effect::Runs,
         run: hunts::start,
     },
     Tool {
@@ -92,7 +103,7 @@ pub const TOOLS: [Tool; 17] = [
         description: "Progress of a hunt and what is left; also waits for explain and record.",
         arguments: &[HUNT, WAIT],
         shared: NONE,
-        is_start: false,
+        effect: Effect::Reads,
         run: hunts::status,
     },
     Tool {
@@ -100,7 +111,7 @@ pub const TOOLS: [Tool; 17] = [
         description: "Stop the hunt, explanation or recording that runs. The same hunt_start continues a hunt.",
         arguments: NONE,
         shared: NONE,
-        is_start: true,
+        effect: Effect::Changes,
         run: hunts::cancel,
     },
     Tool {
@@ -108,7 +119,7 @@ pub const TOOLS: [Tool; 17] = [
         description: "All stored hunts.",
         arguments: NONE,
         shared: PART,
-        is_start: false,
+        effect: Effect::Reads,
         run: hunts::list,
     },
     Tool {
@@ -116,7 +127,7 @@ pub const TOOLS: [Tool; 17] = [
         description: "What a hunt found: commit, lines that break the test, failure, fix, evidence.",
         arguments: &[HUNT, Argument::new("full", Kind::Flag, "With patches and all evidence.")],
         shared: PART,
-        is_start: false,
+        effect: Effect::Reads,
         run: hunts::finding,
     },
     Tool {
@@ -124,7 +135,7 @@ pub const TOOLS: [Tool; 17] = [
         description: "All runs of the test in a hunt: number, phase, revision, outcome.",
         arguments: &[HUNT],
         shared: PART,
-        is_start: false,
+        effect: Effect::Reads,
         run: hunts::probes,
     },
     Tool {
@@ -132,7 +143,7 @@ pub const TOOLS: [Tool; 17] = [
         description: "Output of the test in one run, from its end.",
         arguments: &[HUNT, Argument::required("probe", Kind::Revision, "Number, or a tested revision.")],
         shared: PART,
-        is_start: false,
+        effect: Effect::Reads,
         run: hunts::output,
     },
     Tool {
@@ -140,7 +151,7 @@ pub const TOOLS: [Tool; 17] = [
         description: "Explain how the lines of a finding lead to the failure (C, C++, Java). Runs the test of the hunt.",
         arguments: &[HUNT, WAIT],
         shared: PART,
-        is_start: true,
+        effect: Effect::Runs,
         run: runs::explain,
     },
     Tool {
@@ -148,7 +159,7 @@ pub const TOOLS: [Tool; 17] = [
         description: "Stored explanations of a finding.",
         arguments: &[HUNT],
         shared: PART,
-        is_start: false,
+        effect: Effect::Reads,
         run: runs::explanation,
     },
     Tool {
@@ -161,7 +172,7 @@ pub const TOOLS: [Tool; 17] = [
             WAIT,
         ],
         shared: NONE,
-        is_start: true,
+        effect: Effect::Runs,
         run: runs::record,
     },
     Tool {
@@ -169,7 +180,7 @@ pub const TOOLS: [Tool; 17] = [
         description: "All recordings.",
         arguments: NONE,
         shared: PART,
-        is_start: false,
+        effect: Effect::Reads,
         run: runs::recordings,
     },
     Tool {
@@ -180,7 +191,7 @@ pub const TOOLS: [Tool; 17] = [
             Argument::new("width", Kind::Number(1, 1000), "Default: 20."),
         ],
         shared: RUN,
-        is_start: false,
+        effect: Effect::Reads,
         run: runs::tree,
     },
     Tool {
@@ -188,7 +199,7 @@ pub const TOOLS: [Tool; 17] = [
         description: "One step: what it read and wrote, and what it depends on.",
         arguments: &[STEP],
         shared: RUN,
-        is_start: false,
+        effect: Effect::Reads,
         run: runs::step,
     },
     Tool {
@@ -200,7 +211,7 @@ pub const TOOLS: [Tool; 17] = [
             Argument::new("limit", Kind::Number(1, 1000), "Steps; default: 20."),
         ],
         shared: RUN,
-        is_start: false,
+        effect: Effect::Reads,
         run: runs::why,
     },
     Tool {
@@ -216,7 +227,7 @@ pub const TOOLS: [Tool; 17] = [
             Argument::new("data", Kind::Flag, "Values only, no decisions."),
         ],
         shared: RUN,
-        is_start: false,
+        effect: Effect::Reads,
         run: runs::slice,
     },
     Tool {
@@ -224,7 +235,7 @@ pub const TOOLS: [Tool; 17] = [
         description: "The recorded step to look at next, to find the first wrong one.",
         arguments: &[Argument::new("restart", Kind::Flag, "Forget the answers.")],
         shared: RUN,
-        is_start: false,
+        effect: Effect::Changes,
         run: runs::question,
     },
     Tool {
@@ -232,7 +243,7 @@ pub const TOOLS: [Tool; 17] = [
         description: "Answer debug_question, and get the next one or the result: c all right, w <n> value n is wrong, h right values but a wrong result or decision, p should not run, m code is missing before it, u unclear, g <step> look there, z take back.",
         arguments: &[Argument::required("answer", Kind::Text, "")],
         shared: RUN,
-        is_start: false,
+        effect: Effect::Changes,
         run: runs::answer,
     },
 ];

@@ -19,8 +19,10 @@ use std::convert::Infallible;
 use std::future;
 use std::io;
 use std::io::BufRead;
+use std::io::PipeWriter;
 use std::io::Read as _;
 use std::io::Write as _;
+use std::os::fd::AsFd as _;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering;
@@ -66,7 +68,11 @@ pub struct Wire {
 
 impl Wire {
     /// Starts the threads. When all is written and the wire is dropped, the receiver is disconnected.
-    pub fn open(state: Arc<State>, interrupt: Interrupt) -> (Self, mpsc::Receiver<Infallible>) {
+    ///
+    /// Errors: there is no standard output.
+    pub fn open(state: Arc<State>, interrupt: Interrupt) -> io::Result<(Self, mpsc::Receiver<Infallible>)> {
+        // The end of the program takes the lock of stdout, and must not wait for a client that does not read.
+        let mut output = PipeWriter::from(io::stdout().as_fd().try_clone_to_owned()?);
         let (sender, lines) = waiting::channel(MAX_WAITING);
         let jobs = Arc::clone(&state.jobs);
         thread::spawn(move || {
@@ -84,16 +90,15 @@ impl Wire {
         let (written, messages) = mpsc::channel::<Vec<u8>>();
         let (is_flushed, flushed) = mpsc::channel();
         thread::spawn(move || {
-            let mut output = io::stdout().lock();
             for message in messages {
-                n_left.fetch_sub(message.len(), Ordering::SeqCst);
-                if output.write_all(&message).and_then(|()| output.flush()).is_err() {
+                if output.write_all(&message).is_err() {
                     break;
                 }
+                n_left.fetch_sub(message.len(), Ordering::SeqCst);
             }
             drop(is_flushed);
         });
-        (Self { lines, written: Some(written), n_unread, has_begun: false, state, interrupt }, flushed)
+        Ok((Self { lines, written: Some(written), n_unread, has_begun: false, state, interrupt }, flushed))
     }
 
     fn put(&mut self, message: &TxJsonRpcMessage<RoleServer>) -> io::Result<()> {
