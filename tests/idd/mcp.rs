@@ -177,7 +177,11 @@ fn a_client_hunts_from_the_start_to_the_finding() {
     {
         assert_eq!(is_read_only(name), expected, "{name}");
     }
-    assert!(client.fail("hunt_finding", json!({})).contains("there is no hunt in this worktree"));
+    let failed = client.fail("hunt_finding", json!({}));
+    assert!(
+        failed.starts_with("The call failed. What the next part quotes")
+            && failed.contains("there is no hunt in this worktree")
+    );
 
     let started = client.tell("hunt_start", json!({"good": "HEAD~5"}));
     let id = started.split(' ').nth(1).unwrap().to_owned();
