@@ -39,7 +39,7 @@
 (initializer_list (call_expression) @field)
 (case_statement) @case
 (parameter_declaration) @parameter
-(variadic_parameter) @parameter
+(parameter_list (_ "...") @parameter)
 ; The types of parameters between the head of a function and its body, in the old style.
 (function_definition (declaration) @parameter)
 

@@ -6,7 +6,7 @@ use crate::syntax::Tree;
 
 /// The classes of brackets; each is counted separately.
 const CLASSES: [(&[&str], &[&str]); 4] =
-    [(&["{"], &["}"]), (&["("], &[")"]), (&["["], &["]"]), (&["#if", "#ifdef", "#ifndef"], &["#endif"])];
+    [(&["{", "${"], &["}"]), (&["("], &[")"]), (&["["], &["]"]), (&["#if", "#ifdef", "#ifndef"], &["#endif"])];
 
 /// For each class: how many more brackets a line opens than it closes. Lines with the difference 0 are absent.
 ///
@@ -132,6 +132,13 @@ mod tests {
         let (older, newer) = ("void f(void) {\ng();\n}\n", "void f(void) {\nh();\n}\nvoid i(void) {\ng();\n}\n");
         let steps = [(None, Some(1)), (None, Some(2)), (None, Some(3))];
         check(older, newer, &steps, &[(1, 2)]);
+    }
+
+    #[test]
+    fn what_a_template_string_substitutes_is_in_brackets() {
+        let text = "f(`a${b}c`, {\n  x: `${y}`\n})\n";
+        let depths = depths(&Language::named("javascript").unwrap().parse(text.as_bytes()).unwrap());
+        assert_eq!(depths[0], Some(BTreeMap::from([(0, 1), (2, -1)])));
     }
 
     #[test]

@@ -16,17 +16,21 @@ use crate::syntax::unseen::Unseen;
 struct Grammar {
     name: &'static str,
     parser: LanguageFn,
+    /// Those that it builds upon, in their order; its own part is the last one.
+    parts: &'static [Part],
+}
+
+/// A directory in `grammars/`.
+struct Part {
     units: &'static str,
     declarations: &'static str,
     language: &'static str,
     replacements: &'static str,
 }
 
-macro_rules! grammar {
-    ($name:literal, $parser:expr) => {
-        Grammar {
-            name: $name,
-            parser: $parser,
+macro_rules! part {
+    ($name:literal) => {
+        Part {
             units: include_str!(concat!("../../grammars/", $name, "/units.scm")),
             declarations: include_str!(concat!("../../grammars/", $name, "/declarations.scm")),
             language: include_str!(concat!("../../grammars/", $name, "/language.toml")),
@@ -35,11 +39,24 @@ macro_rules! grammar {
     };
 }
 
-/// Every language; a new one is a line here and a directory in `grammars/`.
-static GRAMMARS: [Grammar; 3] = [
+macro_rules! grammar {
+    ($name:literal, $parser:expr $(, $base:literal)*) => {
+        Grammar { name: $name, parser: $parser, parts: &[$(part!($base),)* part!($name)] }
+    };
+}
+
+/// Every language; a new one is a line here and a directory in `grammars/`. The names after the parser are those of the
+/// directories that it builds upon.
+static GRAMMARS: [Grammar; 9] = [
     grammar!("c", tree_sitter_c::LANGUAGE),
+    grammar!("cpp", tree_sitter_cpp::LANGUAGE, "c"),
+    grammar!("go", tree_sitter_go::LANGUAGE),
     grammar!("java", tree_sitter_java::LANGUAGE),
+    grammar!("javascript", tree_sitter_javascript::LANGUAGE, "ecmascript"),
     grammar!("python", tree_sitter_python::LANGUAGE),
+    grammar!("rust", tree_sitter_rust::LANGUAGE),
+    grammar!("tsx", tree_sitter_typescript::LANGUAGE_TSX, "ecmascript", "typescript"),
+    grammar!("typescript", tree_sitter_typescript::LANGUAGE_TYPESCRIPT, "ecmascript"),
 ];
 
 /// A language whose texts can be parsed.
@@ -48,6 +65,8 @@ pub struct Language {
     files: Vec<String>,
     unordered: Vec<String>,
     pub(super) atoms: Vec<String>,
+    /// Kinds of nodes that belong to the node after them.
+    pub(super) leading: Vec<String>,
     unseen: unseen::Patterns,
     /// For a kind of node, the list of alternatives that contains it.
     alternatives: BTreeMap<String, usize>,
@@ -60,10 +79,13 @@ pub struct Language {
 pub(super) struct Compiled {
     pub(super) unseen: Unseen,
     pub(super) units: Query,
-    /// By index of the capture in `units`.
-    pub(super) classes: Vec<Class>,
+    /// By index of the capture in `units`; `None`: no unit, but a part of the unit around it.
+    pub(super) classes: Vec<Option<Class>>,
     pub(super) declarations: Query,
 }
+
+/// The capture of a node that is no unit, although a pattern before says so.
+const PART: &str = "part";
 
 const EMBEDDED: &str = "embedded knowledge is checked by a test";
 
@@ -81,12 +103,14 @@ impl fmt::Debug for Language {
     }
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Facts {
     files: Vec<String>,
     unordered: Vec<String>,
     atoms: Vec<String>,
+    #[serde(default)]
+    leading: Vec<String>,
     #[serde(default)]
     unseen: unseen::Patterns,
 }
@@ -110,14 +134,26 @@ impl Language {
     }
 
     fn read(grammar: &'static Grammar) -> Self {
-        let facts: Facts = toml::from_str(grammar.language).expect(EMBEDDED);
-        let replacements: Replacements = toml::from_str(grammar.replacements).expect(EMBEDDED);
-        let lists = replacements.alternatives.into_values().enumerate();
+        let mut facts = Facts::default();
+        let mut lists: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for part in grammar.parts {
+            let own: Facts = toml::from_str(part.language).expect(EMBEDDED);
+            (facts.files, facts.unseen) = (own.files, own.unseen);
+            facts.unordered.extend(own.unordered);
+            facts.atoms.extend(own.atoms);
+            facts.leading.extend(own.leading);
+            let replacements: Replacements = toml::from_str(part.replacements).expect(EMBEDDED);
+            for (list, kinds) in replacements.alternatives {
+                lists.entry(list).or_default().extend(kinds);
+            }
+        }
+        let lists = lists.into_values().enumerate();
         Self {
             name: grammar.name,
             files: facts.files,
             unordered: facts.unordered,
             atoms: facts.atoms,
+            leading: facts.leading,
             unseen: facts.unseen,
             alternatives: lists.flat_map(|(list, kinds)| kinds.into_iter().map(move |kind| (kind, list))).collect(),
             parser: tree_sitter::Language::new(grammar.parser),
@@ -128,12 +164,17 @@ impl Language {
 
     pub(super) fn compiled(&self) -> &Compiled {
         self.compiled.get_or_init(|| {
-            let units = Query::new(&self.parser, self.grammar.units).expect(EMBEDDED);
+            let query = |text: fn(&Part) -> &'static str| {
+                let texts: Vec<&str> = self.grammar.parts.iter().map(text).collect();
+                Query::new(&self.parser, &texts.concat()).expect(EMBEDDED)
+            };
+            let units = query(|part| part.units);
+            let class = |name: &&str| (*name != PART).then(|| Class::named(name).expect(EMBEDDED));
             Compiled {
                 unseen: Unseen::new(&self.unseen).expect(EMBEDDED),
-                classes: units.capture_names().iter().map(|name| Class::named(name).expect(EMBEDDED)).collect(),
+                classes: units.capture_names().iter().map(class).collect(),
                 units,
-                declarations: Query::new(&self.parser, self.grammar.declarations).expect(EMBEDDED),
+                declarations: query(|part| part.declarations),
             }
         })
     }
@@ -172,10 +213,11 @@ mod tests {
     #[test]
     fn the_embedded_knowledge_can_be_read() {
         let names: Vec<&str> = Language::all().iter().map(Language::name).collect();
-        assert_eq!(names, ["c", "java", "python"]);
+        assert_eq!(names, ["c", "cpp", "go", "java", "javascript", "python", "rust", "tsx", "typescript"]);
         for language in Language::all() {
             language.compiled();
-            for kind in language.alternatives.keys().chain(&language.unordered).chain(&language.atoms) {
+            let lists = language.unordered.iter().chain(&language.atoms).chain(&language.leading);
+            for kind in language.alternatives.keys().chain(lists) {
                 assert_ne!(language.parser.id_for_node_kind(kind, true), 0, "{}: `{kind}`", language.name);
             }
         }

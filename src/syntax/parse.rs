@@ -47,8 +47,9 @@ impl Language {
         let parsed = self.parsed(&shown)?;
         let mut copy = Copy::new(text, hidden);
         copy.nodes_of(&parsed, &self.atoms)?;
-        self.mark_units(&parsed, text, &mut copy);
-        self.mark_declarations(&parsed, text, &mut copy);
+        copy.adopt(&self.leading);
+        let is_part = self.mark_units(&parsed, text, &mut copy);
+        self.mark_declarations(&parsed, text, &is_part, &mut copy);
         Some(copy.tree)
     }
 
@@ -79,22 +80,27 @@ impl Language {
         parser.parse_with_options(&mut |at, _| text.get(at..).unwrap_or_default(), None, Some(options))
     }
 
-    fn mark_units(&self, parsed: &tree_sitter::Tree, text: &[u8], copy: &mut Copy) {
+    /// Gives each unit its class; returns for each node whether it is a part of the unit around it, and none itself.
+    fn mark_units(&self, parsed: &tree_sitter::Tree, text: &[u8], copy: &mut Copy) -> Vec<bool> {
         // The pattern that gave a node its class: the last one in the file wins, in any order of matches.
         let mut given = vec![0; copy.tree.nodes.len()];
+        let mut is_part = vec![false; copy.tree.nodes.len()];
         each_match(&self.compiled().units, parsed, text, |pattern, captures| {
             for (capture, node) in captures {
                 if let Some(id) = copy.find(node)
                     && given[id.index()] <= pattern
                 {
                     given[id.index()] = pattern;
-                    copy.tree.nodes[id.index()].class = Some(self.compiled().classes[*capture as usize]);
+                    let class = self.compiled().classes[*capture as usize];
+                    copy.tree.nodes[id.index()].class = class;
+                    is_part[id.index()] = class.is_none();
                 }
             }
         });
+        is_part
     }
 
-    fn mark_declarations(&self, parsed: &tree_sitter::Tree, text: &[u8], copy: &mut Copy) {
+    fn mark_declarations(&self, parsed: &tree_sitter::Tree, text: &[u8], is_part: &[bool], copy: &mut Copy) {
         let declarations = &self.compiled().declarations;
         let index = |name: &str| declarations.capture_index_for_name(name);
         let [declaration, name, signature, used] = ["declaration", "name", "signature", "use"].map(index);
@@ -104,7 +110,13 @@ impl Language {
                 found.map(|(_, node)| node.byte_range())
             };
             for (capture, node) in captures {
-                let Some(id) = copy.find(node) else { continue };
+                let Some(mut id) = copy.find(node) else { continue };
+                // What a part declares, the unit around it declares.
+                if Some(*capture) == declaration && is_part[id.index()] {
+                    let around = copy.tree.ancestors(id).find(|around| !is_part[around.index()]);
+                    let Some(unit) = around.filter(|around| copy.tree.node(*around).class.is_some()) else { continue };
+                    id = unit;
+                }
                 let node = &mut copy.tree.nodes[id.index()];
                 if Some(*capture) == used {
                     node.is_use = node.is_leaf;
@@ -198,6 +210,64 @@ impl<'a> Copy<'a> {
                 };
                 cursor.goto_parent();
                 self.tree.nodes[parent.index()].end = NodeId(number(self.tree.nodes.len()));
+            }
+        }
+    }
+
+    /// Makes each node of a kind in `leading` a child of the node after it, if that is one with children.
+    fn adopt(&mut self, leading: &[String]) {
+        if leading.is_empty() {
+            return;
+        }
+        // Where a node goes; only one whose place changes.
+        let mut moved: HashMap<NodeId, NodeId> = HashMap::new();
+        for parent in (0..number(self.tree.nodes.len())).map(NodeId) {
+            let children: Vec<NodeId> = self.tree.children(parent).collect();
+            let is_leading = |child: NodeId| leading.iter().any(|kind| kind == self.tree.node(child).kind);
+            // What a node begins with is its own already.
+            let n_own = if parent == self.tree.root() {
+                0
+            } else {
+                children.iter().take_while(|child| is_leading(**child)).count()
+            };
+            let mut first = None;
+            for child in children.into_iter().skip(n_own) {
+                let node = self.tree.node(child);
+                if leading.iter().any(|kind| kind == node.kind) {
+                    first = first.or(Some(child));
+                } else if !node.is_extra
+                    && let Some(first) = first.take()
+                    && node.is_named
+                    && !node.is_leaf
+                {
+                    self.put_first(first, child);
+                    moved.insert(child, first);
+                    moved.extend((first.0..child.0).map(|id| (NodeId(id), NodeId(id + 1))));
+                }
+            }
+        }
+        for id in self.ids.values_mut() {
+            *id = moved.get(id).copied().unwrap_or(*id);
+        }
+    }
+
+    /// Puts a node before its siblings from `first` on, which become its children.
+    fn put_first(&mut self, first: NodeId, node: NodeId) {
+        let nodes = &mut self.tree.nodes;
+        let (bytes, lines) = (nodes[first.index()].bytes.start, nodes[first.index()].lines.start);
+        let parent = nodes[first.index()].parent;
+        nodes[first.index()..=node.index()].rotate_right(1);
+        let adopter = &mut nodes[first.index()];
+        (adopter.bytes.start, adopter.lines.start) = (bytes, lines);
+        let end = adopter.end;
+        for inner in &mut nodes[first.index() + 1..=node.index()] {
+            inner.end = NodeId(inner.end.0 + 1);
+            let around = inner.parent.map(|around| NodeId(around.0 + 1));
+            inner.parent = if inner.parent == parent { Some(first) } else { around };
+        }
+        for inner in &mut nodes[node.index() + 1..end.index()] {
+            if inner.parent == Some(node) {
+                inner.parent = Some(first);
             }
         }
     }

@@ -4,6 +4,8 @@ use proptest::prelude::*;
 
 use super::*;
 
+mod languages;
+
 /// The units of a text: class, name, lines.
 fn units(language: &str, text: &str) -> String {
     let tree = Language::named(language).unwrap().parse(text.as_bytes()).unwrap();
@@ -201,7 +203,7 @@ proptest! {
             prop::sample::select(vec![
                 "API", "FAR", "int", "x", "f", "(", ")", "{", "}", "*", ",", ";", "\n", "\n#if A\n", "\n#endif\n", "\n#define B ",
                 "// c", "/* c */", "\"s\"", "'c'", "=", "static", "const", "extern \"C\" {", "\n#ifdef __cplusplus\n", "local", "é",
-                "\"", "'", "/*", "\\\n", "def f():", "class", "\n  ",
+                "\"", "'", "/*", "\\\n", "def f():", "class", "\n  ", "#[a]", "@a", "fn f() {", "`", "${", "export", "func", "template<class T>", "=>",
             ]),
             0..40,
         ),

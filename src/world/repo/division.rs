@@ -120,13 +120,29 @@ impl Divisions {
 
     /// The language of a file: the configured one, else the first language by name that matches the path.
     pub fn language(&self, path: &[u8]) -> Option<&'static Language> {
-        if let Some((_, language)) = self.grammars.iter().rev().find(|(pattern, _)| pattern.matches(path)) {
-            return *language;
+        self.languages(path).into_iter().next()
+    }
+
+    /// The same, for a file with this text: of several languages that match the path, the one that has the fewest syntax
+    /// errors in the text. A header of C++ is no header of C.
+    pub(super) fn language_of(&self, path: &[u8], text: &[u8]) -> Option<&'static Language> {
+        let languages = self.languages(path);
+        if languages.len() < 2 {
+            return languages.into_iter().next();
         }
-        Language::all().iter().find(|language| {
+        languages.into_iter().min_by_key(|language| language.n_errors(text).unwrap_or(usize::MAX))
+    }
+
+    /// The configured language of a path, or the languages that match it, by name.
+    fn languages(&self, path: &[u8]) -> Vec<&'static Language> {
+        if let Some((_, language)) = self.grammars.iter().rev().find(|(pattern, _)| pattern.matches(path)) {
+            return language.iter().copied().collect();
+        }
+        let is_of = |language: &&Language| {
             let mut patterns = language.files().iter().filter_map(|files| Pattern::parse(files.as_bytes()));
             patterns.any(|pattern| pattern.matches(path))
-        })
+        };
+        Language::all().iter().filter(is_of).collect()
     }
 
     /// The possible sources of a file, if it is generated; most of these paths need not exist.
@@ -159,7 +175,10 @@ impl Divisions {
         match self.sources_of(side, marks) {
             Some(sources) if !self.is_plain || self.is_regenerated => Division::Whole { sources },
             _ if self.is_plain => Division::Lines,
-            _ => self.language(&side.path).map_or(Division::Lines, Division::Syntax),
+            _ => {
+                let language = self.language_of(&side.path, side.text().unwrap_or_default());
+                language.map_or(Division::Lines, Division::Syntax)
+            }
         }
     }
 
@@ -240,6 +259,11 @@ mod tests {
     fn a_language_knows_its_files_and_the_user_knows_better() {
         check_language(&[], "src/x.c", Some("c"));
         check_language(&[], "src/x.py", Some("python"));
+        check_language(&[], "src/x.h", Some("c"));
+        check_language(&[], "src/x.hpp", Some("cpp"));
+        check_language(&[], "src/x.d.ts", Some("typescript"));
+        check_language(&[], "src/x.jsx", Some("javascript"));
+        check_language(&[], "src/x.tsx", Some("tsx"));
         check_language(&[], "x.txt", None);
         check_language(&[("*.tpl", "c")], "a/x.tpl", Some("c"));
         check_language(&[("*.h", "none")], "x.h", None);
@@ -248,9 +272,23 @@ mod tests {
     }
 
     #[test]
+    fn a_header_is_of_the_language_that_understands_it_and_the_user_knows_better() {
+        let name = |grammars: &[(&str, &str)], text: &str| {
+            let divisions = divisions(grammars, &[]).unwrap();
+            divisions.language_of(b"src/x.h", text.as_bytes()).map(Language::name)
+        };
+        assert_eq!(name(&[], "struct box { int side; };\n"), Some("c"));
+        assert_eq!(name(&[], "class Box {\npublic:\n  int side() const;\n};\n"), Some("cpp"));
+        assert_eq!(name(&[], "int class(int new);\n"), Some("c"));
+        assert_eq!(name(&[], "\0"), Some("c"));
+        assert_eq!(name(&[("*.h", "cpp")], "int class(int new);\n"), Some("cpp"));
+        assert_eq!(name(&[("*.h", "none")], "class Box {};\n"), None);
+    }
+
+    #[test]
     fn an_unknown_language_is_refused_with_those_that_there_are() {
         let error = divisions(&[("*.x", "cobol")], &[]).unwrap_err();
-        insta::assert_snapshot!(error, @"bad value `cobol` of the configuration key `idd.grammar.*.x`: expected one of c, java, python, none");
+        insta::assert_snapshot!(error, @"bad value `cobol` of the configuration key `idd.grammar.*.x`: expected one of c, cpp, go, java, javascript, python, rust, tsx, typescript, none");
         assert!(matches!(divisions(&[("[", "c")], &[]), Err(DivisionError::Pattern { key: "idd.grammar", .. })));
     }
 

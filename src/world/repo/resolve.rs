@@ -183,7 +183,7 @@ impl Resolver<'_> {
         let Some(mode) = merged_mode(entries.map(|entry| entry.mode)) else { return Ok(None) };
         let [Some(old), Some(here), Some(new)] = entries.map(|entry| self.text(entry.id)) else { return Ok(None) };
         let (old, new) = (with_keywords_of(&old, &here), with_keywords_of(&new, &here));
-        let language = self.divisions.language(&ours.path);
+        let language = self.divisions.language_of(&ours.path, &here);
         // In a known language, syntax decides which insertions can be joined.
         let touching = if language.is_some() { Touching::Judged } else { Touching::Joined };
         let by_lines = merge_lines(&old, &here, &new, touching).map(|text| (text, Rung::Lines));
@@ -281,10 +281,9 @@ impl Resolver<'_> {
     /// Whether one file has the tokens of another.
     fn is_reformatted(&self, base: &IndexEntry, ours: &IndexEntry) -> bool {
         let texts = [base, ours].map(|entry| self.text(entry.id));
-        let (Some(language), [Some(base), Some(ours)]) = (self.divisions.language(&base.path), texts) else {
-            return false;
-        };
-        port::is_reformatted(language, &base, &ours)
+        let [Some(before), Some(ours)] = texts else { return false };
+        let Some(language) = self.divisions.language_of(&base.path, &before) else { return false };
+        port::is_reformatted(language, &before, &ours)
     }
 }
 

@@ -1,0 +1,3 @@
+; What defines a name only in markup.
+
+(jsx_attribute . (_) @name) @declaration
