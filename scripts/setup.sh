@@ -14,6 +14,7 @@ need() { # need <command> <package>
     command -v "$1" >/dev/null 2>&1 || packages+=("$2")
 }
 command -v cc >/dev/null 2>&1 || packages+=(gcc libc6-dev)
+need c++ g++
 need make make
 need git git
 need javac default-jdk-headless

@@ -109,6 +109,7 @@ impl Outline {
             declarations.iter().enumerate().map(|(index, declaration)| (declaration.node, index)).collect();
         let mut outline = Self { item_of: vec![None; n_lines as usize], ..Self::default() };
         let mut has_token = vec![false; n_lines as usize];
+        let is_comma_of_row = commas_of_rows(tree);
         let mut open: Vec<(NodeId, usize)> = Vec::new();
         for (id, node) in (0..).map(NodeId).zip(tree.nodes()) {
             while open.last().is_some_and(|(above, _)| tree.node(*above).end <= id) {
@@ -132,8 +133,12 @@ impl Outline {
                 continue;
             }
             let Some((_, innermost)) = open.last() else { continue };
+            let is_own = !is_comma_of_row[id.index()];
             for (_, index) in &open {
-                outline.items[*index].take_token(&text[node.bytes.clone()], index == innermost);
+                outline.items[*index].take_token(&text[node.bytes.clone()], is_own && index == innermost);
+            }
+            if !is_own {
+                continue;
             }
             let lines = node.lines.start..node.lines.end.min(n_lines);
             outline.items[*innermost].take_lines(lines.clone());
@@ -217,6 +222,29 @@ impl Outline {
     }
 }
 
+/// For each node, whether it is a comma that belongs to the row before it, and not to the table around both: all rows of
+/// the table have one, so a row can come and go alone.
+fn commas_of_rows(tree: &Tree) -> Vec<bool> {
+    let mut is_comma_of_row = vec![false; tree.nodes().len()];
+    for table in (0..).map(NodeId).take(tree.nodes().len()) {
+        let (mut commas, mut is_after_row, mut is_last_row_open) = (Vec::new(), false, false);
+        for child in tree.children(table).filter(|child| !tree.node(*child).is_extra) {
+            let node = tree.node(child);
+            let is_row = node.class.is_some_and(|class| class != Class::Parameter);
+            if is_after_row && node.kind == "," {
+                commas.push(child);
+                is_last_row_open = false;
+            }
+            is_last_row_open |= is_row;
+            is_after_row = is_row;
+        }
+        if !is_last_row_open {
+            commas.into_iter().for_each(|comma| is_comma_of_row[comma.index()] = true);
+        }
+    }
+    is_comma_of_row
+}
+
 /// Whether a line only closes a block of an earlier line.
 fn closes(line: &[u8]) -> bool {
     const WORDS: [&[u8]; 5] = [b"end", b"fi", b"done", b"esac", b"endif"];
@@ -276,6 +304,17 @@ mod tests {
         );
         assert_eq!(outline.item_of[5], Some(1), "a blank line belongs to what is around it");
         assert_eq!(outline.item_of[0], Some(0));
+    }
+
+    #[test]
+    fn the_comma_after_a_row_is_its_own_if_all_rows_have_one() {
+        let header_lines = |text: &str| of_c(text).items[0].header_lines.clone();
+        assert_eq!(header_lines("enum e {\n  A,\n  B, // last\n};\n"), [0, 3]);
+        assert_eq!(header_lines("enum e {\n  A,\n  B\n};\n"), [0, 1, 3]);
+        assert_eq!(
+            of_c("enum e {\n  A,\n};\n").items[0].header_digest,
+            of_c("enum e { A, B, };").items[0].header_digest
+        );
     }
 
     #[test]
