@@ -239,7 +239,9 @@ fn commas_of_rows(tree: &Tree) -> Vec<bool> {
             is_after_row = is_row;
         }
         if !is_last_row_open {
-            commas.into_iter().for_each(|comma| is_comma_of_row[comma.index()] = true);
+            for comma in commas {
+                is_comma_of_row[comma.index()] = true;
+            }
         }
     }
     is_comma_of_row

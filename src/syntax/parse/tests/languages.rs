@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn units_of_rust_are_found_with_their_names() {
-    let text = r##"#![warn(missing_docs)]
+    let text = r#"#![warn(missing_docs)]
 use std::collections::HashMap;
 extern crate libc;
 
@@ -93,13 +93,13 @@ mod tests {
         assert_eq!(1, 1);
     }
 }
-"##;
+"#;
     insta::assert_snapshot!(units("rust", text));
 }
 
 #[test]
 fn units_of_go_are_found_with_their_names() {
-    let text = r##"// Package box is for boxes.
+    let text = r#"// Package box is for boxes.
 package box
 
 import "errors"
@@ -194,13 +194,13 @@ var table = map[string]int{
 	"a": 1,
 	"b": 2,
 }
-"##;
+"#;
     insta::assert_snapshot!(units("go", text));
 }
 
 #[test]
 fn units_of_javascript_are_found_with_their_names() {
-    let text = r##"#!/usr/bin/env node
+    let text = r#"#!/usr/bin/env node
 'use strict';
 import fs, { readFile } from 'fs';
 import * as path from 'path';
@@ -274,13 +274,13 @@ const view = (
     {list}
   </ul>
 );
-"##;
+"#;
     insta::assert_snapshot!(units("javascript", text));
 }
 
 #[test]
 fn units_of_typescript_are_found_with_their_names() {
-    let text = r##"import type { Shape } from './shape';
+    let text = r#"import type { Shape } from './shape';
 import fs = require('fs');
 import B = a.b.C;
 export type Name = string | number;
@@ -328,13 +328,13 @@ export const enum Small { A }
 export declare function g(x: number): void;
 export abstract class Only { }
 type Obj = { a: string; b(): void };
-"##;
+"#;
     insta::assert_snapshot!(units("typescript", text));
 }
 
 #[test]
 fn units_of_typescript_with_markup_are_found_with_their_names() {
-    let text = r##"import React from 'react';
+    let text = r#"import React from 'react';
 export const View: React.FC<Props> = ({ name }) => {
   const [n, set] = useState<number>(0);
   return (
@@ -344,13 +344,13 @@ export const View: React.FC<Props> = ({ name }) => {
     </div>
   );
 };
-"##;
+"#;
     insta::assert_snapshot!(units("tsx", text));
 }
 
 #[test]
 fn units_of_cpp_are_found_with_their_names() {
-    let text = r##"#include <vector>
+    let text = r#"#include <vector>
 #define MAX(a) (a)
 namespace box::inner {
 using std::vector;
@@ -423,7 +423,7 @@ int hidden(void) { return 1; }
 extern "C" {
 void from_c(int n);
 }
-"##;
+"#;
     insta::assert_snapshot!(units("cpp", text));
 }
 
