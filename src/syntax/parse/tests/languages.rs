@@ -280,7 +280,7 @@ const view = (
 
 #[test]
 fn units_of_typescript_are_found_with_their_names() {
-    let text = r#"import type { Shape } from './shape';
+    let text = r"import type { Shape } from './shape';
 import fs = require('fs');
 import B = a.b.C;
 export type Name = string | number;
@@ -328,7 +328,7 @@ export const enum Small { A }
 export declare function g(x: number): void;
 export abstract class Only { }
 type Obj = { a: string; b(): void };
-"#;
+";
     insta::assert_snapshot!(units("typescript", text));
 }
 
