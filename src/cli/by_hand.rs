@@ -29,6 +29,7 @@ use serde::Serialize;
 use std::fmt::Write as _;
 use std::io;
 use std::io::IsTerminal as _;
+use std::io::Write as _;
 use std::path::Path;
 
 /// The shell if the environment names none.
@@ -107,7 +108,7 @@ fn answered(step: Step, has_shell: bool, context: &Context, console: Console) ->
         "Starting `{}` in the checkout, where these commands work too; `exit` leaves it, and `git idd resume` comes back.",
         Terminal.line(&Untrusted::from(name))
     ));
-    eprint!("\n{text}");
+    let _ = write!(io::stderr(), "\n{text}");
     let code = process::relay(shell, &[], &waiting.directory, &context.environment);
     code.map_err(|error| {
         let shell = Terminal.line(&Untrusted::from(shell.to_string_lossy().as_ref()));

@@ -434,18 +434,16 @@ impl Person<'_> {
     /// Writes the tree into the checkout and builds it. `None` if it was interrupted.
     fn check_out(&mut self, probe: &Probe) -> Result<Option<Outcome>, Failure> {
         let Scene { plan, location, context, .. } = *self.scene;
-        let sandbox = match &mut self.sandbox {
-            Some(sandbox) => sandbox,
-            None => {
-                let root = sandboxes::by_hand(context, location)?;
-                files::make_own(&root)?;
-                files::replace(&root.join(OWNER), context.directory.as_os_str().as_bytes())?;
-                let private = private::private_directory(&location.idd_directory());
-                let mut sandbox = Sandbox::create(&root, CHECKOUT, &private, plan.bad)?;
-                sandbox.keep_products();
-                self.sandbox.insert(sandbox)
-            }
-        };
+        if self.sandbox.is_none() {
+            let root = sandboxes::by_hand(context, location)?;
+            files::make_own(&root)?;
+            files::replace(&root.join(OWNER), context.directory.as_os_str().as_bytes())?;
+            let private = private::private_directory(&location.idd_directory());
+            let mut sandbox = Sandbox::create(&root, CHECKOUT, &private, plan.bad)?;
+            sandbox.keep_products();
+            self.sandbox = Some(sandbox);
+        }
+        let Some(sandbox) = &mut self.sandbox else { return Ok(None) };
         let nothing = Words::Shell(":".into());
         let commands = Commands { test: nothing, artifacts: Vec::new(), ..plan.commands.clone() };
         let job = Job {

@@ -427,26 +427,7 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
             (Request::Invariants(Box::new(invariants_args(*args)?)), output)
         }
         Some(Subcommand::Slice(args)) => slice_args(*args),
-        Some(Subcommand::Trace { command }) => {
-            let (which, shown) = match command {
-                TraceCommand::List { output } => {
-                    let args = TraceArgs { which: Which::default(), shown: Shown::List };
-                    return Ok((Request::Trace(args), output));
-                }
-                TraceCommand::Stat { which } => (which, Shown::Stat),
-                TraceCommand::Tree { depth, width, which } => (which, Shown::Tree { depth, width }),
-                TraceCommand::Inputs { limit, which } => (which, Shown::Inputs(limit)),
-                TraceCommand::Step { step, which } => (which, Shown::Step(step)),
-                TraceCommand::Why { step, variable, limit, which } => (which, Shown::Why { step, variable, limit }),
-            };
-            (
-                Request::Trace(TraceArgs {
-                    which: Which { recording: which.recording, process: which.process },
-                    shown,
-                }),
-                which.output,
-            )
-        }
+        Some(Subcommand::Trace { command }) => trace_args(command),
         Some(Subcommand::Dap { output }) => (Request::Dap, output),
         Some(Subcommand::Mcp(args)) => {
             let output = args.output;
@@ -459,6 +440,24 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
         }
         Some(Subcommand::Help { command, output }) => (Request::Help(command), output),
     })
+}
+
+fn trace_args(command: TraceCommand) -> (Request, Output) {
+    let (which, shown) = match command {
+        TraceCommand::List { output } => {
+            let args = TraceArgs { which: Which::default(), shown: Shown::List };
+            return (Request::Trace(args), output);
+        }
+        TraceCommand::Stat { which } => (which, Shown::Stat),
+        TraceCommand::Tree { depth, width, which } => (which, Shown::Tree { depth, width }),
+        TraceCommand::Inputs { limit, which } => (which, Shown::Inputs(limit)),
+        TraceCommand::Step { step, which } => (which, Shown::Step(step)),
+        TraceCommand::Why { step, variable, limit, which } => (which, Shown::Why { step, variable, limit }),
+    };
+    (
+        Request::Trace(TraceArgs { which: Which { recording: which.recording, process: which.process }, shown }),
+        which.output,
+    )
 }
 
 fn start_args(args: StartCommand) -> Result<ByHand, Complaint> {
