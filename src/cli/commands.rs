@@ -17,6 +17,7 @@ use crate::cli::console::Answer;
 use crate::cli::console::Console;
 use crate::cli::dap;
 use crate::cli::debug;
+use crate::cli::each;
 use crate::cli::explain;
 use crate::cli::help;
 use crate::cli::invariants;
@@ -122,6 +123,7 @@ pub fn run(request: Request, context: &Context, console: Console) -> Result<Answ
         request,
         Request::Hunt(_)
             | Request::Minimize { .. }
+            | Request::Each(_)
             | Request::ByHand(_)
             | Request::Resume { .. }
             | Request::Verify { .. }
@@ -140,6 +142,7 @@ pub fn run(request: Request, context: &Context, console: Console) -> Result<Answ
         Request::Hunt(args) => start(args, None, &location, context, console),
         Request::Minimize { good, bad, hunt } => start(hunt, Some((&good, &bad)), &location, context, console),
         Request::Resume { hunt, allowance } => resume(hunt.as_deref(), allowance, &location, context, console),
+        Request::Each(each) => each::run(&each, &location, context, console),
         Request::ByHand(request) => by_hand::run(request, &location, context, console),
         Request::List { is_badge: true } => badge::run(&location),
         Request::List { is_badge: false } => list::run(&location, console),
@@ -207,7 +210,8 @@ fn located(error: &RepoError) -> Failure {
     }
 }
 
-fn start(
+/// Starts a hunt, or goes on with the one of the same order that was stopped.
+pub fn start(
     args: HuntOrder,
     pair: Option<(&str, &str)>,
     location: &Location,

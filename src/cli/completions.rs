@@ -187,10 +187,10 @@ mod tests {
 
     #[test]
     fn the_first_word_is_a_subcommand_or_an_option() {
-        assert_eq!(offered("s"), ["shrink", "status", "show", "slice", "setup"]);
+        assert_eq!(offered("s"), ["shrink", "start", "skip", "status", "show", "slice", "setup"]);
         assert!(offered("").iter().all(|name| args::command().find_subcommand(name).is_some()));
         assert_eq!(offered("--expo"), ["--expose-commit"]);
-        assert_eq!(offered("--json --level file st"), ["status"]);
+        assert_eq!(offered("--json --level file sta"), ["start", "status"]);
         assert_eq!(offered("--no-cle"), ["--no-clean"]);
     }
 

@@ -86,14 +86,13 @@ fn revisions(asked: &HuntOrder, location: &Location, context: &Context) -> Optio
     (n_revisions > 0).then(|| habits::of_revisions(revisions, test))
 }
 
-/// The subcommand that a word probably means: same beginning, same letters, or one letter missing, added or wrong.
+/// The subcommand that a word probably means: same letters, one letter missing, added or wrong, or the same beginning.
 fn near_subcommand(word: &str) -> Option<String> {
-    let is_near = |name: &&str| {
-        let begins_alike = word.len() >= 3 && name.get(..3) == word.get(..3);
-        begins_alike || is_slip(word.as_bytes(), name.as_bytes())
-    };
+    let begins_alike = |name: &&str| word.len() >= 3 && name.get(..3) == word.get(..3);
     let command = args::command();
-    command.get_subcommands().map(clap::Command::get_name).find(is_near).map(str::to_owned)
+    let names = || command.get_subcommands().map(clap::Command::get_name);
+    let slip = names().find(|name| is_slip(word.as_bytes(), name.as_bytes()));
+    slip.or_else(|| names().find(begins_alike)).map(str::to_owned)
 }
 
 #[cfg(test)]

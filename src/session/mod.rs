@@ -30,6 +30,7 @@ pub mod interrupt;
 pub mod invariants;
 pub mod kept;
 pub mod lines;
+pub mod listed;
 pub mod mend;
 pub mod order;
 pub mod plan;

@@ -50,7 +50,12 @@ fn an_unknown_language_is_a_usage_error_that_lists_those_there_are() {
     let output = fixture.run(&["true"]);
     assert_eq!(output.status.code(), Some(129));
     let message = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(message.contains("`idd.grammar.*.x`: expected one of c, java, python, none"), "{message}");
+    assert!(
+        message.contains(
+            "`idd.grammar.*.x`: expected one of c, cpp, go, java, javascript, python, rust, tsx, typescript, none"
+        ),
+        "{message}"
+    );
     fixture.git(&["config", "idd.grammar.*.x", "none"]);
     assert_eq!(fixture.run(&["true"]).status.code(), Some(3), "the test passes at HEAD");
 }

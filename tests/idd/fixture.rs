@@ -262,12 +262,20 @@ impl Fixture {
         command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", place.join("gitconfig"));
         command.env("LC_ALL", "C").env("TZ", "UTC");
         command.envs(self.javac.iter().map(|javac| ("JAVAC", javac)));
+        command.envs(rustup().map(|home| ("RUSTUP_HOME", home)));
         for part in ["AUTHOR", "COMMITTER"] {
             command.env(format!("GIT_{part}_NAME"), "A U Thor").env(format!("GIT_{part}_EMAIL"), "author@example.org");
             command.env(format!("GIT_{part}_DATE"), "2024-01-01T00:00:00Z");
         }
         command.envs(set.into_iter().filter_map(|(name, value)| Some((name, value?))));
     }
+}
+
+/// Where rustup finds its compilers, if there is one: the tests have a HOME of their own.
+fn rustup() -> Option<PathBuf> {
+    let named = std::env::var_os("RUSTUP_HOME").map(PathBuf::from);
+    let usual = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".rustup"));
+    named.or_else(usual).filter(|home| home.is_dir())
 }
 
 /// Where repositories of tests are made: the gate names a place in memory where there is one.

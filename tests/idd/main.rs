@@ -18,6 +18,7 @@ mod debug;
 mod debug_java;
 mod docs;
 mod dominators;
+mod each;
 mod expect;
 mod explain;
 mod explain_java;

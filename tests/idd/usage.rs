@@ -70,7 +70,7 @@ fn under_json_an_error_leaves_one_object_on_stdout() {
 }
 
 /// A complete line for each command, and its exit code outside of a repository.
-const LINES: [(&str, i32); 35] = [
+const LINES: [(&str, i32); 40] = [
     ("-- true", 1),
     ("minimize a b -- true", 1),
     ("shrink --input x -- true", 1),
@@ -100,6 +100,11 @@ const LINES: [(&str, i32); 35] = [
     ("trace step 1", 1),
     ("trace why 1 x", 1),
     ("dap", 1),
+    ("start", 1),
+    ("good", 1),
+    ("bad HEAD~1", 1),
+    ("skip --why x", 1),
+    ("undo", 1),
     ("mcp", 1),
     ("mcp --build make -- true", 1),
     ("completions bash", 0),

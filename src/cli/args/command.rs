@@ -6,6 +6,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::cli::args::by_hand::Judged;
+use crate::cli::args::by_hand::StartCommand;
 use crate::session::debug::expect::Expectation;
 use crate::session::slice::criterion::Criterion;
 use clap::Arg;
@@ -63,6 +65,16 @@ pub struct Cli {
     #[arg(long, value_name = "COMMAND", conflicts_with = "words", help_heading = "Where to look")]
     pub by: Option<OsString>,
 
+    /// Hunt several failing tests, and list them by their culprits: shell line that prints the name of one in each line. The
+    /// test command has `{}` in the place of the name.
+    #[arg(long, value_name = "COMMAND", conflicts_with_all = ["by", "explain"], help_heading = "What is run")]
+    pub each: Option<OsString>,
+
+    /// The same for the tests that fail in this `JUnit` file. `{}` stands for class and name; `{name}`, `{classname}` and
+    /// `{file}` for the attributes.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["each", "by", "explain"], help_heading = "What is run")]
+    pub failures: Option<OsString>,
+
     #[command(flatten)]
     pub history: History,
 
@@ -97,47 +109,6 @@ pub struct MinimizeArgs {
 
     #[command(flatten)]
     pub effort: Effort,
-
-    #[command(flatten)]
-    pub output: Output,
-}
-
-/// A hunt by hand.
-#[derive(Debug, clap::Args)]
-pub struct StartCommand {
-    /// The bad revision, and good ones, as in `git bisect start <bad> <good>...` (default: HEAD, and a good one is searched).
-    #[arg(value_name = "REV")]
-    pub revisions: Vec<String>,
-
-    #[command(flatten)]
-    pub history: History,
-
-    /// Shell line that is run in each checkout, before you look at it; a revision where it fails is repaired, or left out.
-    #[arg(long, value_name = "COMMAND")]
-    pub build: Option<OsString>,
-
-    /// Time limit of the build.
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
-    pub timeout: Option<Duration>,
-
-    /// Only print the directory of the checkout; without this option, a shell is started there, if there is a terminal.
-    #[arg(long)]
-    pub no_shell: bool,
-
-    #[command(flatten)]
-    pub output: Output,
-}
-
-/// A verdict of a person.
-#[derive(Debug, clap::Args)]
-pub struct Judged {
-    /// The revision (default: the one that is checked out).
-    #[arg(value_name = "REV")]
-    pub revision: Option<String>,
-
-    /// What you have seen; reports have it as a note.
-    #[arg(long, value_name = "TEXT")]
-    pub why: Option<String>,
 
     #[command(flatten)]
     pub output: Output,

@@ -4,6 +4,7 @@
 //! the same. [`words`] finds the name of the command and writes out abbreviated options, [`options`] says which options
 //! there are, [`config`] which of them `git config` may set, `command` how they are put together. What a request does is not known here.
 
+mod by_hand;
 mod command;
 pub mod config;
 pub mod criterion;
@@ -17,15 +18,15 @@ use std::ffi::OsString;
 
 use clap::FromArgMatches;
 
+use crate::cli::args::by_hand::Judged;
+use crate::cli::args::by_hand::StartCommand;
 use crate::cli::args::command::ChopCommand;
 use crate::cli::args::command::Cli;
 use crate::cli::args::command::DebugCommand;
 use crate::cli::args::command::InvariantMode;
 use crate::cli::args::command::InvariantsCommand;
-use crate::cli::args::command::Judged;
 use crate::cli::args::command::McpCommand;
 use crate::cli::args::command::SliceCommand;
-use crate::cli::args::command::StartCommand;
 use crate::cli::args::command::Subcommand;
 use crate::cli::args::command::TraceCommand;
 use crate::cli::args::options::Algorithm;
@@ -37,13 +38,16 @@ use crate::cli::args::options::Record;
 use crate::cli::args::options::ReportFormat;
 use crate::cli::args::options::Shell;
 use crate::cli::args::options::Shrink;
-use crate::session::by_hand;
+use crate::session;
 use crate::session::by_hand::Given;
 use crate::session::by_hand::Verdict;
 use crate::session::debug::DebugOrder;
 use crate::session::invariants;
 use crate::session::invariants::InvariantsOrder;
 use crate::session::invariants::Right;
+use crate::session::listed;
+use crate::session::listed::Each;
+use crate::session::listed::Source;
 use crate::session::order::Allowance;
 use crate::session::order::ChopOrder;
 use crate::session::order::Effort;
@@ -71,6 +75,7 @@ use crate::explain::native::invariant::Mode;
 
 use crate::cli::args::words::split;
 
+pub use crate::cli::args::by_hand::ByHand;
 pub use crate::cli::args::command::command;
 
 /// One run of the program, as asked for.
@@ -99,6 +104,8 @@ pub enum Request {
         /// The rest, as in a hunt; its `history` has the default values.
         hunt: HuntOrder,
     },
+    /// Hunt several tests.
+    Each(Each),
     /// Hunt with verdicts of a person.
     ByHand(ByHand),
     /// Reduce an input.
@@ -201,20 +208,6 @@ pub enum Request {
     },
     /// Show the manual, or the help of this command; the words are its name.
     Help(Vec<String>),
-}
-
-/// A command of a hunt by hand.
-#[derive(Debug, Clone, PartialEq)]
-pub enum ByHand {
-    /// Begin one.
-    Start {
-        /// What is hunted, and how it is built.
-        order: Box<HuntOrder>,
-        /// Whether a shell is started in the checkout, on a terminal.
-        has_shell: bool,
-    },
-    /// Go on with it.
-    Given(Given),
 }
 
 /// A reduction of an input, as asked for.
@@ -356,7 +349,8 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
         None => {
             let words = (cli.words, cli.by);
             let hunt = asked(words, cli.history.into(), cli.test.into(), cli.effort.into())?;
-            (Request::Hunt(hunt), cli.output)
+            let source = cli.each.map(Source::Command).or(cli.failures.map(Source::Junit));
+            (several(hunt, source)?, cli.output)
         }
         Some(Subcommand::Minimize(args)) => {
             let hunt = hunt_args(args.words, History::default(), args.test.into(), args.effort.into())?;
@@ -460,6 +454,7 @@ fn trace_args(command: TraceCommand) -> (Request, Output) {
     )
 }
 
+/// The hunt that `git idd start` begins.
 fn start_args(args: StartCommand) -> Result<ByHand, Complaint> {
     let StartCommand { revisions, history, build, timeout, no_shell, .. } = args;
     let mut history: History = history.into();
@@ -476,10 +471,11 @@ fn start_args(args: StartCommand) -> Result<ByHand, Complaint> {
     if build.as_ref().is_some_and(|line| line.to_string_lossy().trim().is_empty()) {
         return Err(("the command of `--build` is empty", "leave `--build` out if there is nothing to build"));
     }
-    let order = by_hand::order(turned(history, false)?, build, timeout);
+    let order = session::by_hand::order(turned(history, false)?, build, timeout);
     Ok(ByHand::Start { order: Box::new(order), has_shell: !no_shell })
 }
 
+/// A verdict.
 fn judged_args(verdict: Verdict, judged: Judged) -> (Request, Output) {
     let Judged { revision, why, output } = judged;
     (Request::ByHand(ByHand::Given(Given::Verdict { verdict, revision, why })), output)
@@ -731,6 +727,21 @@ fn asked(
         ));
     }
     Ok(hunt)
+}
+
+/// One hunt, or one for each test of a source.
+fn several(order: HuntOrder, source: Option<Source>) -> Result<Request, Complaint> {
+    let Some(source) = source else { return Ok(Request::Hunt(order)) };
+    if !listed::has_place(&order.command) {
+        return Err((
+            "the test command has no `{}` for the name of a test",
+            "git idd --each 'cat failing.txt' -- ./run-test {}",
+        ));
+    }
+    if !order.history.find.is_failure() {
+        return Err(("several tests are hunted for their failures only", "leave `--find` out, or hunt one test"));
+    }
+    Ok(Request::Each(Each { order: Box::new(order), source }))
 }
 
 /// The newer revision and the older ones of a question; for a fix, the test passes at the newer one.

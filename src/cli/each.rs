@@ -1,0 +1,217 @@
+//! Several failing tests at once: one hunt for each, and one list of the commits that broke them.
+//!
+//! A culprit mostly breaks several tests. So before a test is hunted in all of history, it is run at both sides of each commit
+//! that was found already: if it passes before the commit and fails with it, that is its culprit, too, for a few runs.
+
+use crate::cli::commands;
+use crate::cli::console::Answer;
+use crate::cli::console::Console;
+use crate::cli::progress::Volume;
+use crate::plural::count;
+use crate::report::Commit;
+use crate::report::Report;
+use crate::report::Status;
+use crate::report::Untrusted;
+use crate::report::escape::Terminal;
+use crate::report::style::Role;
+use crate::session::context::Context;
+use crate::session::failure::Failure;
+use crate::session::listed;
+use crate::session::listed::Each;
+use crate::session::listed::Listed;
+use crate::session::order::HuntOrder;
+use crate::session::order::Until;
+use crate::session::talk::Talk as _;
+use crate::world::repo::locate::Location;
+use serde::Serialize;
+use std::fmt::Write as _;
+
+/// The result for one test.
+#[derive(Serialize)]
+struct Found {
+    test: Untrusted,
+    status: String,
+    first_bad: Option<Commit>,
+    /// The hunt that found it.
+    hunt: Option<String>,
+    /// Runs of the test.
+    runs: u64,
+    /// Why there is no commit.
+    error: Option<Untrusted>,
+    /// Whether runs of one revision disagreed.
+    flaky: bool,
+}
+
+/// All results, as JSON.
+#[derive(Serialize)]
+struct All<'f> {
+    schema: &'static str,
+    tests: &'f [Found],
+}
+
+/// A commit that broke a test, and its passing neighbour.
+struct Border {
+    bad: String,
+    good: String,
+}
+
+/// Hunts all tests.
+pub fn run(each: &Each, location: &Location, context: &Context, console: Console) -> Result<Answer, Failure> {
+    let tests = listed::read(&each.source, &context.directory, &context.environment)?;
+    let mut progress = console.progress();
+    progress.say(&format!("Hunting {}.", count(tests.len(), "test")));
+    let quiet = Console { is_json: true, volume: Volume::Quiet, ..console };
+    let (mut found, mut borders): (Vec<Found>, Vec<Border>) = (Vec::new(), Vec::new());
+    for (nth, test) in tests.iter().enumerate() {
+        let result = hunted(test, &each.order, &borders, (location, context, quiet));
+        let name = Terminal.line(&result.test);
+        let what = match &result.first_bad {
+            Some(commit) => format!("{} {}", commit.commit.short(), Terminal.line(&commit.subject)),
+            None => result.error.as_ref().map_or_else(|| result.status.replace('_', " "), |error| Terminal.line(error)),
+        };
+        progress.say(&format!("{} of {}: {name}: {what} ({})", nth + 1, tests.len(), count(result.runs, "run")));
+        let is_interrupted = result.status == Status::Interrupted.word();
+        let border = result.border();
+        borders.extend(border.filter(|border| borders.iter().all(|known| known.bad != border.bad)));
+        found.push(result.found);
+        if is_interrupted {
+            break;
+        }
+    }
+    let is_whole = found.len() == tests.len() && found.iter().all(|found| found.first_bad.is_some());
+    let code = match found.last() {
+        Some(last) if last.status == Status::Interrupted.word() => Status::Interrupted.code(),
+        _ if is_whole || console.is_exit_zero => 0,
+        _ => Status::Range.code(),
+    };
+    if console.is_json {
+        let mut text = serde_json::to_vec(&All { schema: "git-idd each 1", tests: &found })?;
+        text.push(b'\n');
+        return Ok(Answer::Text(text, code));
+    }
+    Ok(Answer::Text(text(&found, console).into_bytes(), code))
+}
+
+/// A result, with the whole report.
+struct Hunted {
+    found: Found,
+    report: Report,
+}
+
+impl std::ops::Deref for Hunted {
+    type Target = Found;
+
+    fn deref(&self) -> &Found {
+        &self.found
+    }
+}
+
+impl Hunted {
+    fn border(&self) -> Option<Border> {
+        let bad = self.report.first_bad.as_ref()?.commit.commit.to_string();
+        Some(Border { bad, good: self.report.last_good.as_ref()?.commit.to_string() })
+    }
+}
+
+/// Tries the known borders, and hunts in history if none of them fits.
+fn hunted(
+    test: &Listed,
+    order: &HuntOrder,
+    borders: &[Border],
+    (location, context, console): (&Location, &Context, Console),
+) -> Hunted {
+    let order = HuntOrder { command: test.command(&order.command), ..order.clone() };
+    let mut runs = 0;
+    // Tests of one commit often stand beside each other.
+    for border in borders.iter().rev() {
+        let mut near = order.clone();
+        near.history.bad.clone_from(&border.bad);
+        near.history.good = vec![border.good.clone()];
+        near.effort.until = Until::Commit;
+        let report = one(near, location, context, console);
+        runs += report.probes.run;
+        let is_it = report.first_bad.as_ref().is_some_and(|first| first.commit.commit.to_string() == border.bad);
+        if (report.status == Status::Found && is_it) || report.status == Status::Interrupted {
+            return told(test, report, runs);
+        }
+    }
+    let report = one(order, location, context, console);
+    runs += report.probes.run;
+    told(test, report, runs)
+}
+
+/// A hunt; a failure becomes a report.
+fn one(order: HuntOrder, location: &Location, context: &Context, console: Console) -> Report {
+    match commands::start(order, None, location, context, console) {
+        Ok(Answer::Report(report, ..)) => *report,
+        Ok(_) => Report::new(Status::Error, Status::Error.meaning()),
+        Err(failure) => failure.report(),
+    }
+}
+
+fn told(test: &Listed, report: Report, runs: u64) -> Hunted {
+    let is_found = matches!(report.status, Status::Found | Status::Unported | Status::Culprit);
+    let is_told = report.first_bad.is_some() || report.status == Status::Interrupted;
+    let why = report.error.as_ref().map_or_else(|| report.sentence.clone(), |error| error.message.clone());
+    let found = Found {
+        test: Untrusted::from(test.name.clone()),
+        status: report.status.word().to_owned(),
+        first_bad: report.first_bad.as_ref().filter(|_| is_found).map(|first| first.commit.clone()),
+        hunt: report.hunt.clone(),
+        runs,
+        error: (!is_told).then_some(why),
+        flaky: report.confidence.is_some() || report.status == Status::NotReproducible,
+    };
+    Hunted { found, report }
+}
+
+/// The tests by their culprits; those that are not reliable first.
+fn text(found: &[Found], console: Console) -> String {
+    let style = console.out_style;
+    let mut text = String::new();
+    let name = |found: &Found| Terminal.line(&found.test);
+    let list = |text: &mut String, title: String, tests: &[&Found]| {
+        let _ = writeln!(text, "{title}");
+        for test in tests {
+            let hunt = test.hunt.as_ref().map(|hunt| format!("  ({hunt})")).unwrap_or_default();
+            let why = test.error.as_ref().map(|error| format!(": {}", Terminal.line(error))).unwrap_or_default();
+            let _ = writeln!(text, "  {}{why}{hunt}", name(test));
+        }
+        text.push('\n');
+    };
+    let flaky: Vec<&Found> = found.iter().filter(|found| found.flaky).collect();
+    if !flaky.is_empty() {
+        list(&mut text, style.paint(Role::Warning, "Not reliable: they fail now and then").to_string(), &flaky);
+    }
+    let mut commits: Vec<&Commit> = Vec::new();
+    for commit in found.iter().filter_map(|found| found.first_bad.as_ref()) {
+        if commits.iter().all(|known| known.commit != commit.commit) {
+            commits.push(commit);
+        }
+    }
+    for commit in &commits {
+        let is_of = |found: &&Found| found.first_bad.as_ref().is_some_and(|first| first.commit == commit.commit);
+        let tests: Vec<&Found> = found.iter().filter(is_of).collect();
+        let id = style.paint(Role::Commit, commit.commit.short());
+        let title = format!(
+            "{id} {} ({}) broke {}:",
+            Terminal.line(&commit.subject),
+            commit.date.day(),
+            count(tests.len(), "test")
+        );
+        list(&mut text, title, &tests);
+    }
+    let others: Vec<&Found> = found.iter().filter(|found| found.first_bad.is_none() && !found.flaky).collect();
+    if !others.is_empty() {
+        list(&mut text, "No commit was found for:".to_owned(), &others);
+    }
+    let runs: u64 = found.iter().map(|found| found.runs).sum();
+    let _ = writeln!(
+        text,
+        "{} of {} in {}. `git idd show --hunt <id>` prints a finding.",
+        count(commits.len(), "culprit"),
+        count(found.len(), "test"),
+        count(runs, "run")
+    );
+    text
+}

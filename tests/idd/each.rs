@@ -1,0 +1,107 @@
+//! Several failing tests, hunted one after the other.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::fixture::Fixture;
+
+/// Twelve facts, of which the changes 4, 9, 14 and 19 of 24 break three each. Each of these changes ten other lines, too.
+const HISTORY: &str = "
+    for fact in a b c d e f g h i j k l; do echo good > $fact; done
+    seq 40 > other
+    for n in $(seq 24); do
+        echo $n > log
+        case $n in 4 | 9 | 14 | 19) sed -i \"s/^\\([0-9]*[37]\\)\\b.*/\\1 since $n/\" other ;; esac
+        case $n in
+        4) for fact in a b c; do echo bad > $fact; done ;;
+        9) for fact in d e f; do echo bad > $fact; done ;;
+        14) for fact in g h i; do echo bad > $fact; done ;;
+        19) for fact in j k l; do echo bad > $fact; done ;;
+        esac
+        commit \"change $n\"
+    done
+";
+
+const LIST: &str = "printf '%s\\n' a b c d e f g h i j k l";
+
+const TEST: &str = "grep -q good {}";
+
+#[track_caller]
+fn run(fixture: &Fixture, args: &[&str], code: i32) -> (String, String) {
+    let output = fixture.run(args);
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!(output.status.code(), Some(code), "{args:?}\n{stdout}\n{stderr}");
+    (stdout, stderr)
+}
+
+fn json(fixture: &Fixture, args: &[&str], code: i32) -> Value {
+    serde_json::from_str(&run(fixture, &[&["--json"], args].concat(), code).0).unwrap()
+}
+
+#[test]
+fn twelve_tests_of_four_culprits_take_less_than_two_thirds_of_the_runs_of_twelve_hunts() {
+    let fixture = Fixture::of(HISTORY);
+    let all = json(&fixture, &["--each", LIST, TEST], 0);
+    let tests = all["tests"].as_array().unwrap();
+    let culprit = |test: &Value| test["first_bad"]["subject"].as_str().unwrap().to_owned();
+    let culprits: Vec<String> = tests.iter().map(culprit).collect();
+    let expected = ["change 4", "change 9", "change 14", "change 19"].map(|subject| vec![subject; 3]).concat();
+    assert_eq!(culprits, expected);
+    let together: u64 = tests.iter().map(|test| test["runs"].as_u64().unwrap()).sum();
+    let alone = Fixture::of(HISTORY);
+    let runs_of = |fact: &&str| alone.report(&[&TEST.replace("{}", fact)]).probes.run;
+    let apart: u64 = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"].iter().map(runs_of).sum();
+    // At most half of them is the ideal: each test at a known commit still takes eight runs, of which six ask for noise.
+    assert!(together * 3 < apart * 2, "{together} runs together, {apart} apart");
+}
+
+#[test]
+fn tests_are_printed_by_their_culprits_with_the_hunts_that_found_them() {
+    let fixture = Fixture::of(HISTORY);
+    let (stdout, stderr) = run(
+        &fixture,
+        &["--each", "printf 'a\\nd\\nb\\nlog\\nnone of them\\n'", "grep -qs . {} && grep -q '[g1-9]' {}"],
+        2,
+    );
+    assert!(stderr.contains("Hunting 5 tests.\n") && stderr.contains("\n1 of 5: a: "), "{stderr}");
+    assert!(stdout.contains(" change 4 (2024-01-01) broke 2 tests:\n  a  ("), "{stdout}");
+    assert!(stdout.contains(" change 9 (2024-01-01) broke 1 test:\n  d  ("), "{stdout}");
+    assert!(stdout.contains("No commit was found for:\n  log: The test passes at the bad revision"), "{stdout}");
+    assert!(stdout.contains("  none of them: No revision passes, back to the root"), "{stdout}");
+    assert!(stdout.contains("\n2 culprits of 5 tests in "), "{stdout}");
+    let hunt = stdout.split("  a  (").nth(1).and_then(|rest| rest.split(')').next()).unwrap();
+    let (shown, _) = run(&fixture, &["show", "--hunt", hunt], 0);
+    assert!(shown.contains("    change 4\n"), "{shown}");
+}
+
+#[test]
+fn the_failing_tests_of_a_junit_file_are_hunted() {
+    let fixture = Fixture::of(HISTORY);
+    let report = fixture.place().join("report.xml");
+    fs::write(
+        &report,
+        "<testsuites><testsuite><testcase classname='x' name='a'><failure/></testcase><testcase classname='x' name='b'/>
+         <testcase classname='x' name='j'><error/></testcase></testsuite></testsuites>",
+    )
+    .unwrap();
+    let all = json(&fixture, &["--failures", report.to_str().unwrap(), "--until", "commit", "grep -q good {name}"], 0);
+    let names: Vec<&str> = all["tests"].as_array().unwrap().iter().map(|test| test["test"].as_str().unwrap()).collect();
+    assert_eq!(names, ["x.a", "x.j"]);
+    assert_eq!(all["tests"][1]["first_bad"]["subject"], "change 19");
+}
+
+#[test]
+fn what_lists_no_tests_is_an_error_with_the_next_step() {
+    let fixture = Fixture::of("commit a");
+    let check = |args: &[&str], expected: &str| {
+        let (_, stderr) = run(&fixture, args, 129);
+        assert!(stderr.contains(expected) && stderr.contains("\nhint: "), "{args:?}: {stderr}");
+    };
+    check(&["--each", "true", "t {}"], "the command of `--each` prints no failing test");
+    check(&["--each", "echo oh >&2; false", "t {}"], "the command of `--each` fails: oh");
+    check(&["--each", "echo a", "./t.sh"], "the test command has no `{}`");
+    check(&["--failures", "no.xml", "t {}"], "failed to read `no.xml`");
+    check(&["--each", "echo a", "--find", "fix", "t {}"], "for their failures only");
+}
