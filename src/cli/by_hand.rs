@@ -15,6 +15,7 @@ use crate::session::by_hand::Step;
 use crate::session::by_hand::Waiting;
 use crate::session::context::Context;
 use crate::session::failure::Failure;
+use crate::session::kept;
 use crate::session::kept::Kept;
 use crate::session::plan::Plan;
 use crate::session::saved;
@@ -43,12 +44,13 @@ pub fn run(request: ByHand, location: &Location, context: &Context, console: Con
             let plan = Plan::new(*order, None, location, &user, context)?;
             let saved = saved::open_new(&plan, location)?;
             let scene = Scene { plan: &plan, location, context, user: &user };
-            answered(
-                by_hand::go_on(&scene, saved, Given::Nothing, &mut console.progress())?,
-                has_shell,
-                context,
-                console,
-            )
+            let id = saved.id.clone();
+            let step = by_hand::go_on(&scene, saved, Given::Nothing, &mut console.progress());
+            if step.as_ref().is_err_and(|failure| failure.status == Status::Usage) {
+                // Nothing was judged, so there is nothing to go on with.
+                kept::remove(location, &id)?;
+            }
+            answered(step?, has_shell, context, console)
         }
         ByHand::Given(given) => {
             let kept = by_hand::newest(location)?;

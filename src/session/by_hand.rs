@@ -259,6 +259,12 @@ pub fn go_on(scene: &Scene<'_>, saved: Saved, given: Given, talk: &mut dyn Talk)
     let tips: Vec<CommitId> = [plan.bad].iter().chain(&plan.goods).copied().collect();
     let (revisions, shallow) = graph::load(&private::open(&location.git_directory)?, &tips)?;
     let history = History::new(revisions, shallow);
+    let is_after = |good: &&CommitId| **good != plan.bad && history.path(**good, plan.bad).is_some();
+    if let Some(good) = plan.goods.iter().find(is_after) {
+        let (good, bad) = (good.short(), plan.bad.short());
+        return Err(Failure::new(Status::Usage, format!("the bad revision {bad} is older than the good one {good}"))
+            .with_hint("`git idd start <bad> <good>` takes the bad one first; `--find fix` looks for what mended it"));
+    }
     let store = store(plan, location)?;
     let view = |id: CommitId| store.view(history.get(id).tree).map_err(|error| Failure::from_error(&error));
     let mut known = HashMap::from([(view(plan.bad)?, Outcome::Fail)]);

@@ -203,6 +203,8 @@ fn what_cannot_be_done_is_told_with_the_next_step() {
     assert!(stderr.contains("is not in the history of the hunt"), "{stderr}");
     let (_, stderr) = run(&fixture, &["start", "HEAD", "--bad", "HEAD~1"], 129);
     assert!(stderr.contains("revisions are given twice"), "{stderr}");
+    let (_, stderr) = run(&fixture, &["start", "HEAD~3", "HEAD"], 129);
+    assert!(stderr.contains("is older than the good one") && stderr.contains("takes the bad one first"), "{stderr}");
     let (_, stderr) = run(&fixture, &["start", "--build", " "], 129);
     assert!(stderr.contains("`--build` is empty"), "{stderr}");
     // The revision still waits.
