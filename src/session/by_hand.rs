@@ -259,12 +259,7 @@ pub fn go_on(scene: &Scene<'_>, saved: Saved, given: Given, talk: &mut dyn Talk)
     let tips: Vec<CommitId> = [plan.bad].iter().chain(&plan.goods).copied().collect();
     let (revisions, shallow) = graph::load(&private::open(&location.git_directory)?, &tips)?;
     let history = History::new(revisions, shallow);
-    let is_after = |good: &&CommitId| **good != plan.bad && history.path(**good, plan.bad).is_some();
-    if let Some(good) = plan.goods.iter().find(is_after) {
-        let (good, bad) = (good.short(), plan.bad.short());
-        return Err(Failure::new(Status::Usage, format!("the bad revision {bad} is older than the good one {good}"))
-            .with_hint("`git idd start <bad> <good>` takes the bad one first; `--find fix` looks for what mended it"));
-    }
+    refuse_swapped(plan, &history)?;
     let store = store(plan, location)?;
     let view = |id: CommitId| store.view(history.get(id).tree).map_err(|error| Failure::from_error(&error));
     let mut known = HashMap::from([(view(plan.bad)?, Outcome::Fail)]);
@@ -282,14 +277,7 @@ pub fn go_on(scene: &Scene<'_>, saved: Saved, given: Given, talk: &mut dyn Talk)
         judged = Judged::all(location, &id)?;
     }
     if let Given::Verdict { verdict, revision: Some(name), why } = &given {
-        let revision = graph::resolve(user, name).map_err(|error| {
-            Failure::new(Status::Usage, chain(&error)).with_hint("`git log --oneline` lists revisions")
-        })?;
-        let Some(found) = history.find(revision) else {
-            return Err(Failure::new(Status::Usage, format!("{} is not in the history of the hunt", revision.short()))
-                .with_hint("a verdict counts for the bad revision and those before it"));
-        };
-        let tree = store.view(found.tree).map_err(|error| Failure::from_error(&error))?;
+        let (revision, tree) = named(name, user, &history, &store)?;
         let outcome = outcome(*verdict, plan);
         let new = Judged { tree, revision, outcome, why: why.clone(), is_of_build: false, is_named: true };
         segment.append_durable(&new.record())?;
@@ -358,6 +346,28 @@ pub fn go_on(scene: &Scene<'_>, saved: Saved, given: Given, talk: &mut dyn Talk)
         saved::keep_refs(&finding, &store, location)?;
     }
     Ok(Step::Ended(Box::new(report)))
+}
+
+/// Refuses a bad revision that is older than a good one: perhaps each was given for the other.
+fn refuse_swapped(plan: &Plan, history: &History) -> Result<(), Failure> {
+    let is_after = |good: &&CommitId| **good != plan.bad && history.path(**good, plan.bad).is_some();
+    if let Some(good) = plan.goods.iter().find(is_after) {
+        let (good, bad) = (good.short(), plan.bad.short());
+        return Err(Failure::new(Status::Usage, format!("the bad revision {bad} is older than the good one {good}"))
+            .with_hint("`git idd start <bad> <good>` takes the bad one first; `--find fix` looks for what mended it"));
+    }
+    Ok(())
+}
+
+/// A revision that the person names, with its tree.
+fn named(name: &str, user: &Repository, history: &History, store: &TreeStore) -> Result<(CommitId, TreeId), Failure> {
+    let revision = graph::resolve(user, name)
+        .map_err(|error| Failure::new(Status::Usage, chain(&error)).with_hint("`git log --oneline` lists revisions"))?;
+    let Some(found) = history.find(revision) else {
+        return Err(Failure::new(Status::Usage, format!("{} is not in the history of the hunt", revision.short()))
+            .with_hint("a verdict counts for the bad revision and those before it"));
+    };
+    Ok((revision, store.view(found.tree).map_err(|error| Failure::from_error(&error))?))
 }
 
 fn store(plan: &Plan, location: &Location) -> Result<TreeStore, Failure> {

@@ -28,19 +28,9 @@ const HISTORY: &str = "
 /// Fails if the revision is broken; the product says that it was run.
 const BUILD: &str = "test ! -e broken && cp value product";
 
-#[track_caller]
-fn run(fixture: &Fixture, args: &[&str], code: i32) -> (String, String) {
-    let output = fixture.run(args);
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
-    assert_eq!(output.status.code(), Some(code), "{args:?}\n{stdout}\n{stderr}");
-    assert!(!stderr.contains("panicked"), "{stderr}");
-    (stdout, stderr)
-}
-
 /// The revision that waits, and its directory.
 fn waiting(fixture: &Fixture, args: &[&str]) -> (String, PathBuf) {
-    let (stdout, _) = run(fixture, &[args, &["--json"]].concat(), 0);
+    let (stdout, _) = fixture.said(&[args, &["--json"]].concat(), 0);
     let value: Value = serde_json::from_str(&stdout).unwrap();
     assert_eq!((&value["schema"], &value["status"]), (&"git-idd by hand 1".into(), &"waiting".into()), "{stdout}");
     (value["subject"].as_str().unwrap().to_owned(), value["directory"].as_str().unwrap().into())
@@ -84,14 +74,14 @@ fn a_person_finds_the_commit_and_the_report_says_why() {
     assert!(notes.iter().any(|note| note.ends_with(" is bad: it is wrong here")), "{notes:?}");
     assert!(notes.iter().any(|note| note.ends_with(" is good: it is right here")), "{notes:?}");
     assert!(report.evidence.is_empty() && report.change.common.is_none());
-    let (stdout, _) = run(&fixture, &["show"], 0);
+    let (stdout, _) = fixture.said(&["show"], 0);
     assert!(stdout.contains("is the first bad commit") && !stdout.contains("--until"), "{stdout}");
-    let (log, _) = run(&fixture, &["log"], 0);
+    let (log, _) = fixture.said(&["log"], 0);
     assert!(log.contains("pass: [") && log.contains("first bad commit: ["), "{log}");
-    let (list, _) = run(&fixture, &["list"], 0);
+    let (list, _) = fixture.said(&["list"], 0);
     assert!(list.contains("by hand") && list.contains("change 6"), "{list}");
     assert_eq!(fixture.state(), before);
-    run(&fixture, &["reset"], 0);
+    fixture.said(&["reset"], 0);
     assert_eq!(fixture.sandboxes_left(), Vec::<PathBuf>::new());
 }
 
@@ -100,7 +90,7 @@ fn the_build_has_run_in_the_checkout_and_where_it_fails_nobody_is_asked() {
     let fixture = Fixture::of(HISTORY);
     let (subject, directory) = waiting(&fixture, &["start", "HEAD", "HEAD~9", "--build", BUILD]);
     assert!(directory.join("product").is_file() && directory.join(".git").is_file(), "{subject}");
-    let (stdout, _) = run(&fixture, &["good"], 0);
+    let (stdout, _) = fixture.said(&["good"], 0);
     assert!(stdout.starts_with("Judge ") && stdout.contains("It is checked out in /"), "{stdout}");
     // `change 4` is repaired or left out; only trees that are built are shown.
     let (_, directory) = waiting(&fixture, &["resume"]);
@@ -164,12 +154,12 @@ fn a_verdict_on_another_revision_counts_and_an_ended_hunt_goes_on_after_undo() {
         json::read(&last.stdout).unwrap()
     });
     assert_eq!(text(&report.first_bad.as_ref().unwrap().commit.subject), "change 6");
-    let (_, stderr) = run(&fixture, &["good"], 129);
+    let (_, stderr) = fixture.said(&["good"], 129);
     assert!(stderr.contains("has ended") && stderr.contains("`git idd undo`"), "{stderr}");
-    let (_, stderr) = run(&fixture, &["resume", "--until", "fix"], 0);
+    let (_, stderr) = fixture.said(&["resume", "--until", "fix"], 0);
     assert!(stderr.contains("has ended already"), "{stderr}");
     waiting(&fixture, &["undo"]);
-    let (stdout, _) = run(&fixture, &["status"], 0);
+    let (stdout, _) = fixture.said(&["status"], 0);
     assert!(stdout.contains("waiting for a person"), "{stdout}");
 }
 
@@ -182,7 +172,7 @@ fn the_first_fixed_commit_is_found_by_hand_with_the_words_turned() {
     assert_eq!(text(&report.first_bad.as_ref().unwrap().commit.subject), "change 6");
     let notes: Vec<String> = report.notes.iter().map(text).collect();
     assert!(notes.iter().any(|note| note.ends_with(" is good: it is right here")), "{notes:?}");
-    let (stdout, _) = run(&fixture, &["show"], 0);
+    let (stdout, _) = fixture.said(&["show"], 0);
     assert!(stdout.contains("is the first fixed commit"), "{stdout}");
 }
 
@@ -190,22 +180,22 @@ fn the_first_fixed_commit_is_found_by_hand_with_the_words_turned() {
 fn what_cannot_be_done_is_told_with_the_next_step() {
     let fixture = Fixture::of(HISTORY);
     for command in ["good", "bad", "skip", "undo"] {
-        let (_, stderr) = run(&fixture, &[command], 129);
+        let (_, stderr) = fixture.said(&[command], 129);
         assert!(stderr.contains("no hunt by hand is under way here") && stderr.contains("`git idd start`"), "{stderr}");
     }
     waiting(&fixture, &["start"]);
-    let (_, stderr) = run(&fixture, &["undo"], 129);
+    let (_, stderr) = fixture.said(&["undo"], 129);
     assert!(stderr.contains("there is no verdict to take back"), "{stderr}");
-    let (_, stderr) = run(&fixture, &["good", "nothing"], 129);
+    let (_, stderr) = fixture.said(&["good", "nothing"], 129);
     assert!(stderr.contains("nothing") && stderr.contains("\nhint: "), "{stderr}");
     fixture.sh("git checkout -q --orphan other; git commit -q -m other; git checkout -q main");
-    let (_, stderr) = run(&fixture, &["good", "other"], 129);
+    let (_, stderr) = fixture.said(&["good", "other"], 129);
     assert!(stderr.contains("is not in the history of the hunt"), "{stderr}");
-    let (_, stderr) = run(&fixture, &["start", "HEAD", "--bad", "HEAD~1"], 129);
+    let (_, stderr) = fixture.said(&["start", "HEAD", "--bad", "HEAD~1"], 129);
     assert!(stderr.contains("revisions are given twice"), "{stderr}");
-    let (_, stderr) = run(&fixture, &["start", "HEAD~3", "HEAD"], 129);
+    let (_, stderr) = fixture.said(&["start", "HEAD~3", "HEAD"], 129);
     assert!(stderr.contains("is older than the good one") && stderr.contains("takes the bad one first"), "{stderr}");
-    let (_, stderr) = run(&fixture, &["start", "--build", " "], 129);
+    let (_, stderr) = fixture.said(&["start", "--build", " "], 129);
     assert!(stderr.contains("`--build` is empty"), "{stderr}");
     // The revision still waits.
     waiting(&fixture, &["resume"]);
@@ -259,6 +249,6 @@ fn a_file_in_a_repository_leads_no_command_elsewhere() {
     let output =
         command.current_dir(other.join("checkout/tree")).env("GIT_CEILING_DIRECTORIES", &other).output().unwrap();
     assert!(!output.status.success(), "{output:?}");
-    let (stdout, _) = run(&fixture, &["resume"], 0);
+    let (stdout, _) = fixture.said(&["resume"], 0);
     assert!(stdout.contains("So far 0 verdicts"), "{stdout}");
 }

@@ -33,21 +33,10 @@ fn check_found(report: &Report, first_bad: &str) {
     assert_eq!(report.first_bad.as_ref().unwrap().commit.subject, first_bad.into());
 }
 
-/// Runs `git-idd`, which must end with `code`; returns stdout and stderr.
-#[track_caller]
-fn run(fixture: &Fixture, args: &[&str], code: i32) -> (String, String) {
-    let output = fixture.run(args);
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
-    assert_eq!(output.status.code(), Some(code), "{args:?}\n{stdout}\n{stderr}");
-    assert!(!stderr.contains("panicked"), "{stderr}");
-    (stdout, stderr)
-}
-
 #[track_caller]
 fn check_error(fixture: &Fixture, args: &[&str], code: i32, expected: &str) {
     let before = fixture.state();
-    let (_, stderr) = run(fixture, args, code);
+    let (_, stderr) = fixture.said(args, code);
     assert!(stderr.contains(expected) && stderr.contains("\nhint: "), "{args:?}: expected {expected:?} in\n{stderr}");
     assert_eq!(fixture.state(), before);
 }
@@ -56,12 +45,12 @@ fn check_error(fixture: &Fixture, args: &[&str], code: i32, expected: &str) {
 fn log_as_bisect_is_replayed_by_git_and_names_the_same_commit() {
     let fixture = Fixture::of(HISTORY);
     let report = fixture.report(&[TEST]);
-    let (log, _) = run(&fixture, &["log", "--format=bisect"], 0);
+    let (log, _) = fixture.said(&["log", "--format=bisect"], 0);
     fs::write(fixture.place().join("log"), &log).unwrap();
     let said = fixture.sh("git bisect replay \"$PLACE/log\"; git bisect reset");
     let first_bad = report.first_bad.unwrap().commit.commit;
     assert!(said.contains(&format!("{first_bad} is the first bad commit")), "{said}\n{log}");
-    let (text, _) = run(&fixture, &["log"], 0);
+    let (text, _) = fixture.said(&["log"], 0);
     assert!(text.contains(&format!("first bad commit: [{first_bad}] change 4\n")), "{text}");
     assert!(text.lines().any(|line| line.starts_with("pass: [")), "{text}");
 }
@@ -81,7 +70,7 @@ fn log_as_bisect_skips_repaired_verdicts() {
     );
     let report = fixture.report(&["--build", "grep -qx ok build", "grep -q good value"]);
     check_found(&report, "change 4");
-    let (log, _) = run(&fixture, &["log", "--format=bisect"], 0);
+    let (log, _) = fixture.said(&["log", "--format=bisect"], 0);
     assert!(log.contains("git bisect skip") && log.contains(", repaired: ["), "{log}");
     for line in log.lines() {
         assert!(line.starts_with("# ") || line.starts_with("git bisect "), "{line}");
@@ -97,17 +86,17 @@ fn status_and_show_tell_the_finding_and_exit_0() {
         check_error(&fixture, args, 1, "there is no hunt in this worktree");
     }
     assert_eq!(fixture.report(&["--max-probes", "3", TEST]).status, Status::Budget);
-    let (status, _) = run(&fixture, &["status"], 0);
+    let (status, _) = fixture.said(&["status"], 0);
     assert!(status.contains("state:     budget\nprobes:    3 completed, in "), "{status}");
-    let (stopped, _) = run(&fixture, &["status", "--json"], 0);
+    let (stopped, _) = fixture.said(&["status", "--json"], 0);
     assert_eq!(json::read(stopped.as_bytes()).unwrap().status, Status::Budget);
     let report = fixture.report(&[TEST]);
-    let (status, _) = run(&fixture, &["status"], 0);
+    let (status, _) = fixture.said(&["status"], 0);
     assert!(status.contains("state:     found\n") && status.contains("revisions: "), "{status}");
     for args in [["show", "--json"], ["status", "--json"]] {
-        assert_eq!(json::read(run(&fixture, &args, 0).0.as_bytes()).unwrap(), report);
+        assert_eq!(json::read(fixture.said(&args, 0).0.as_bytes()).unwrap(), report);
     }
-    let (text, _) = run(&fixture, &["show"], 0);
+    let (text, _) = fixture.said(&["show"], 0);
     assert!(text.contains("is the first bad commit\n") && text.contains("\n  + three\n"), "{text}");
 }
 
@@ -129,7 +118,7 @@ fn apply_puts_the_fix_into_the_working_tree_and_touches_nothing_else() {
     let changed: Vec<_> = after.keys().filter(|name| before.get(*name) != after.get(*name)).collect();
     assert_eq!(changed.len(), 1, "{changed:?}");
     fixture.sh("! grep -qx three value; grep -qx 3 value");
-    let (text, _) = run(&fixture, &apply, 0);
+    let (text, _) = fixture.said(&apply, 0);
     assert_eq!(text, "The fix is in the working tree already; nothing was changed.\n");
     assert_eq!(fixture.state(), after);
 }
@@ -156,10 +145,10 @@ fn reset_forgets_the_hunt_and_its_refs() {
     let fixture = Fixture::of(HISTORY);
     fixture.report(&[TEST]);
     assert_eq!(fixture.sh("git for-each-ref refs/worktree").lines().count(), 4);
-    run(&fixture, &["reset"], 0);
+    fixture.said(&["reset"], 0);
     assert_eq!(fixture.sh("git for-each-ref refs/worktree"), "");
     check_error(&fixture, &["show"], 1, "there is no hunt in this worktree");
-    let (text, _) = run(&fixture, &["--json", "reset"], 0);
+    let (text, _) = fixture.said(&["--json", "reset"], 0);
     let message: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert!(message["message"].as_str().unwrap().starts_with("Forgot the hunts of this worktree"), "{text}");
     // What was observed is still known; what backs a claim is run again.
@@ -175,7 +164,7 @@ fn gc_keeps_only_the_last_recording() {
         fs::create_dir_all(place.join(name)).unwrap();
         fs::write(place.join(name).join("recording.json"), vec![b' '; 5000]).unwrap();
     }
-    let (text, _) = run(&fixture, &["gc"], 0);
+    let (text, _) = fixture.said(&["gc"], 0);
     assert!(text.contains("2 recordings; 9 KiB freed"), "{text}");
     let left: Vec<_> = fs::read_dir(place).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left, ["0003"]);
@@ -187,7 +176,7 @@ fn gc_gives_space_back_and_an_unfinished_hunt_goes_on() {
     assert_eq!(fixture.report(&["--max-probes", "9", TEST]).status, Status::Budget);
     let objects = fixture.repo().join(".git/idd/objects.git");
     assert!(objects.exists());
-    let (text, _) = run(&fixture, &["gc"], 0);
+    let (text, _) = fixture.said(&["gc"], 0);
     assert!(text.contains("KiB freed") && !text.contains(" 0 KiB"), "{text}");
     assert!(!objects.exists());
     check_found(&fixture.report(&[TEST]), "change 4");
@@ -197,10 +186,10 @@ fn gc_gives_space_back_and_an_unfinished_hunt_goes_on() {
     for name in [format!("{digest}-explain"), "0123456789ab-explain".to_owned()] {
         fs::create_dir_all(cache.join(name).join("w")).unwrap();
     }
-    run(&fixture, &["gc"], 0);
+    fixture.said(&["gc"], 0);
     assert_eq!(fixture.sandboxes_left(), [cache.join("0123456789ab-explain")]);
-    assert_eq!(json::read(run(&fixture, &["show", "--json"], 0).0.as_bytes()).unwrap().status, Status::Found);
-    run(&fixture, &["apply"], 0);
+    assert_eq!(json::read(fixture.said(&["show", "--json"], 0).0.as_bytes()).unwrap().status, Status::Found);
+    fixture.said(&["apply"], 0);
 }
 
 #[test]
@@ -334,7 +323,7 @@ fn overlay_puts_a_directory_or_a_patch_over_every_revision() {
     fs::write(fixture.place().join("bad.patch"), "--- a/value\n+++ b/value\n@@ -7 +7 @@\n-never\n+x\n").unwrap();
     let said = "the overlay `../bad.patch` does not apply to `value`: hunk 1 (`@@ -7 +7 @@`) does not fit";
     check_error(&fixture, &["--overlay", "../bad.patch", TEST], 129, said);
-    assert!(run(&fixture, &["show"], 0).0.contains("is the first bad commit"), "the hunt before is still there");
+    assert!(fixture.said(&["show"], 0).0.contains("is the first bad commit"), "the hunt before is still there");
     // Relative to where the command is given.
     let output = fixture.command(&["--json", "--overlay", "../over", "./t/run"]).output().unwrap();
     check_found(&json::read(&output.stdout).unwrap(), "change 4");
@@ -376,7 +365,7 @@ fn match_pass_match_and_signature_say_what_counts() {
     };
     let test = "cat program | sh";
     assert_eq!(subject(&["--signature", "exit", test]).as_deref(), Some("change 3"));
-    let (_, stderr) = run(&fixture, &["--signature", "regex", test], 129);
+    let (_, stderr) = fixture.said(&["--signature", "regex", test], 129);
     assert!(stderr.contains("--match"), "{stderr}");
     let report = fixture.report(&["--match", "FAIL: major", test]);
     assert!(matches!(report.status, Status::Found | Status::Range), "{report:?}");
@@ -398,9 +387,9 @@ fn suite_tells_whether_the_fix_breaks_something_else() {
     let notes: Vec<_> = report.notes.iter().map(|note| String::from_utf8_lossy(note.as_bytes())).collect();
     assert!(notes.iter().any(|note| note.contains("FAIL: three")), "{notes:?}");
     assert_eq!(fixture.report(&[TEST]).fix.unwrap().suite, Suite::NotRun);
-    let (text, _) = run(&fixture, &["--suite", suite, TEST], 8);
+    let (text, _) = fixture.said(&["--suite", suite, TEST], 8);
     assert!(text.contains("\nfix:       none is recommended: ") && !text.contains("git idd apply"), "{text}");
-    let (text, _) = run(&fixture, &["show", "--full"], 0);
+    let (text, _) = fixture.said(&["show", "--full"], 0);
     assert!(text.contains("Reversals that were tried:") && text.contains("suite worse"), "{text}");
     assert!(!text.contains("`git idd apply` puts"), "{text}");
     check_error(&fixture, &["apply"], 1, "recommends no fix");
@@ -412,10 +401,10 @@ fn a_place_for_checkouts_is_made_but_not_the_directories_above_it() {
     let place = fixture.place().join("checkouts");
     let use_place = |place: &Path| fixture.git(&["config", "idd.worktreeDir", place.to_str().unwrap()]);
     use_place(&place);
-    run(&fixture, &["--max-probes", "1", TEST], 6);
+    fixture.said(&["--max-probes", "1", TEST], 6);
     assert_eq!(fs::read_dir(&place).unwrap().count(), 0);
     use_place(&place.join("no/such"));
-    let (_, stderr) = run(&fixture, &["--max-probes", "1", TEST], 1);
+    let (_, stderr) = fixture.said(&["--max-probes", "1", TEST], 1);
     assert!(stderr.contains("`git config idd.worktreeDir <path>` names another place"), "{stderr}");
     assert!(!place.join("no").exists());
 }
@@ -460,10 +449,10 @@ fn status_of_an_unfinished_hunt_says_what_is_left() {
     let fixture = Fixture::of(HISTORY);
     let report = fixture.report(&["--max-probes", "4", TEST]);
     assert_eq!(report.status, Status::Budget);
-    let (status, _) = run(&fixture, &["status"], 0);
+    let (status, _) = fixture.said(&["status"], 0);
     assert!(status.contains("\nleft:      "), "{status}");
     assert_eq!(fixture.report(&["resume", "--max-probes", "1000"]).status, Status::Found);
-    let (status, _) = run(&fixture, &["status"], 0);
+    let (status, _) = fixture.said(&["status"], 0);
     assert!(!status.contains("left:"), "{status}");
 }
 
@@ -484,7 +473,7 @@ fn a_command_is_told_how_the_hunt_ended() {
     let take = || fs::read_to_string(&told).map(|text| (text, fs::remove_file(&told))).unwrap().0;
     let notify = "{ echo \"$IDD_STATUS|$IDD_COMMIT|$IDD_SUMMARY\"; cat; } >../told; echo printed; exit 3";
     let notify = notify.replace("../told", &told.to_string_lossy());
-    let (stdout, stderr) = run(&fixture, &["--json", "--notify", &notify, "--", TEST], 0);
+    let (stdout, stderr) = fixture.said(&["--json", "--notify", &notify, "--", TEST], 0);
     let report = json::read(stdout.as_bytes()).unwrap();
     check_found(&report, "change 4");
     assert!(stderr.contains("printed\n") && stderr.contains("the command of `--notify` ended with 3"), "{stderr}");
@@ -507,13 +496,13 @@ fn a_command_is_told_how_the_hunt_ended() {
     assert_eq!(child.wait().unwrap().code(), Some(0));
 
     // Nobody need read all of it, and a resumed hunt tells, too.
-    run(&fixture, &["reset"], 0);
+    fixture.said(&["reset"], 0);
     fixture.git(&["config", "idd.notify", &format!("echo $IDD_STATUS >>{}", told.display())]);
-    run(&fixture, &["--no-cache", "--max-probes", "3", "--", TEST], 6);
-    run(&fixture, &["resume", "--max-probes", "100"], 0);
+    fixture.said(&["--no-cache", "--max-probes", "3", "--", TEST], 6);
+    fixture.said(&["resume", "--max-probes", "100"], 0);
     assert_eq!(take(), "budget\nculprit\nfound\n");
-    run(&fixture, &["show"], 0);
-    run(&fixture, &["status"], 0);
+    fixture.said(&["show"], 0);
+    fixture.said(&["status"], 0);
     assert!(!told.exists());
 }
 
@@ -535,7 +524,7 @@ fn on_terminal(fixture: &Fixture, line: &str) -> String {
 fn long_answers_on_a_terminal_go_through_the_pager_of_git() {
     let fixture = Fixture::of(HISTORY);
     fixture.report(&[TEST]);
-    let plain = run(&fixture, &["show", "--full"], 0).0;
+    let plain = fixture.said(&["show", "--full"], 0).0;
     fixture.git(&["config", "core.pager", "sed \"s/^/| /; s/\\x1b/ESC/g\""]);
     // On a narrow terminal, lines are broken.
     let shown = on_terminal(&fixture, "stty columns 500; git idd --color never show --full");
@@ -562,10 +551,10 @@ fn log_of_a_probe_is_escaped_on_a_terminal_and_nowhere_else() {
     let fixture = Fixture::of(HISTORY);
     let test = r"printf 'a\033[2Jb\n'; ! grep -qx three value";
     assert_eq!(fixture.report(&["--max-probes", "2", test]).status, Status::Budget);
-    let (raw, _) = run(&fixture, &["log", "HEAD"], 0);
+    let (raw, _) = fixture.said(&["log", "HEAD"], 0);
     assert!(raw.ends_with("\n\na\x1b[2Jb\n"), "{raw:?}");
     let shown = on_terminal(&fixture, "GIT_PAGER=cat git idd log HEAD");
     assert!(shown.ends_with("\n\na\\x1b[2Jb\n"), "{shown:?}");
-    let (_, missing) = run(&fixture, &["log", "HEAD~3"], 1);
+    let (_, missing) = fixture.said(&["log", "HEAD~3"], 1);
     assert!(missing.contains("did not test ") && missing.contains("hint: `git idd log` lists"), "{missing}");
 }

@@ -27,17 +27,8 @@ const LIST: &str = "printf '%s\\n' a b c d e f g h i j k l";
 
 const TEST: &str = "grep -q good {}";
 
-#[track_caller]
-fn run(fixture: &Fixture, args: &[&str], code: i32) -> (String, String) {
-    let output = fixture.run(args);
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
-    assert_eq!(output.status.code(), Some(code), "{args:?}\n{stdout}\n{stderr}");
-    (stdout, stderr)
-}
-
 fn json(fixture: &Fixture, args: &[&str], code: i32) -> Value {
-    serde_json::from_str(&run(fixture, &[&["--json"], args].concat(), code).0).unwrap()
+    serde_json::from_str(&fixture.said(&[&["--json"], args].concat(), code).0).unwrap()
 }
 
 #[test]
@@ -60,11 +51,8 @@ fn twelve_tests_of_four_culprits_take_less_than_two_thirds_of_the_runs_of_twelve
 #[test]
 fn tests_are_printed_by_their_culprits_with_the_hunts_that_found_them() {
     let fixture = Fixture::of(HISTORY);
-    let (stdout, stderr) = run(
-        &fixture,
-        &["--each", "printf 'a\\nd\\nb\\nlog\\nnone of them\\n'", "grep -qs . {} && grep -q '[g1-9]' {}"],
-        2,
-    );
+    let (stdout, stderr) = fixture
+        .said(&["--each", "printf 'a\\nd\\nb\\nlog\\nnone of them\\n'", "grep -qs . {} && grep -q '[g1-9]' {}"], 2);
     assert!(stderr.contains("Hunting 5 tests.\n") && stderr.contains("\n1 of 5: a: "), "{stderr}");
     assert!(stdout.contains(" change 4 (2024-01-01) broke 2 tests:\n  a  ("), "{stdout}");
     assert!(stdout.contains(" change 9 (2024-01-01) broke 1 test:\n  d  ("), "{stdout}");
@@ -72,7 +60,7 @@ fn tests_are_printed_by_their_culprits_with_the_hunts_that_found_them() {
     assert!(stdout.contains("  none of them: No revision passes, back to the root"), "{stdout}");
     assert!(stdout.contains("\n2 culprits of 5 tests in "), "{stdout}");
     let hunt = stdout.split("  a  (").nth(1).and_then(|rest| rest.split(')').next()).unwrap();
-    let (shown, _) = run(&fixture, &["show", "--hunt", hunt], 0);
+    let (shown, _) = fixture.said(&["show", "--hunt", hunt], 0);
     assert!(shown.contains("    change 4\n"), "{shown}");
 }
 
@@ -96,7 +84,7 @@ fn the_failing_tests_of_a_junit_file_are_hunted() {
 fn what_lists_no_tests_is_an_error_with_the_next_step() {
     let fixture = Fixture::of("commit a");
     let check = |args: &[&str], expected: &str| {
-        let (_, stderr) = run(&fixture, args, 129);
+        let (_, stderr) = fixture.said(args, 129);
         assert!(stderr.contains(expected) && stderr.contains("\nhint: "), "{args:?}: {stderr}");
     };
     check(&["--each", "true", "t {}"], "the command of `--each` prints no failing test");

@@ -186,6 +186,18 @@ impl Fixture {
         command.output().unwrap()
     }
 
+    /// Runs `git-idd`, which must end with `code`; returns stdout and stderr.
+    #[track_caller]
+    pub fn said<S: AsRef<str>>(&self, args: &[S], code: i32) -> (String, String) {
+        let output = self.run(args);
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
+        let words: Vec<&str> = args.iter().map(AsRef::as_ref).collect();
+        assert_eq!(output.status.code(), Some(code), "{words:?}\n{stdout}\n{stderr}");
+        assert!(!stderr.contains("panicked"), "{stderr}");
+        (stdout, stderr)
+    }
+
     /// Runs `git-idd --json`; checks that stdout is one report and that its exit code is the program's.
     pub fn report<S: AsRef<str>>(&self, args: &[S]) -> Report {
         let args: Vec<&str> = ["--json"].into_iter().chain(args.iter().map(S::as_ref)).collect();

@@ -19,17 +19,6 @@ const HISTORY: &str = "
 /// Its test.
 const TEST: &str = "grep limit=1 limits";
 
-/// Runs `git-idd`, which must end with `code`; returns stdout and stderr.
-#[track_caller]
-fn run(fixture: &Fixture, args: &[&str], code: i32) -> (String, String) {
-    let output = fixture.run(args);
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
-    assert_eq!(output.status.code(), Some(code), "{args:?}\n{stdout}\n{stderr}");
-    assert!(!stderr.contains("panicked"), "{stderr}");
-    (stdout, stderr)
-}
-
 /// The history, with a journal that version 1 of the format has of a hunt in it.
 fn with_journal(name: &str) -> Fixture {
     let fixture = Fixture::of(HISTORY);
@@ -48,13 +37,13 @@ fn journal(fixture: &Fixture) -> Vec<u8> {
 fn a_journal_of_format_1_is_read_by_every_command() {
     let fixture = with_journal("found.log");
     let before = journal(&fixture);
-    let (shown, _) = run(&fixture, &["show", "--full"], 0);
+    let (shown, _) = fixture.said(&["show", "--full"], 0);
     assert!(shown.contains("Raise the limit") && shown.contains("-limit=1\n+limit=2\n"), "{shown}");
-    let (status, _) = run(&fixture, &["status"], 0);
+    let (status, _) = fixture.said(&["status"], 0);
     assert!(status.contains("state:     found\n") && status.contains("revisions: 1 pass, 2 fail, 0 unresolved\n"));
-    let (log, _) = run(&fixture, &["log"], 0);
+    let (log, _) = fixture.said(&["log"], 0);
     assert!(log.starts_with("fail: [16df887bfff200dee8412484c978495453e87d95] Rename it\n"), "{log}");
-    let (page, _) = run(&fixture, &["report", "--html", "-"], 0);
+    let (page, _) = fixture.said(&["report", "--html", "-"], 0);
     // The outputs of its probes are in it, and what the reductions came to.
     assert!(page.contains("limit=1") && page.contains("the necessary change"), "{page}");
     assert_eq!(journal(&fixture), before);
@@ -64,7 +53,7 @@ fn a_journal_of_format_1_is_read_by_every_command() {
 fn a_hunt_with_a_journal_of_format_1_starts_over_and_leaves_it_alone() {
     let fixture = with_journal("budget.log");
     let before = journal(&fixture);
-    let (stdout, stderr) = run(&fixture, &["resume", "--max-probes", "100", "--json"], 0);
+    let (stdout, stderr) = fixture.said(&["resume", "--max-probes", "100", "--json"], 0);
     let report = json::read(stdout.as_bytes()).unwrap();
     assert_eq!(report.status, Status::Found);
     assert!(stderr.contains("An older version of this program made the hunt; starting over."), "{stderr}");
@@ -93,7 +82,7 @@ fn check_schema(printed: &str) -> serde_json::Value {
 
 /// The ids that `git idd list` lists, with their lines; the newest first.
 fn list(fixture: &Fixture) -> Vec<(String, String)> {
-    let (text, _) = run(fixture, &["list"], 0);
+    let (text, _) = fixture.said(&["list"], 0);
     let lines = text.lines().filter(|line| line.starts_with("  m") || line.starts_with("* m"));
     lines.map(|line| (line[2..10].to_owned(), line.to_owned())).collect()
 }
@@ -101,11 +90,11 @@ fn list(fixture: &Fixture) -> Vec<(String, String)> {
 #[test]
 fn after_three_hunts_of_which_one_failed_each_is_found_again() {
     let fixture = Fixture::of(HISTORY);
-    assert!(run(&fixture, &["list"], 0).0.starts_with("No hunt is kept in this repository"));
+    assert!(fixture.said(&["list"], 0).0.starts_with("No hunt is kept in this repository"));
     assert_eq!(fixture.report(&[TEST]).status, Status::Found);
     assert_eq!(fixture.report(&["--until", "commit", "grep name=a limits"]).status, Status::Found);
     let refs = fixture.sh("git for-each-ref refs/worktree");
-    let (_, said) = run(&fixture, &["grep never limits"], 7);
+    let (_, said) = fixture.said(&["grep never limits"], 7);
     assert!(said.contains("This hunt has no finding; that of the hunt m"), "{said}");
 
     let hunts = list(&fixture);
@@ -113,7 +102,7 @@ fn after_three_hunts_of_which_one_failed_each_is_found_again() {
     assert!(third.starts_with("  ") && third.contains("  never_passed  grep never limits    -"), "{third}");
     assert!(second.starts_with("* ") && second.ends_with("Rename it"), "{second}");
     assert!(line.contains("  found         grep limit=1 limits  ") && line.ends_with(" Raise the limit"), "{line}");
-    let (listed, _) = run(&fixture, &["list", "--json"], 0);
+    let (listed, _) = fixture.said(&["list", "--json"], 0);
     let listed = check_schema(&listed);
     assert_eq!(listed["hunts"][2]["test"], TEST);
     assert_eq!(listed["hunts"][2]["first_bad"]["subject"], "Raise the limit");
@@ -121,45 +110,45 @@ fn after_three_hunts_of_which_one_failed_each_is_found_again() {
 
     // The finding stays what is shown, and its refs stay.
     assert_eq!(fixture.sh("git for-each-ref refs/worktree"), refs);
-    let (shown, said) = run(&fixture, &["show"], 0);
+    let (shown, said) = fixture.said(&["show"], 0);
     assert!(shown.contains("Rename it"), "{shown}");
     assert!(said.contains(&format!("the newer hunt {never} has no finding (never_passed). `git idd list` ")), "{said}");
     assert_eq!(said.lines().count(), 1, "{said}");
-    let (shown, said) = run(&fixture, &["show", "--full", "--hunt", first], 0);
+    let (shown, said) = fixture.said(&["show", "--full", "--hunt", first], 0);
     assert!(shown.contains("-limit=1\n+limit=2\n") && said.is_empty(), "{shown}{said}");
     let abbreviated =
         (1..9).map(|n| &first[..n]).find(|name| hunts.iter().filter(|it| it.0.starts_with(name)).count() == 1);
-    assert_eq!(run(&fixture, &["show", "--full", "--hunt", abbreviated.unwrap()], 0).0, shown);
-    assert!(run(&fixture, &["report", "--hunt", first], 0).0.contains("Raise the limit"));
-    assert!(run(&fixture, &["log", "--hunt", first], 0).0.contains("first bad commit: ["));
-    assert!(run(&fixture, &["log"], 0).0.lines().all(|line| line.starts_with("fail: [")));
-    assert!(run(&fixture, &["status"], 0).0.contains(&format!("hunt:      {never}\nstate:     never_passed\n")));
-    assert!(run(&fixture, &["resume", "--hunt", first, "-j", "2"], 0).0.contains("Raise the limit"));
+    assert_eq!(fixture.said(&["show", "--full", "--hunt", abbreviated.unwrap()], 0).0, shown);
+    assert!(fixture.said(&["report", "--hunt", first], 0).0.contains("Raise the limit"));
+    assert!(fixture.said(&["log", "--hunt", first], 0).0.contains("first bad commit: ["));
+    assert!(fixture.said(&["log"], 0).0.lines().all(|line| line.starts_with("fail: [")));
+    assert!(fixture.said(&["status"], 0).0.contains(&format!("hunt:      {never}\nstate:     never_passed\n")));
+    assert!(fixture.said(&["resume", "--hunt", first, "-j", "2"], 0).0.contains("Raise the limit"));
     // What a test wrote, by its revision and by the number of its probe.
-    let (wrote, _) = run(&fixture, &["log", "--hunt", first, "HEAD~2"], 0);
+    let (wrote, _) = fixture.said(&["log", "--hunt", first, "HEAD~2"], 0);
     assert!(wrote.starts_with("probe ") && wrote.ends_with("; 1 line of output\n\nlimit=1\n"), "{wrote}");
-    let (probes, _) = run(&fixture, &["log", "-v", "--hunt", first], 0);
+    let (probes, _) = fixture.said(&["log", "-v", "--hunt", first], 0);
     let line = probes.lines().find(|line| line.contains("  search ") && line.contains("  pass ")).unwrap();
     let number = line.split_whitespace().next().unwrap();
-    let (again, _) = run(&fixture, &["log", "--hunt", first, number], 0);
+    let (again, _) = fixture.said(&["log", "--hunt", first, number], 0);
     assert!(again.starts_with(&format!("probe {number} (search): pass\nrevision [")), "{again}");
     assert!(again.ends_with("\nlimit=1\nname=a\n") || again.ends_with("\nlimit=1\n"), "{again}");
-    let (_, said) = run(&fixture, &["log", "x"], 1);
+    let (_, said) = fixture.said(&["log", "x"], 1);
     assert!(said.contains("`x` is neither a revision nor the number of a probe of the hunt "), "{said}");
     for (name, message) in [("zz", "no hunt is kept under the id `zz`"), ("m", "may be that of several hunts: ")] {
-        let (_, said) = run(&fixture, &["show", "--hunt", name], 1);
+        let (_, said) = fixture.said(&["show", "--hunt", name], 1);
         assert!(said.contains(message) && said.contains("hint: `git idd list` lists"), "{said}");
     }
-    run(&fixture, &["apply", "--hunt", first], 0);
+    fixture.said(&["apply", "--hunt", first], 0);
     fixture.sh("grep limit=1 limits");
 
     // Nothing is lost by a reset but what is taken by default. A journal that cannot be read is listed, too.
-    run(&fixture, &["reset"], 0);
+    fixture.said(&["reset"], 0);
     fixture.sh("echo nothing > .git/idd/segments/0-9.log");
-    check_schema(&run(&fixture, &["list", "--json"], 0).0);
-    assert!(run(&fixture, &["list"], 0).0.contains("forgotten by `git idd reset`:\n  "));
-    assert!(run(&fixture, &["show"], 1).1.contains("there is no hunt in this worktree"));
-    assert!(run(&fixture, &["show", "--hunt", first], 0).0.contains("Raise the limit"));
+    check_schema(&fixture.said(&["list", "--json"], 0).0);
+    assert!(fixture.said(&["list"], 0).0.contains("forgotten by `git idd reset`:\n  "));
+    assert!(fixture.said(&["show"], 1).1.contains("there is no hunt in this worktree"));
+    assert!(fixture.said(&["show", "--hunt", first], 0).0.contains("Raise the limit"));
 }
 
 #[test]
@@ -168,23 +157,23 @@ fn an_interrupted_hunt_is_gone_on_with_by_its_command_and_by_its_id_although_oth
     assert_eq!(fixture.report(&["--max-probes", "3", TEST]).status, Status::Budget);
     assert_eq!(fixture.report(&["--max-probes", "3", "grep name=a limits"]).status, Status::Budget);
     // A test that cannot be run is no hunt.
-    run(&fixture, &["../nothing"], 1);
+    fixture.said(&["../nothing"], 1);
     let [(second, _), (first, _)] = &list(&fixture)[..] else { panic!("{:?}", list(&fixture)) };
-    let advice = |args: &[&str]| run(&fixture, &[&["show"], args].concat(), 0).0;
+    let advice = |args: &[&str]| fixture.said(&[&["show"], args].concat(), 0).0;
     assert!(advice(&[]).contains("next: `git idd resume` goes on where it stopped\n"));
     for args in [&["--hunt", first] as &[&str], &["--full", "--hunt", first]] {
         let text = format!("next: `git idd resume --hunt {first}` goes on where it stopped\n");
         assert!(advice(args).contains(&text), "{}", advice(args));
     }
-    let badge = || run(&fixture, &["list", "--badge"], 0).0;
+    let badge = || fixture.said(&["list", "--badge"], 0).0;
     assert!(badge().starts_with("{\"schemaVersion\":1,\"label\":\"regression\",\"message\":\""), "{}", badge());
-    let (_, said) = run(&fixture, &["resume", "--hunt", first, "--max-probes", "100"], 0);
+    let (_, said) = fixture.said(&["resume", "--hunt", first, "--max-probes", "100"], 0);
     assert!(badge().contains("\"message\":\"fails since ") && badge().contains("\"color\":\"red\""), "{}", badge());
     assert!(said.contains(&format!("Resuming the hunt {first}: 3 probes known already.")), "{said}");
-    let (_, said) = run(&fixture, &["resume"], 0);
+    let (_, said) = fixture.said(&["resume"], 0);
     assert!(said.contains(&format!("The hunt {first} has ended already")), "{said}");
     assert!(said.contains(&format!("`git idd resume --hunt {second}` goes on with it.")), "{said}");
-    let (_, said) = run(&fixture, &["grep name=a limits"], 0);
+    let (_, said) = fixture.said(&["grep name=a limits"], 0);
     assert!(said.contains(&format!("Resuming the hunt {second}: ")), "{said}");
     assert_eq!(list(&fixture).len(), 2);
 }

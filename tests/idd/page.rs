@@ -3,7 +3,6 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
-use std::process::Output;
 
 use git_idd::report::json;
 use serde_json::Value;
@@ -24,15 +23,6 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-#[track_caller]
-fn run(fixture: &Fixture, args: &[&str], code: i32) -> (String, String) {
-    let output: Output = fixture.run(args);
-    let (out, err) = (text(&output.stdout), text(&output.stderr));
-    assert_eq!(output.status.code(), Some(code), "{out}{err}");
-    assert!(!err.contains("panicked"), "{err}");
-    (out, err)
-}
-
 fn explanation(fixture: &Fixture) -> PathBuf {
     let entries = fs::read_dir(fixture.repo().join(".git/idd/segments")).unwrap();
     let mut paths = entries.map(|entry| entry.unwrap().path());
@@ -43,53 +33,53 @@ fn explanation(fixture: &Fixture) -> PathBuf {
 fn what_explain_found_is_kept_with_its_hunt_and_stands_in_every_report_until_it_is_removed() {
     let fixture = Fixture::of(HISTORY);
     fixture.report(&HUNT);
-    assert!(!run(&fixture, &["report"], 0).0.contains("Why it fails"));
+    assert!(!fixture.said(&["report"], 0).0.contains("Why it fails"));
     // Two revisions that are named are no hunt.
     let named = ["explain", "--bad", "HEAD", "--good", "HEAD~5", "--build", "cc -o a a.c", "--", "test $(./a) = 4"];
-    run(&fixture, &named, 0);
-    assert!(!run(&fixture, &["report"], 0).0.contains("Why it fails"));
-    run(&fixture, &["explain"], 0);
-    let (markdown, _) = run(&fixture, &["report"], 0);
+    fixture.said(&named, 0);
+    assert!(!fixture.said(&["report"], 0).0.contains("Why it fails"));
+    fixture.said(&["explain"], 0);
+    let (markdown, _) = fixture.said(&["report"], 0);
     assert!(markdown.contains("1. **in the change**, `a.c:4`: `n` is given `3` (reference `2`)\n"), "{markdown}");
     assert!(markdown.contains("`a.c:5`: `m` is given `6` (reference `4`)\n"), "{markdown}");
-    let sarif: Value = serde_json::from_str(&run(&fixture, &["report", "--format", "sarif"], 0).0).unwrap();
+    let sarif: Value = serde_json::from_str(&fixture.said(&["report", "--format", "sarif"], 0).0).unwrap();
     let locations = &sarif["runs"][0]["results"][0]["codeFlows"][0]["threadFlows"][0]["locations"];
     assert_eq!(locations[0]["location"]["physicalLocation"]["region"]["startLine"], 4);
     assert_eq!(locations[0]["state"]["n"]["text"], "3");
-    let (page, _) = run(&fixture, &["report", "--html", "-"], 0);
+    let (page, _) = fixture.said(&["report", "--html", "-"], 0);
     assert!(page.contains("id=\"step-1\"") && page.contains("    int n = 3;"), "{page}");
     assert!(page.contains("see it in the diff"), "{page}");
     // A chop of the hunt is stored, too; one of a test command is not.
-    run(&fixture, &["chop", "--once", "--expected", "log", "--build", "cc -o a a.c", "--", "test $(./a) = 4"], 0);
-    assert_eq!(run(&fixture, &["report", "--html", "-"], 0).0, page);
-    run(&fixture, &["chop", "--once"], 0);
-    let (markdown, _) = run(&fixture, &["report"], 0);
+    fixture.said(&["chop", "--once", "--expected", "log", "--build", "cc -o a a.c", "--", "test $(./a) = 4"], 0);
+    assert_eq!(fixture.said(&["report", "--html", "-"], 0).0, page);
+    fixture.said(&["chop", "--once"], 0);
+    let (markdown, _) = fixture.said(&["report"], 0);
     assert!(markdown.contains("**What leads to the failure**: `byte 0 of standard output"), "{markdown}");
     assert!(
         markdown.contains("1. **in the change**, depends on no input, `a.c:4` in `main`: `int n = 3;`"),
         "{markdown}"
     );
-    let (page, _) = run(&fixture, &["report", "--html", "-"], 0);
+    let (page, _) = fixture.said(&["report", "--html", "-"], 0);
     assert!(page.contains("★ <code>int n = 3;</code>") && page.contains("id=\"step-1\""), "{page}");
     // So are error invariants.
-    run(&fixture, &["invariants", "--hunt", "--once"], 0);
-    let (markdown, _) = run(&fixture, &["report"], 0);
+    fixture.said(&["invariants", "--hunt", "--once"], 0);
+    let (markdown, _) = fixture.said(&["report"], 0);
     assert!(markdown.contains("**What has to hold for the failure**: `byte 0 of standard output"), "{markdown}");
     assert!(markdown.contains("\n1. **in the change**, `a.c:4` in `main`: `int n = 3;`"), "{markdown}");
     assert!(markdown.contains("`printf(\"%d\\n\", m);` if `m != 4`\n"), "{markdown}");
-    let (page, _) = run(&fixture, &["report", "--html", "-"], 0);
+    let (page, _) = fixture.said(&["report", "--html", "-"], 0);
     assert!(page.contains("id=\"statement-1\"") && page.contains("<code>m != 4</code>"), "{page}");
     assert!(page.contains("★ <code>int n = 3;</code>") && page.contains("id=\"step-1\""), "{page}");
-    let sarif: Value = serde_json::from_str(&run(&fixture, &["report", "--format", "sarif"], 0).0).unwrap();
+    let sarif: Value = serde_json::from_str(&fixture.said(&["report", "--format", "sarif"], 0).0).unwrap();
     let flows = sarif["runs"][0]["results"][0]["codeFlows"].as_array().unwrap();
     let locations = flows.last().unwrap()["threadFlows"][0]["locations"].as_array().unwrap();
     assert_eq!(locations.last().unwrap()["state"]["m"]["text"], "6", "{sarif}");
     // What gc removes is not needed for it.
-    run(&fixture, &["gc"], 0);
-    let (_, said) = run(&fixture, &["explain"], 1);
+    fixture.said(&["gc"], 0);
+    let (_, said) = fixture.said(&["explain"], 1);
     assert!(said.contains("no longer exist\n\nhint: `git idd gc` removes such trees"), "{said}");
-    assert_eq!(run(&fixture, &["report", "--html", "-"], 0).0, page);
-    let (finding, _) = run(&fixture, &["show"], 0);
+    assert_eq!(fixture.said(&["report", "--html", "-"], 0).0, page);
+    let (finding, _) = fixture.said(&["show"], 0);
     assert!(!finding.contains("Why it fails"));
 
     // What is damaged is left out, with a word.
@@ -97,16 +87,16 @@ fn what_explain_found_is_kept_with_its_hunt_and_stands_in_every_report_until_it_
     let bytes = fs::read(&path).unwrap();
     for damaged in [&bytes[..bytes.len() / 2], b"", b"{\"schema\":\"another\"}"] {
         fs::write(&path, damaged).unwrap();
-        let (markdown, complaint) = run(&fixture, &["report"], 0);
+        let (markdown, complaint) = fixture.said(&["report"], 0);
         assert!(markdown.contains("Fixes: ") && !markdown.contains("Why it fails"), "{markdown}");
         assert!(complaint.contains("is left out: it cannot be understood"), "{complaint}");
-        assert!(run(&fixture, &["report", "--html", "-"], 0).1.contains("is left out"));
+        assert!(fixture.said(&["report", "--html", "-"], 0).1.contains("is left out"));
     }
     fs::write(&path, &bytes).unwrap();
-    assert!(run(&fixture, &["report"], 0).0.contains("Why it fails"));
+    assert!(fixture.said(&["report"], 0).0.contains("Why it fails"));
     // Another hunt has another explanation.
     fixture.report(&["--build", "cc -o a a.c", "--no-port", "test $(./a) = 4"]);
-    assert!(!run(&fixture, &["report"], 0).0.contains("Why it fails"));
+    assert!(!fixture.said(&["report"], 0).0.contains("Why it fails"));
 }
 
 #[test]
@@ -118,8 +108,8 @@ fn sarif_has_the_lines_of_one_revision() {
     let fixture = Fixture::of(&history);
     let test = "test $(./a | tail -n 1) = 4";
     fixture.report(&["--build", "cc -o a a.c", test]);
-    run(&fixture, &["explain"], 0);
-    let sarif: Value = serde_json::from_str(&run(&fixture, &["report", "--format", "sarif"], 0).0).unwrap();
+    fixture.said(&["explain"], 0);
+    let sarif: Value = serde_json::from_str(&fixture.said(&["report", "--format", "sarif"], 0).0).unwrap();
     let run = &sarif["runs"][0];
     let id = |name: &str| text(&fixture.git(&["rev-parse", name])).trim().to_owned();
     let (head, culprit) = (id("HEAD"), id(":/change 3"));
@@ -141,24 +131,24 @@ fn html_writes_a_file_or_to_stdout_and_open_shows_it_in_the_browser_of_the_user(
     let fixture = Fixture::of(HISTORY);
     fixture.report(&HUNT);
     for (place, said) in [("missing/page.html", "no directory"), (".", "is a directory")] {
-        let (_, err) = run(&fixture, &["report", "--html", place], 1);
+        let (_, err) = fixture.said(&["report", "--html", place], 1);
         assert!(err.contains(said) && err.contains("\nhint: "), "{err}");
     }
     assert!(!fixture.repo().join("missing").exists());
     let before = fixture.state();
-    let (page, _) = run(&fixture, &["report", "--html", "-"], 0);
+    let (page, _) = fixture.said(&["report", "--html", "-"], 0);
     assert!(page.starts_with("<!doctype html>") && page.contains("Content-Security-Policy"), "{page}");
     assert_eq!(fixture.state(), before);
-    let (said, _) = run(&fixture, &["report", "--html", "../page.html"], 0);
+    let (said, _) = fixture.said(&["report", "--html", "../page.html"], 0);
     let file = fixture.place().join("repo/../page.html");
     assert_eq!(said, format!("Wrote {}\n", file.display()));
     assert_eq!(fs::read_to_string(&file).unwrap(), page);
-    let json = run(&fixture, &["report", "--json", "--html", "../page.html"], 0).0;
+    let json = fixture.said(&["report", "--json", "--html", "../page.html"], 0).0;
     assert!(json::read(json.as_bytes()).is_ok());
     for wrong in [&["report", "--html", "-", "--open"] as &[&str], &["report", "--html", "x", "--format", "sarif"]] {
-        assert!(run(&fixture, wrong, 129).1.contains("hint: "));
+        assert!(fixture.said(wrong, 129).1.contains("hint: "));
     }
-    let (_, said) = run(&fixture, &["report", "--html", "/proc/none/page.html"], 1);
+    let (_, said) = fixture.said(&["report", "--html", "/proc/none/page.html"], 1);
     assert!(said.contains("failed to write the report") && said.contains("hint: "), "{said}");
 
     // Whatever could open it fails; then the user has a browser, and the repository another one.
@@ -202,7 +192,7 @@ fn html_writes_a_file_or_to_stdout_and_open_shows_it_in_the_browser_of_the_user(
     assert!(fs::read_to_string(&opened).unwrap().contains(".git/idd/report.html"));
     let own = fixture.repo().join(".git/idd/report.html");
     assert!(own.exists());
-    run(&fixture, &["reset"], 0);
+    fixture.said(&["reset"], 0);
     assert!(!own.exists() && file.exists());
     assert!(!touched.exists());
 }

@@ -29,19 +29,10 @@ fn subject(report: &Report) -> String {
     String::from_utf8_lossy(first.commit.subject.as_bytes()).into_owned()
 }
 
-#[track_caller]
-fn output(fixture: &Fixture, args: &[&str], code: i32) -> (String, String) {
-    let output = fixture.run(args);
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
-    assert_eq!(output.status.code(), Some(code), "{args:?}\n{stdout}\n{stderr}");
-    (stdout, stderr)
-}
-
 #[test]
 fn the_fixing_commit_is_told_in_its_own_words_and_not_in_those_of_a_failure() {
     let fixture = Fixture::of(HISTORY);
-    let (stdout, stderr) = output(&fixture, &["--find", "fix", TEST], 0);
+    let (stdout, stderr) = fixture.said(&["--find", "fix", TEST], 0);
     for said in
         ["is the first fixed commit", "    change 6", "last bad: ", "The change that fixes the test (2 of 7 lines)"]
     {
@@ -51,12 +42,12 @@ fn the_fixing_commit_is_told_in_its_own_words_and_not_in_those_of_a_failure() {
     assert!(stderr.contains(" fail  change 5\n") && stderr.contains(" pass  change 6\n"), "{stderr}");
     let report: Report = json::read(&fixture.run(&["show", "--json"]).stdout).unwrap();
     assert_eq!((report.find, report.fix, report.status), (Sought::Fix, None, Status::Found));
-    let (log, _) = output(&fixture, &["log", "--format=bisect"], 0);
+    let (log, _) = fixture.said(&["log", "--format=bisect"], 0);
     assert!(log.starts_with("git bisect start --term-old=old --term-new=new\n"), "{log}");
     std::fs::write(fixture.place().join("log"), &log).unwrap();
     let said = fixture.sh("git bisect replay \"$PLACE/log\"; git bisect reset");
     assert!(said.contains("is the first new commit") && said.contains("change 6"), "{said}");
-    let (_, stderr) = output(&fixture, &["explain"], 1);
+    let (_, stderr) = fixture.said(&["explain"], 1);
     assert!(stderr.contains("did not look for a failure") && stderr.contains("--good"), "{stderr}");
 }
 
@@ -65,12 +56,12 @@ fn between_two_revisions_of_the_user_the_fix_is_searched_with_the_words_of_the_u
     let fixture = Fixture::of(HISTORY);
     let report = fixture.report(&["--find", "fix", "--bad", "HEAD~4", "--good", "HEAD~1", TEST]);
     assert_eq!((report.status, &*subject(&report)), (Status::Found, "change 6"));
-    let (stdout, _) = output(&fixture, &["--find", "fix", "--good", "HEAD~5", TEST], 3);
+    let (stdout, _) = fixture.said(&["--find", "fix", "--good", "HEAD~5", TEST], 3);
     assert!(stdout.contains("The test fails at the newer revision"), "{stdout}");
     assert!(stdout.contains("next: name a revision where the test passes with `--good <rev>`"), "{stdout}");
-    let (stdout, _) = output(&fixture, &["--find", "fix", "--bad", "HEAD~8", TEST], 3);
+    let (stdout, _) = fixture.said(&["--find", "fix", "--bad", "HEAD~8", TEST], 3);
     assert!(stdout.contains("The test passes at the revision that was given as bad"), "{stdout}");
-    let (stdout, _) = output(&fixture, &["--find", "fix", "true"], 7);
+    let (stdout, _) = fixture.said(&["--find", "fix", "true"], 7);
     assert!(stdout.contains("No revision fails, back to the root"), "{stdout}");
 }
 
@@ -88,7 +79,7 @@ fn the_commit_that_changed_a_value_is_found_with_both_values_and_its_lines() {
     assert_eq!(change.lines, 2, "{}", String::from_utf8_lossy(change.patch.as_bytes()));
     let older = fixture.report(&["--find", "change", "--bad", "HEAD~4", "--by", BY]);
     assert_eq!(&*subject(&older), "change 3");
-    let (stdout, _) = output(&fixture, &["show", "--full"], 0);
+    let (stdout, _) = fixture.said(&["show", "--full"], 0);
     for said in
         ["is the first commit with the new value", "value:     `2`", "before:    `1`", "  old (clean, verified)"]
     {
@@ -99,11 +90,11 @@ fn the_commit_that_changed_a_value_is_found_with_both_values_and_its_lines() {
 #[test]
 fn a_command_without_one_value_is_an_error_that_prints_what_it_printed() {
     let fixture = Fixture::of(HISTORY);
-    let (_, stderr) = output(&fixture, &["--find", "change", "--by", "date +%s.%N"], 5);
+    let (_, stderr) = fixture.said(&["--find", "change", "--by", "date +%s.%N"], 5);
     assert!(stderr.contains("the runs at the newer revision print `1") && stderr.contains("2>/dev/null"), "{stderr}");
-    let (_, stderr) = output(&fixture, &["--find", "change", "--by", "cat nothing"], 4);
+    let (_, stderr) = fixture.said(&["--find", "change", "--by", "cat nothing"], 4);
     assert!(stderr.contains("so it has no value there: cat: nothing"), "{stderr}");
-    let (stdout, _) = output(&fixture, &["--find", "change", "--by", "sed -n 9p value"], 7);
+    let (stdout, _) = fixture.said(&["--find", "change", "--by", "sed -n 9p value"], 7);
     assert!(stdout.contains("No revision has another value, back to the root"), "{stdout}");
 }
 

@@ -297,7 +297,8 @@ impl Screen<'_> {
         {
             commands.push(("git idd explain", "tell how these lines lead to the failure"));
         }
-        if report.hunt.is_some() {
+        // A hunt by hand has neither evidence nor reversals.
+        if report.hunt.is_some() && !(report.evidence.is_empty() && report.fixes.is_empty()) {
             let what = match (report.status, &report.fix) {
                 (Status::Unported, _) => "the reversals that were tried, and the evidence",
                 (_, Some(_)) => "the fix, the evidence and the cost in full",
