@@ -3,7 +3,7 @@
 //! Source: Sumner and Zhang, section 3: a value is a cause of the failure if the failure goes away with the value of the
 //! reference in its place. Deviation: the whole test runs for each value, and says what becomes of the failure; the next
 //! link is not looked at. Values that another process cannot be given, such as objects, are not replaced. Most runs are made
-//! in one virtual machine, see [`trials`](super::trials); one of them is made again as the test is, and has to end alike.
+//! in one virtual machine, see [`trials`]; one of them is made again as the test is, and has to end alike.
 
 use std::collections::HashMap;
 use std::os::unix::ffi::OsStrExt as _;
