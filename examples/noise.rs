@@ -5,24 +5,17 @@
 //! each hunt: how it ended, its answer, the true answer, its confidence and the number of runs. Only the test is
 //! simulated; which revision is run, and how often, is decided by the program's own engine and rules.
 
-use git_idd::change::ChangeSet;
-use git_idd::change::Content;
-use git_idd::change::FilePair;
-use git_idd::change::FileSide;
-use git_idd::change::Level;
-use git_idd::change::Mode;
-use git_idd::change::Subset;
-use git_idd::change::trees::Favor;
-use git_idd::change::trees::Merged;
-use git_idd::change::trees::Rung;
-use git_idd::change::trees::Trees;
-use git_idd::change::trees::TreesError;
+mod common;
+
+use common::Numbers;
+use common::id;
+use common::order;
+use common::position;
 use git_idd::hunt::Again;
 use git_idd::hunt::Board;
 use git_idd::hunt::Halt;
 use git_idd::hunt::Noisy;
 use git_idd::hunt::Order;
-use git_idd::hunt::Walk;
 use git_idd::hunt::drive::Engine;
 use git_idd::hunt::drive::ProbeRunner;
 use git_idd::hunt::drive::Reply;
@@ -30,64 +23,18 @@ use git_idd::hunt::drive::drive;
 use git_idd::hunt::event::Event;
 use git_idd::hunt::event::Phase;
 use git_idd::hunt::finding::Conclusion;
-use git_idd::hunt::finding::Stage;
 use git_idd::hunt::history::History;
 use git_idd::hunt::noise::Noise;
 use git_idd::hunt::noise::Weighing;
 use git_idd::hunt::probe::Probe;
 use git_idd::outcome::Outcome;
-use git_idd::reduce::Reducer;
-use git_idd::revision::CommitId;
-use git_idd::revision::ObjectId;
-use git_idd::revision::Revision;
 use git_idd::revision::TreeId;
 use std::collections::HashMap;
-use std::collections::HashSet;
 use std::convert::Infallible;
 use std::env;
 use std::error::Error;
 use std::io;
 use std::io::Write;
-use std::rc::Rc;
-
-fn id(position: usize) -> ObjectId {
-    let mut bytes = [1; 20];
-    bytes[..8].copy_from_slice(&(position as u64).to_be_bytes());
-    ObjectId::Sha1(bytes)
-}
-
-/// Trees of one file that holds the position of the revision.
-struct Numbers;
-
-impl Trees for Numbers {
-    fn change_set(&self, older: TreeId, newer: TreeId) -> Result<Rc<ChangeSet>, TreesError> {
-        let side = |tree: TreeId| {
-            let text = format!("{tree}\n").into_bytes();
-            Some(FileSide { path: b"number".to_vec(), mode: Mode::Regular, content: Content::Bytes(text.into()) })
-        };
-        Ok(Rc::new(ChangeSet::new(vec![FilePair { older: side(older), newer: side(newer) }])))
-    }
-
-    fn compose(&self, _: &ChangeSet, _: TreeId, _: &Subset) -> Result<Option<TreeId>, TreesError> {
-        Ok(None)
-    }
-
-    fn merge(&self, _: TreeId, ours: TreeId, _: TreeId, _: Favor) -> Result<Merged, TreesError> {
-        Ok(Merged::Clean(ours, Rung::Merge))
-    }
-
-    fn view(&self, tree: TreeId) -> Result<TreeId, TreesError> {
-        Ok(tree)
-    }
-
-    fn differ_in_scope(&self, _: TreeId, _: TreeId) -> Result<bool, TreesError> {
-        Ok(true)
-    }
-
-    fn differs_from_held(&self, _: TreeId) -> Result<bool, TreesError> {
-        Ok(false)
-    }
-}
 
 /// A test with noise; each run of a tree is remembered by its number, as the journal of a hunt does.
 struct Test {
@@ -158,34 +105,6 @@ impl ProbeRunner for Test {
     }
 }
 
-fn order(n_revisions: usize, is_bounded: bool) -> Order {
-    let bad = CommitId(id(n_revisions));
-    Order {
-        sought: git_idd::sought::Sought::Failure,
-        bad,
-        goods: if is_bounded { vec![CommitId(id(0))] } else { Vec::new() },
-        target: bad,
-        walk: Walk::Auto,
-        first_parent: false,
-        reducer: Reducer::Hierarchical,
-        level: Level::Line,
-        is_retried: false,
-        is_audited: false,
-        until: Stage::Commit,
-        port: false,
-        check_vacuous: false,
-        may_release: false,
-        may_widen: false,
-        is_clean: false,
-        has_precheck: false,
-        asks_complaints: false,
-        has_suite: false,
-        could_ask_suite: false,
-        noisy: None,
-        bounds_repairs: false,
-    }
-}
-
 /// How a hunt ended: the conclusion, the position of the first bad revision, and its confidence.
 type Ended = (Conclusion, Option<usize>, Option<f64>);
 
@@ -210,7 +129,6 @@ fn hunt(test: &mut Test, history: &History, mut order: Order, noisy: Noisy) -> R
             Halt::Again(Again::Clean) => order.is_clean = true,
             Halt::Concluded(conclusion) => {
                 let finding = &board.borrow().finding;
-                let position = |id: CommitId| usize::from(id.0.as_bytes()[7]) + 256 * usize::from(id.0.as_bytes()[6]);
                 return Ok((*conclusion, finding.first_bad.map(position), finding.confidence));
             }
             halt => return Err(format!("{halt}").into()),
@@ -230,16 +148,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (n_hunts, n_revisions): (u64, usize) = (n_hunts.parse()?, n_revisions.parse()?);
     let noise = Noise { false_fails: false_fails.parse()?, false_passes: false_passes.parse()? };
     let rate = rate.map(|rate| rate.parse::<f64>()).transpose()?;
-    let revisions = (0..=n_revisions).rev().map(|position| Revision {
-        id: CommitId(id(position)),
-        parents: if position == 0 { Vec::new() } else { vec![CommitId(id(position - 1))] },
-        tree: TreeId(id(position)),
-        author: "a".to_owned(),
-        author_time: (0, 0),
-        commit_time: 86_400 * i64::try_from(position).unwrap_or_default(),
-        subject: String::new(),
-    });
-    let history = History::new(revisions.collect(), HashSet::new());
+    let history = common::history(n_revisions);
     let mut stdout = io::stdout().lock();
     for seed in 0..n_hunts {
         let state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) + 1;

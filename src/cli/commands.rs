@@ -28,6 +28,7 @@ use crate::cli::mcp;
 use crate::cli::notify::Notice;
 use crate::cli::progress::Volume;
 use crate::cli::record;
+use crate::cli::remote;
 use crate::cli::setup;
 use crate::cli::shrink;
 use crate::cli::slice;
@@ -58,6 +59,8 @@ use crate::session::hunt::Task;
 use crate::session::interrupt::Interrupt;
 use crate::session::kept;
 use crate::session::kept::Kept;
+use crate::session::lease;
+use crate::session::lease::Held;
 use crate::session::lines::Lines;
 use crate::session::mend::mend;
 use crate::session::order::Allowance;
@@ -112,6 +115,7 @@ pub fn run(request: Request, context: &Context, console: Console) -> Result<Answ
     match &request {
         Request::Help(words) => return help::run(words, console),
         Request::Setup { is_removal, is_dry_run } => return setup::run(*is_removal, *is_dry_run, context),
+        Request::RemoteCheck { address } => return remote::check(address.as_deref(), context, console),
         _ => {}
     }
     let is_by_hand =
@@ -185,7 +189,11 @@ pub fn run(request: Request, context: &Context, console: Console) -> Result<Answ
             mcp::run(args, &location, context)?;
             Ok(Answer::Text(Vec::new(), 0))
         }
-        Request::Man | Request::Completions { .. } | Request::Help(_) | Request::Setup { .. } => {
+        Request::Man
+        | Request::Completions { .. }
+        | Request::Help(_)
+        | Request::Setup { .. }
+        | Request::RemoteCheck { .. } => {
             unreachable!("answered above")
         }
     }
@@ -259,6 +267,15 @@ fn hunt_with(
     context: &Context,
     console: Console,
 ) -> Result<Answer, Failure> {
+    let lease = plan.order.effort.lease.as_ref().map(|directory| lease::take(plan, &context.directory.join(directory)));
+    let _lease = match lease.transpose()? {
+        Some(Err(Held(owner))) => {
+            let sentence = format!("Another job makes this hunt now: {}.", owner.trim());
+            return Ok(Answer::Report(Box::new(Report::new(Status::Elsewhere, sentence)), Vec::new(), None, None));
+        }
+        Some(Ok(lease)) => Some(lease),
+        None => None,
+    };
     let interrupt = Interrupt::register()?.0;
     let progress = console.progress();
     let saved = saved::open(plan, location, resumed, is_continued)?;

@@ -28,7 +28,7 @@ const SYNOPSIS: [&str; 24] = [
     "(reset | gc)",
     "(status | show) [--hunt=<id>] [--json]",
     "apply [--hunt=<id>] [--rung=<name>]",
-    "resume [--hunt=<id>] [-j <n>] [--budget <duration>] [--max-probes <n>] [--fetch] [--json]",
+    "resume [--hunt=<id>] [-j <n>] [--budget <duration>] [--max-probes <n>] [--max-cost <duration>] [--fetch] [--json]",
     "log [--hunt=<id>] [-v] [--format=(text | bisect)]",
     "log [--hunt=<id>] (<rev> | <probe>)",
     "explain [--hunt=<id>] [--at=(culprit | head)] [--switch] [--json]",

@@ -32,6 +32,7 @@ mod notify;
 mod pager;
 pub mod progress;
 mod record;
+mod remote;
 mod setup;
 mod shrink;
 mod slice;

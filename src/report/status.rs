@@ -39,6 +39,8 @@ pub enum Status {
     Interrupted,
     /// A person has to judge a revision.
     Waiting,
+    /// Another job makes the same hunt.
+    Elsewhere,
 }
 
 /// One row of the table.
@@ -59,10 +61,11 @@ const fn row(status: Status, word: &'static str, code: u8, meaning: &'static str
 }
 
 /// Every status, in the order of the exit codes.
-pub const TABLE: [Row; 14] = [
+pub const TABLE: [Row; 15] = [
     row(Status::Found, "found", 0, "The change that broke the test was found."),
     row(Status::Culprit, "culprit", 0, "The first bad commit is proved; the hunt goes on, or was stopped after that."),
     row(Status::Waiting, "waiting", 0, "A person has to judge a revision: `git idd good`, `bad` or `skip`."),
+    row(Status::Elsewhere, "elsewhere", 0, "Another job makes this hunt now (`--lease`)."),
     row(Status::Error, "error", 1, "`git idd` failed; the message says why."),
     row(Status::Range, "range", 2, "No single commit can be named; the candidates are listed."),
     row(Status::BadPasses, "bad_passes", 3, "The test passes at the bad revision."),

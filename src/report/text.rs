@@ -582,6 +582,7 @@ fn advice(status: Status, find: Sought) -> Option<&'static str> {
         Status::Waiting => {
             "`git idd good`, `git idd bad` or `git idd skip` says what you see; `git idd resume` shows the revision"
         }
+        Status::Elsewhere => "a job that was killed loses its lease after three minutes; then the same command hunts",
         Status::Budget | Status::Interrupted => "`git idd resume` goes on where it stopped",
         Status::NeverPassed => all,
         Status::Unported => {

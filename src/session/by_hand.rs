@@ -468,6 +468,7 @@ impl Person<'_> {
             precheck: None,
             is_clean: true,
             rebuild: Rebuild::Never,
+            may_share: false,
             limit: plan.order.test.timeout.unwrap_or(FIRST_LIMIT),
         };
         let Some(seen) = sandbox.observe(&job, &commands, &mut self.interrupt)? else { return Ok(None) };

@@ -322,6 +322,7 @@ fn replay(
                 precheck: None,
                 is_clean: true,
                 rebuild: Rebuild::Never,
+                may_share: false,
                 limit,
             };
             let mut outcome = Outcome::Pass;

@@ -41,6 +41,7 @@ use crate::session::order::Effort;
 use crate::session::plan::Adjustments;
 use crate::session::plan::Plan;
 use crate::session::precheck::Checking;
+use crate::session::remote;
 use crate::session::runner::Runner;
 use crate::session::runner::Start;
 use crate::session::runner::questions::MUTE;
@@ -228,16 +229,20 @@ impl<'h> Hunt<'h> {
         let limits = Limits {
             deadline: effort.budget.and_then(|budget| begin.checked_add(budget)),
             max_probes: effort.max_probes,
+            max_cost: effort.max_cost,
         };
         let root = sandboxes(context, location, &saved.id)?;
-        observations.use_tools(Tools::new(Setting {
-            directory: tools::directory(&location.idd_directory()),
-            environment: plan.commands.environment.clone(),
-            root: root.clone(),
-            started,
-            audited: plan.audited(),
-            earlier: saved.replay.as_ref().and_then(|replay| replay.toolset.clone()),
-        }));
+        if plan.remote.is_none() {
+            observations.use_tools(Tools::new(Setting {
+                directory: tools::directory(&location.idd_directory()),
+                environment: plan.commands.environment.clone(),
+                root: root.clone(),
+                started,
+                audited: plan.audited(),
+                earlier: saved.replay.as_ref().and_then(|replay| replay.toolset.clone()),
+            }));
+        }
+        let executor = remote::executor(plan, &root, location, talk)?;
         let log = saved.segment.path().to_owned();
         let before = Duration::try_from_secs_f64(saved.seconds_before).unwrap_or_default();
         talk.resumed(before);
@@ -247,6 +252,7 @@ impl<'h> Hunt<'h> {
             segment: saved.segment,
             replay: saved.replay,
             observations,
+            executor,
             root,
             interrupt,
             reader: reading.thread().clone(),

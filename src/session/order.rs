@@ -124,6 +124,9 @@ pub struct Test {
     pub expose_commit: bool,
     /// Whether each worker has a `HOME` of its own.
     pub isolate_home: bool,
+    /// The address of the service that runs the probes; `none` or nothing for this machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remote: Option<String>,
 }
 
 impl Default for Test {
@@ -147,6 +150,7 @@ impl Default for Test {
             suite: None,
             expose_commit: false,
             isolate_home: false,
+            remote: None,
         }
     }
 }
@@ -189,8 +193,14 @@ pub struct Effort {
     pub budget: Option<Duration>,
     /// Runs of the test after which the hunt stops.
     pub max_probes: Option<u64>,
+    /// Time of all workers together after which the hunt stops.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_cost: Option<Duration>,
     /// Shell line that runs when the first bad commit is proved, and when the hunt has ended.
     pub notify: Option<String>,
+    /// Directory in which jobs of several machines tell each other what they hunt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease: Option<OsString>,
 }
 
 /// The new limits of a resumed hunt; a `None` field stays unchanged.
@@ -202,6 +212,8 @@ pub struct Allowance {
     pub budget: Option<Duration>,
     /// Runs of the test after which the hunt stops, counted from now.
     pub max_probes: Option<u64>,
+    /// Time of all workers together after which the hunt stops, counted from now.
+    pub max_cost: Option<Duration>,
     /// The last stage.
     pub until: Option<Until>,
     /// The time limit of the reduction, including the time that it has taken so far.
@@ -216,6 +228,7 @@ impl Allowance {
         effort.jobs = self.jobs.or(effort.jobs);
         effort.budget = self.budget.or(effort.budget);
         effort.max_probes = self.max_probes.or(effort.max_probes);
+        effort.max_cost = self.max_cost.or(effort.max_cost);
         effort.until = self.until.unwrap_or(effort.until);
         effort.reduction = self.reduction.or(effort.reduction);
         effort.fetch |= self.fetch;
@@ -457,6 +470,8 @@ mod tests {
             jobs: Some(3),
             budget: Some(seconds(9)),
             max_probes: Some(7),
+            max_cost: None,
+            lease: None,
             until: Until::Commit,
             reduction: Some(Bound::Unlimited),
             fetch: true,

@@ -23,6 +23,7 @@ use crate::session::order::Holding;
 use crate::session::order::HuntOrder;
 use crate::session::order::TestCommand;
 use crate::session::precheck::Precheck;
+use crate::session::remote;
 use crate::session::share::Flaky;
 use crate::world::cache::CommandParts;
 use crate::world::cache::ProbePlan;
@@ -30,6 +31,7 @@ use crate::world::files;
 use crate::world::files::OnDisk;
 use crate::world::process::Words;
 use crate::world::process::shell;
+use crate::world::remote::Service;
 use crate::world::repo::RepoError;
 use crate::world::repo::Repository;
 use crate::world::repo::division::DivisionError;
@@ -119,6 +121,8 @@ pub struct Plan {
     pub divisions: Divisions,
     /// Whether the directories of submodules stay empty.
     pub has_empty_submodules: bool,
+    /// The service that runs the probes; `None` for this machine.
+    pub remote: Option<Service>,
 }
 
 /// The files or the patch over every revision.
@@ -220,9 +224,11 @@ impl Plan {
         let outside_files = outside_files(&order, more_lines, location);
         let is_minimize = pair.is_some();
         let commits = [&goods[..], &[bad, target]].concat();
+        let remote = order.test.remote.as_deref().filter(|address| *address != remote::HERE);
+        let remote = remote.map(|address| remote::service(address, context)).transpose()?;
         // The reducers of the literature are for comparison, and use no precheck.
         let precheck = Precheck::new(&order, location, &commands, (user, context), &commits)
-            .filter(|precheck| matches!(precheck, Precheck::Command(_)) || !divisions.is_plain);
+            .filter(|precheck| matches!(precheck, Precheck::Command(_)) || !divisions.is_plain && remote.is_none());
         Ok(Self {
             order,
             is_minimize,
@@ -240,6 +246,7 @@ impl Plan {
             listed_environment,
             divisions,
             has_empty_submodules: context.configured("idd.submodules").last() == Some("empty"),
+            remote,
         })
     }
 
@@ -369,13 +376,22 @@ impl Plan {
             // Held and overlaid files are part of the probed tree, and so of the key.
             overlay: BTreeMap::new(),
             outside_files: self.outside_files.clone(),
-            environment: self.listed_environment.clone(),
+            environment: match &self.remote {
+                None => self.listed_environment.clone(),
+                Some(service) => bytes(&service.environment),
+            },
             // Their commits are part of the tree; whether they are written is not.
             submodules: BTreeMap::from([(Vec::new(), vec![u8::from(!self.has_empty_submodules)])]),
-            platform: toolchain::platform(),
+            // The programs of a service are examined when it is used.
+            platform: if self.remote.is_some() { b"remote".to_vec() } else { toolchain::platform() },
             is_home_isolated: self.commands.is_home_isolated,
         }
     }
+}
+
+/// Names and values as bytes.
+fn bytes(variables: &BTreeMap<String, String>) -> BTreeMap<Vec<u8>, Vec<u8>> {
+    variables.iter().map(|(name, value)| (name.clone().into_bytes(), value.clone().into_bytes())).collect()
 }
 
 /// A command in a plan.

@@ -164,7 +164,15 @@ pub fn of_trees(
         let instruments = Instruments::create(tools, at, sandbox.tree_directory(), talk)?;
         let place = store::directory(&location.session_directory()).join(&name);
         let limit = order.timeout.unwrap_or(FIRST_LIMIT);
-        let job = Job { tree, exposed_commit: None, precheck: None, is_clean: true, rebuild: Rebuild::Never, limit };
+        let job = Job {
+            tree,
+            exposed_commit: None,
+            precheck: None,
+            is_clean: true,
+            rebuild: Rebuild::Never,
+            limit,
+            may_share: false,
+        };
         let mut observe = |job: &Job, commands: &Commands, listener: Option<&Listener>| {
             let seen = observe(&mut sandbox, job, commands, (listener, &mut interrupt))?;
             seen.ok_or_else(|| Failure::new(Status::Interrupted, "the recording was interrupted"))

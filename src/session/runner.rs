@@ -64,15 +64,16 @@ use crate::world::repo::private;
 use crate::world::repo::state::Glance;
 use crate::world::repo::state::UserState;
 use crate::world::run::classify::Criteria;
-use crate::world::run::crew::Crew;
+use crate::world::run::executor::Executor;
 use crate::world::run::java_check::JavaCheck;
 use crate::world::run::sandbox;
 use crate::world::run::sandbox::Commands;
 use crate::world::run::sandbox::Probed;
 use crate::world::run::sandbox::SandboxError;
+use sha2::Digest as _;
+use sha2::Sha256;
 use std::collections::HashMap;
 use std::collections::HashSet;
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -80,7 +81,6 @@ use std::sync::MutexGuard;
 use std::sync::PoisonError;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering;
-use std::thread;
 use std::thread::Thread;
 use std::time::Duration;
 use std::time::Instant;
@@ -97,14 +97,6 @@ pub enum RunnerError {
     /// The cache could not be used at all.
     #[error(transparent)]
     Cache(#[from] CacheError),
-}
-
-/// More workers are added only if the user says so: each has its own build products, and more speculation in history
-/// saves little (a search with 8 workers takes a third of the time, one with 16 a quarter).
-const MAX_DEFAULT_JOBS: usize = 8;
-
-fn default_jobs() -> usize {
-    thread::available_parallelism().map_or(1, NonZeroUsize::get).min(MAX_DEFAULT_JOBS)
 }
 
 /// Facts for the report, besides the answers.
@@ -149,9 +141,9 @@ pub struct Runner<'p> {
     /// Probes that ran and whose answers the search has not used yet.
     unconsumed: HashMap<Key, u64>,
     next_sequence: u64,
-    crew: Crew,
-    /// The workers for [`Question::Reference`](crate::hunt::probe::Question::Reference).
-    of_reference: HashSet<usize>,
+    executor: Box<dyn Executor>,
+    /// See [`Executor::programs`].
+    programs: Option<[u8; 32]>,
     flights: Vec<Flight>,
     root: PathBuf,
     interrupt: Arc<AtomicBool>,
@@ -216,7 +208,9 @@ pub struct Start<'p> {
     pub replay: Option<Replay>,
     /// The observations of all hunts.
     pub observations: Observations,
-    /// The directory of the sandboxes.
+    /// Runs the probes.
+    pub executor: Box<dyn Executor>,
+    /// The directory for what only this hunt needs.
     pub root: PathBuf,
     /// Set when the user interrupts.
     pub interrupt: Arc<AtomicBool>,
@@ -232,11 +226,18 @@ pub struct Start<'p> {
     pub before: (Duration, Spent),
 }
 
+/// The digest of everything that results of a plan depend on, except trees.
+fn digest(plan: &Plan, programs: Option<[u8; 32]>) -> [u8; 32] {
+    let of_plan = plan.probe_plan().digest();
+    programs.map_or(of_plan, |programs| Sha256::digest([of_plan, programs].concat()).into())
+}
+
 impl<'p> Runner<'p> {
     /// Opens a runner; no sandbox is made before the first probe needs one.
     pub fn new(start: Start<'p>, criteria: Criteria, limit: Duration) -> Self {
-        let Start { plan, location, segment, replay, observations, root, .. } = start;
+        let Start { plan, location, segment, replay, observations, executor, root, .. } = start;
         let Start { interrupt, reader, talk, audit, limits, before: (seconds_before, spent), .. } = start;
+        let programs = executor.programs();
         let next_sequence = replay.as_ref().map_or(0, |replay| replay.next_sequence);
         let earlier = replay.as_ref().map(|replay| replay.counts.clone()).unwrap_or_default();
         let tally = Tally { earlier, ..Tally::default() };
@@ -250,7 +251,7 @@ impl<'p> Runner<'p> {
             user_state,
             glance,
             location,
-            plan_digest: plan.probe_plan().digest(),
+            plan_digest: digest(plan, programs),
             product_digest: None,
             observations: Arc::new(Mutex::new(observations)),
             segment: Arc::new(Mutex::new(segment)),
@@ -258,8 +259,6 @@ impl<'p> Runner<'p> {
             own: HashMap::new(),
             unconsumed: HashMap::new(),
             next_sequence,
-            crew: Crew::default(),
-            of_reference: HashSet::new(),
             flights: Vec::new(),
             root,
             interrupt,
@@ -275,7 +274,7 @@ impl<'p> Runner<'p> {
             durations: Vec::new(),
             is_clean: plan.order.effort.clean,
             noise: None,
-            n_jobs: plan.order.effort.jobs.map_or_else(default_jobs, |jobs| jobs as usize),
+            n_jobs: plan.order.effort.jobs.map_or_else(|| executor.usual_width(), |jobs| jobs as usize),
             limits,
             disturbed: Vec::new(),
             noticed: Noticed::default(),
@@ -284,6 +283,8 @@ impl<'p> Runner<'p> {
             talk,
             audit,
             n_revisions: 0,
+            executor,
+            programs,
             begin: (Instant::now(), seconds_before),
             spent,
         }
@@ -339,7 +340,7 @@ impl<'p> Runner<'p> {
         let segment = Arc::clone(&self.segment);
         let mut segment = segment.lock().unwrap_or_else(PoisonError::into_inner);
         self.all_observations().void_all(&mut segment)?;
-        self.crew.spoil();
+        self.executor.spoil();
         self.own.clear();
         self.durations.clear();
         self.replay.iter_mut().for_each(Replay::void_all);
@@ -358,7 +359,7 @@ impl<'p> Runner<'p> {
 
     /// The notices about the trees (unsupported filters, LFS pointers), as sentences.
     pub fn notices(&self) -> Vec<String> {
-        self.crew.notices().iter().map(ToString::to_string).collect()
+        self.executor.notices().iter().map(ToString::to_string).collect()
     }
 
     /// Ends the work: the index is stored and the sandboxes are removed.
@@ -366,7 +367,7 @@ impl<'p> Runner<'p> {
         self.all_observations().flush();
         // An observation that can no longer be written is not needed either.
         let _ = self.land_all();
-        self.crew.dismiss();
+        self.executor.dismiss();
         sandbox::remove(&self.root, &private::private_directory(&self.location.idd_directory()));
     }
 
@@ -405,7 +406,7 @@ impl<'p> Runner<'p> {
     pub fn use_test(&mut self, test: Words) {
         let commands = Commands { test, ..(*self.commands).clone() };
         let plan = Plan { commands: commands.clone(), ..self.plan.clone() };
-        (self.commands, self.plan_digest) = (Arc::new(commands), plan.probe_plan().digest());
+        (self.commands, self.plan_digest) = (Arc::new(commands), digest(&plan, self.programs));
     }
 
     fn observe_commands(
@@ -417,7 +418,7 @@ impl<'p> Runner<'p> {
         let commands = Arc::new(commands);
         let plan = Plan { commands: (*commands).clone(), ..self.plan.clone() };
         let usual = (Arc::clone(&self.commands), self.plan_digest, self.limit);
-        (self.commands, self.plan_digest, self.limit) = (commands, plan.probe_plan().digest(), limit);
+        (self.commands, self.plan_digest, self.limit) = (commands, digest(&plan, self.programs), limit);
         let ticket = Ticket { probe, key: self.key(&probe), nth: 0 };
         let seen = match self.known(&ticket) {
             Ok(Some((observation, _))) => {
@@ -578,6 +579,7 @@ impl<'p> Runner<'p> {
         } else if !is_same_product {
             *self.tally.runs.entry(ticket.probe.phase).or_default() += 1;
             self.tally.pace.add(observation.duration);
+            self.tally.cost += observation.duration;
         }
         Ok(())
     }
@@ -593,7 +595,7 @@ impl<'p> Runner<'p> {
 
     /// The directories of the checkouts.
     pub fn checkouts(&self) -> Vec<PathBuf> {
-        (0..self.crew.size()).map(|worker| self.crew.directory(worker).to_owned()).collect()
+        self.executor.directories()
     }
 
     /// Detects a test that changes the user's own repository.
@@ -657,7 +659,8 @@ impl<'p> Runner<'p> {
         }
         let is_late = self.limits.deadline.is_some_and(|deadline| Instant::now() >= deadline);
         let is_many = self.limits.max_probes.is_some_and(|max| self.tally.n_runs() >= max);
-        (is_late || is_many).then_some(Conclusion::Budget)
+        let is_costly = self.limits.max_cost.is_some_and(|max| self.tally.cost >= max);
+        (is_late || is_many || is_costly).then_some(Conclusion::Budget)
     }
 
     fn all_observations(&self) -> MutexGuard<'_, Observations> {

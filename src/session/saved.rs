@@ -155,6 +155,8 @@ fn digest(plan: &Plan) -> Result<String, Failure> {
     saved.order.effort.jobs = None;
     saved.order.effort.budget = None;
     saved.order.effort.max_probes = None;
+    saved.order.effort.max_cost = None;
+    saved.order.effort.lease = None;
     saved.order.effort.until = order::Until::default();
     saved.order.effort.reduction = None;
     saved.order.effort.notify = None;

@@ -4,6 +4,7 @@ use crate::hunt::event::Phase;
 use crate::report::Probes;
 use crate::session::estimate::Pace;
 use std::collections::BTreeMap;
+use std::time::Duration;
 use std::time::Instant;
 
 /// The words of counters other than phases, as in the journal.
@@ -29,6 +30,8 @@ pub struct Limits {
     pub deadline: Option<Instant>,
     /// The maximum number of test runs in this run of the program.
     pub max_probes: Option<u64>,
+    /// The maximum time of all workers together in this run of the program.
+    pub max_cost: Option<Duration>,
 }
 
 /// The counts of answers.
@@ -56,6 +59,8 @@ pub struct Tally {
     pub outcomes: BTreeMap<(Phase, String), u64>,
     /// The durations of the last runs.
     pub pace: Pace,
+    /// The time of all runs together in this run of the program.
+    pub cost: Duration,
 }
 
 /// Brings the counts of a report up to date with the journal of its hunt: the hunt may have gone on since.

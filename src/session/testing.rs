@@ -41,6 +41,7 @@ use crate::world::repo::private;
 use crate::world::repo::store::Held;
 use crate::world::repo::store::TreeStore;
 use crate::world::repo::testing::written::Written;
+use crate::world::run::crew::Crew;
 
 /// The sentences that were said.
 #[derive(Debug, Default)]
@@ -188,12 +189,13 @@ impl World {
             segment: saved.segment,
             replay: saved.replay,
             observations: Observations::open(&self.location().idd_directory()).unwrap().0,
+            executor: Box::new(Crew::new(root.clone(), self.location().idd_directory(), plan.bad)),
             root,
             interrupt: Arc::new(AtomicBool::new(false)),
             reader: thread::current(),
             talk,
             audit: None,
-            limits: Limits { deadline: None, max_probes: plan.order.effort.max_probes },
+            limits: Limits { deadline: None, max_probes: plan.order.effort.max_probes, max_cost: None },
             before: (Duration::ZERO, Spent::default()),
         }
     }

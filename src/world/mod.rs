@@ -19,6 +19,8 @@ pub mod journal;
 
 pub mod processors;
 
+pub mod remote;
+
 pub mod record;
 
 pub mod tools;

@@ -25,6 +25,7 @@ use git_idd::world::repo::locate;
 use git_idd::world::repo::private;
 use git_idd::world::run::Criteria;
 use git_idd::world::run::SignatureMode;
+use git_idd::world::run::crew::Crew;
 
 use crate::fixture::Fixture;
 
@@ -64,12 +65,17 @@ fn ask(fixture: &Fixture, arguments: &[&str], revisions: &[&str]) -> Vec<Answer>
         segment: saved.segment,
         replay: saved.replay,
         observations: Observations::open(&location.idd_directory()).unwrap().0,
+        executor: Box::new(Crew::new(
+            fixture.place().join("sandboxes"),
+            private::private_directory(&location.idd_directory()),
+            plan.bad,
+        )),
         root: fixture.place().join("sandboxes"),
         interrupt: Arc::new(AtomicBool::new(false)),
         reader: thread::current(),
         talk: &mut Silent,
         audit: None,
-        limits: Limits { deadline: None, max_probes: None },
+        limits: Limits { deadline: None, max_probes: None, max_cost: None },
         before: (Duration::ZERO, saved.spent),
     };
     let criteria = Criteria {

@@ -35,6 +35,7 @@ mod hunt;
 mod invariants;
 mod java;
 mod kept;
+mod leases;
 mod library;
 mod limits;
 mod mcp;
@@ -51,6 +52,8 @@ mod precheck;
 mod product;
 mod questions;
 mod record;
+#[cfg(feature = "remote")]
+mod remote;
 mod resume;
 mod scan;
 mod screen;

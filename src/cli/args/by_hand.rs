@@ -4,6 +4,7 @@ use crate::cli::args::options;
 use crate::cli::args::options::Output;
 use crate::cli::args::options::parse_duration;
 use crate::session::by_hand::Given;
+use crate::session::order::History;
 use crate::session::order::HuntOrder;
 use std::ffi::OsString;
 use std::time::Duration;
@@ -61,4 +62,25 @@ pub enum ByHand {
     },
     /// Go on with it.
     Given(Given),
+}
+
+impl StartCommand {
+    /// Where to look. The error is what is wrong, and what to do.
+    pub(super) fn history(&self) -> Result<History, (&'static str, &'static str)> {
+        let mut history: History = self.history.clone().into();
+        if let Some((bad, goods)) = self.revisions.split_first() {
+            if history.bad != "HEAD" || !history.good.is_empty() || history.from_bisect {
+                return Err((
+                    "revisions are given twice",
+                    "`git idd start <bad> <good>...` or `git idd start --bad <rev> --good <rev>`",
+                ));
+            }
+            history.bad.clone_from(bad);
+            history.good = goods.to_vec();
+        }
+        if self.build.as_ref().is_some_and(|line| line.to_string_lossy().trim().is_empty()) {
+            return Err(("the command of `--build` is empty", "leave `--build` out if there is nothing to build"));
+        }
+        Ok(history)
+    }
 }

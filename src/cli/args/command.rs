@@ -677,6 +677,11 @@ pub enum Subcommand {
         #[command(flatten)]
         output: Output,
     },
+    /// Ask what a remote service can do.
+    Remote {
+        #[command(subcommand)]
+        command: RemoteCommand,
+    },
     /// Install the man page and the completions, beside the program or in your home directory.
     Setup {
         /// Print what would be written or removed, and change nothing.
@@ -693,6 +698,19 @@ pub enum Subcommand {
         /// The command; without it, the manual is shown.
         #[arg(value_name = "COMMAND")]
         command: Vec<String>,
+        #[command(flatten)]
+        output: Output,
+    },
+}
+
+/// The commands of `git idd remote`.
+#[derive(Debug, clap::Subcommand)]
+pub enum RemoteCommand {
+    /// Connect to a service, run a few small actions, and print what it can do and how fast.
+    Check {
+        /// Its address (default: that of `idd.remote`).
+        #[arg(value_name = "URL")]
+        address: Option<String>,
         #[command(flatten)]
         output: Output,
     },

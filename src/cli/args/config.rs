@@ -68,7 +68,7 @@ impl Setting {
 }
 
 /// The options with a value that can be configured.
-pub const SETTINGS: [Setting; 26] = [
+pub const SETTINGS: [Setting; 29] = [
     Setting { yields_to: &["from_bisect"], ..Setting::list("good", "idd.good") },
     Setting::one("walk", "idd.walk"),
     Setting::list("path", "idd.path"),
@@ -86,6 +86,7 @@ pub const SETTINGS: [Setting; 26] = [
     Setting::one("flaky", "idd.flaky"),
     Setting::one("confidence", "idd.confidence"),
     Setting::one("suite", "idd.suite"),
+    Setting::one("remote", "idd.remote"),
     Setting::one("level", "idd.level"),
     Setting { yields_to: &["fast"], ..Setting::one("reducer", "idd.reducer") },
     Setting::one("until", "idd.until"),
@@ -93,7 +94,9 @@ pub const SETTINGS: [Setting; 26] = [
     Setting::one("jobs", "idd.jobs"),
     Setting::one("budget", "idd.budget"),
     Setting::one("max_probes", "idd.maxProbes"),
+    Setting::one("max_cost", "idd.maxCost"),
     Setting::one("notify", "idd.notify"),
+    Setting::one("lease", "idd.lease"),
     Setting::one("color", "idd.color"),
 ];
 

@@ -177,7 +177,7 @@ fn has_revision(words: &[OsString]) -> bool {
 }
 
 /// Options that are meant for `git idd` if they stand after a test.
-const MISPLACED: [&str; 24] = [
+const MISPLACED: [&str; 25] = [
     "--bad",
     "--build",
     "--budget",
@@ -191,6 +191,7 @@ const MISPLACED: [&str; 24] = [
     "--isolate-home",
     "--jobs",
     "--match",
+    "--max-cost",
     "--max-probes",
     "--no-cache",
     "--no-hold",

@@ -26,6 +26,7 @@ use crate::cli::args::command::DebugCommand;
 use crate::cli::args::command::InvariantMode;
 use crate::cli::args::command::InvariantsCommand;
 use crate::cli::args::command::McpCommand;
+use crate::cli::args::command::RemoteCommand;
 use crate::cli::args::command::SliceCommand;
 use crate::cli::args::command::Subcommand;
 use crate::cli::args::command::TraceCommand;
@@ -205,6 +206,11 @@ pub enum Request {
         is_removal: bool,
         /// Whether nothing is changed.
         is_dry_run: bool,
+    },
+    /// Find out what a remote service can do; that of the configuration if none is named.
+    RemoteCheck {
+        /// Its address.
+        address: Option<String>,
     },
     /// Show the manual, or the help of this command; the words are its name.
     Help(Vec<String>),
@@ -429,6 +435,9 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
         }
         Some(Subcommand::Completions { shell, words, output }) => (Request::Completions { shell, words }, output),
         Some(Subcommand::Man { output }) => (Request::Man, output),
+        Some(Subcommand::Remote { command: RemoteCommand::Check { address, output } }) => {
+            (Request::RemoteCheck { address }, output)
+        }
         Some(Subcommand::Setup { dry_run, remove, output }) => {
             (Request::Setup { is_removal: remove, is_dry_run: dry_run }, output)
         }
@@ -456,22 +465,9 @@ fn trace_args(command: TraceCommand) -> (Request, Output) {
 
 /// The hunt that `git idd start` begins.
 fn start_args(args: StartCommand) -> Result<ByHand, Complaint> {
-    let StartCommand { revisions, history, build, timeout, no_shell, .. } = args;
-    let mut history: History = history.into();
-    if let Some((bad, goods)) = revisions.split_first() {
-        if history.bad != "HEAD" || !history.good.is_empty() || history.from_bisect {
-            return Err((
-                "revisions are given twice",
-                "`git idd start <bad> <good>...` or `git idd start --bad <rev> --good <rev>`",
-            ));
-        }
-        history.bad.clone_from(bad);
-        history.good = goods.to_vec();
-    }
-    if build.as_ref().is_some_and(|line| line.to_string_lossy().trim().is_empty()) {
-        return Err(("the command of `--build` is empty", "leave `--build` out if there is nothing to build"));
-    }
-    let order = session::by_hand::order(turned(history, false)?, build, timeout);
+    let history = turned(args.history()?, false)?;
+    let StartCommand { build, timeout, no_shell, .. } = args;
+    let order = session::by_hand::order(history, build, timeout);
     Ok(ByHand::Start { order: Box::new(order), has_shell: !no_shell })
 }
 

@@ -14,12 +14,14 @@ use crate::session::order::Side;
 use crate::session::order::SignatureMode;
 use crate::session::order::Until;
 use crate::session::order::Walk;
+use crate::session::remote;
 use crate::session::share::Flaky;
 use crate::session::share::MEASURED;
 use crate::session::share::Share;
 use crate::session::share::parse_confidence;
 use crate::session::share::parse_flaky;
 use crate::sought::Sought;
+use crate::world::remote::Address;
 use clap::Args;
 use clap::ValueEnum;
 use clap::value_parser;
@@ -163,6 +165,11 @@ pub struct Test {
     /// Give each worker a HOME of its own.
     #[arg(long)]
     pub isolate_home: bool,
+
+    /// Run the tests on this service of the Remote Execution API (`grpcs://<host>[:<port>][/<instance>]`); `none` is this
+    /// machine.
+    #[arg(long, value_name = "URL", value_parser = parse_remote)]
+    pub remote: Option<String>,
 }
 
 /// How much work is done, and how.
@@ -246,6 +253,10 @@ pub struct Effort {
     #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..))]
     pub max_probes: Option<u64>,
 
+    /// Stop when all tests together have taken this time, on all workers; `git idd resume` continues.
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    pub max_cost: Option<Duration>,
+
     /// Shell line that runs when the first bad commit is proved, and again when the hunt has ended; it reads the
     /// finding from stdin.
     ///
@@ -254,6 +265,11 @@ pub struct Effort {
     /// if the hunt was interrupted. It does not change the exit code. The hunt goes on while it runs.
     #[arg(long, value_name = "COMMAND")]
     pub notify: Option<String>,
+
+    /// Directory that several machines share: if another job makes the same hunt now, this one ends at once with the status
+    /// `elsewhere`.
+    #[arg(long, value_name = "DIR")]
+    pub lease: Option<OsString>,
 }
 
 /// What is recorded.
@@ -517,6 +533,10 @@ pub struct Allowance {
     #[arg(id = "new_max_probes", long = "max-probes", value_name = "N", value_parser = value_parser!(u64).range(1..))]
     pub max_probes: Option<u64>,
 
+    /// Stop when all tests together have taken this time, counted from now.
+    #[arg(id = "new_max_cost", long = "max-cost", value_name = "DURATION", value_parser = parse_duration)]
+    pub max_cost: Option<Duration>,
+
     /// What to look for (default: that of the hunt).
     #[arg(id = "new_until", long = "until", value_enum, value_name = "STAGE")]
     pub until: Option<Until>,
@@ -662,6 +682,13 @@ pub(super) fn parse_duration(text: &str) -> Result<Duration, String> {
             .map_err(|_| "a duration is written as `90s`, `5m`, `1h30m`, or as a number of seconds".to_owned())?,
     };
     if duration.is_zero() { Err("the duration is zero".to_owned()) } else { Ok(duration) }
+}
+
+fn parse_remote(text: &str) -> Result<String, String> {
+    if text != remote::HERE {
+        Address::parse(text)?;
+    }
+    Ok(text.to_owned())
 }
 
 fn parse_bound(text: &str) -> Result<Bound, String> {

@@ -25,14 +25,14 @@ plain! {
     }
     Test {
         build precheck artifact no_precheck timeout match_line pass_match signature hold no_hold overlay shim
-        repeat flaky confidence suite expose_commit isolate_home
+        repeat flaky confidence suite expose_commit isolate_home remote
     }
     Effort {
         level reducer fast retry clean no_cache fetch until reduction repair no_port explain jobs budget
-        max_probes notify
+        max_probes max_cost notify lease
     }
     Allowance {
-        jobs budget max_probes until reduction fetch
+        jobs budget max_probes max_cost until reduction fetch
     }
     Holding {
         hold no_hold

@@ -41,7 +41,7 @@ const COMMANDS: [(&str, &[&str]); 6] = [
     ("look", &["show", "report", "log"]),
     ("explain", &["explain", "chop", "slice", "invariants"]),
     ("debug", &["record", "trace", "debug", "dap", "mcp"]),
-    ("keep", &["apply", "verify", "reset", "gc"]),
+    ("keep", &["apply", "verify", "reset", "gc", "remote"]),
     ("learn", &["help", "man", "completions", "setup"]),
 ];
 

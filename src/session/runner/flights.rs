@@ -17,14 +17,14 @@ use crate::world::journal::Segment;
 use crate::world::process::ProcessGroup;
 use crate::world::process::Watch;
 use crate::world::process::executions::Executions;
-use crate::world::repo::distance::distance;
-use crate::world::repo::private;
-use crate::world::run::crew::Done;
-use crate::world::run::crew::Errand;
-use crate::world::run::crew::KnownProducts;
+use crate::world::run::executor::Done;
+use crate::world::run::executor::Errand;
+use crate::world::run::executor::KnownProducts;
+use crate::world::run::executor::Wish;
 use crate::world::run::sandbox::Job;
 use crate::world::run::sandbox::Precheck;
 use crate::world::run::sandbox::Rebuild;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::PoisonError;
@@ -50,11 +50,14 @@ impl Runner<'_> {
             if self.stops_before_another() {
                 break;
             }
-            let Some(worker) = self.free_worker(ticket.0)? else {
+            let probe = ticket.0.probe;
+            let is_reference = probe.question == Question::Reference;
+            let Some(place) = self.executor.reserve(Wish { tree: probe.tree, is_reference, width: self.width() })?
+            else {
                 self.call_back(|flight| !is_wanted(flight));
                 break;
             };
-            self.start(worker, *ticket)?;
+            self.start(place, *ticket)?;
         }
         Ok(tickets.is_empty() || !self.flights.is_empty() && !self.is_interrupted())
     }
@@ -78,46 +81,11 @@ impl Runner<'_> {
         is_full || self.stops().is_some()
     }
 
-    /// The idle worker with the nearest files; a new worker while there are fewer than jobs. A reference has workers of
-    /// its own, up to as many again.
-    fn free_worker(&mut self, ticket: Ticket) -> Result<Option<usize>, RunnerError> {
-        let is_reference = ticket.probe.question == Question::Reference;
-        let mut idle = self.crew.idle();
-        idle.retain(|worker| self.of_reference.contains(worker) == is_reference);
-        // There are more workers than jobs for a reference, or if the test cannot run twice at once.
-        if self.flights.len() >= self.width() {
-            return Ok(None);
-        }
-        let n_of_reference = self.of_reference.len();
-        let n_alike = if is_reference { n_of_reference } else { self.crew.size() - n_of_reference };
-        if idle.is_empty() && n_alike < self.width() {
-            let private = private::private_directory(&self.location.idd_directory());
-            self.crew.hire(&self.root, &private, self.plan.bad)?;
-            let worker = self.crew.size() - 1;
-            if is_reference {
-                self.of_reference.insert(worker);
-            }
-            return Ok(Some(worker));
-        }
-        match idle[..] {
-            [only] => Ok(Some(only)),
-            _ => Ok(idle.into_iter().min_by_key(|worker| self.distance(*worker, ticket))),
-        }
-    }
-
-    /// The number of files that a worker would have to write (and so to build again); a new sandbox is the farthest.
-    fn distance(&self, worker: usize, ticket: Ticket) -> usize {
-        let repository = private::open(&private::private_directory(&self.location.idd_directory()));
-        match (repository, self.crew.tree(worker)) {
-            (Ok(repository), Some(tree)) => distance(&repository, tree, ticket.probe.tree),
-            _ => usize::MAX,
-        }
-    }
-
-    fn start(&mut self, worker: usize, (ticket, is_clean): (Ticket, bool)) -> Result<(), RunnerError> {
+    fn start(&mut self, place: usize, (ticket, is_clean): (Ticket, bool)) -> Result<(), RunnerError> {
         let sequence = self.next_sequence;
         self.next_sequence += 1;
-        let (key, worktree) = (ticket.key.to_string(), self.crew.directory(worker).to_owned());
+        let worktree = self.executor.directory(place).map(Path::to_owned).unwrap_or_default();
+        let key = ticket.key.to_string();
         self.lock().append(&Record::Intent { sequence, key, worktree, clean: is_clean })?;
         let refusal_key = self.refusal_key(&ticket.probe);
         let vetting = self.vetting.clone().map(Precheck::Java);
@@ -129,6 +97,7 @@ impl Runner<'_> {
             is_clean: is_clean || self.was_rejected(&ticket.probe),
             rebuild: if is_of_reduction(&ticket.probe) { Rebuild::MissingFile } else { Rebuild::Failure },
             limit,
+            may_share: self.may_share(&ticket),
         };
         let is_called_back = Arc::new(AtomicBool::new(false));
         let executions = self.all_observations().executions().filter(|executions| !executions.is_harmful());
@@ -140,10 +109,16 @@ impl Runner<'_> {
             reader: self.reader.clone(),
         };
         let known = self.known_products(&ticket.probe);
-        self.crew.send(worker, Errand { job, commands: Arc::clone(&self.commands), watch: Box::new(watch), known });
+        self.executor.start(place, Errand { job, commands: Arc::clone(&self.commands), watch: Box::new(watch), known });
         self.talk.running(&ticket.probe, limit);
-        self.flights.push(Flight { ticket, is_clean, sequence, refusal_key, worker, is_called_back });
+        self.flights.push(Flight { ticket, is_clean, sequence, refusal_key, place, is_called_back });
         Ok(())
+    }
+
+    /// Whether the result of an earlier run elsewhere may answer: not if the run is to confirm another one.
+    fn may_share(&self, ticket: &Ticket) -> bool {
+        let is_first = ticket.nth == 0 && ticket.probe.phase != Phase::Reproduce && !ticket.probe.is_claim;
+        is_first && !self.is_clean && !self.plan.order.effort.no_cache
     }
 
     /// Makes the running probes that `is_unwanted` selects end soon; each must still [`land`](Self::land).
@@ -157,9 +132,9 @@ impl Runner<'_> {
     ///
     /// At least one must be running.
     pub(super) fn land(&mut self) -> Result<Option<(Ticket, Observation)>, RunnerError> {
-        let Done { worker, result } = self.crew.wait();
-        let index = self.flights.iter().position(|flight| flight.worker == worker);
-        let flight = self.flights.swap_remove(index.expect("every worker under way has a flight"));
+        let Done { place, result } = self.executor.wait();
+        let index = self.flights.iter().position(|flight| flight.place == place);
+        let flight = self.flights.swap_remove(index.expect("every probe under way has a flight"));
         self.look_after_the_user(flight.ticket.probe.tree);
         let Some(probed) = result? else { return Ok(None) };
         self.observed(&flight, &probed)?;
@@ -192,8 +167,11 @@ impl Watch for Journalled {
         self.executions.clone()
     }
 
-    fn started(&mut self, group: ProcessGroup) {
+    fn starting(&mut self) {
         self.reader.unpark();
+    }
+
+    fn started(&mut self, group: ProcessGroup) {
         let record = Record::Started { sequence: self.sequence, pid: group.pid, start_time: group.start_time };
         // A full disk shows again when the observation is written, which stops the hunt.
         let _ = self.segment.lock().unwrap_or_else(PoisonError::into_inner).append(&record);

@@ -28,7 +28,8 @@ pub(super) struct Flight {
     pub(super) sequence: u64,
     /// The key of a rejection by the precheck, if the probe has one.
     pub(super) refusal_key: Option<Key>,
-    pub(super) worker: usize,
+    /// Its place, in numbers of the executor.
+    pub(super) place: usize,
     pub(super) is_called_back: Arc<AtomicBool>,
 }
 

@@ -19,6 +19,7 @@ use crate::world::run::java_check;
 use crate::world::run::java_check::JavaCheck;
 use crate::world::run::sandbox::Commands;
 use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -87,7 +88,8 @@ impl Runner<'_> {
                 _ => return Ok(()),
             }
         }
-        let directories: Vec<&Path> = (0..self.crew.size()).map(|worker| self.crew.directory(worker)).collect();
+        let directories = self.executor.directories();
+        let directories: Vec<&Path> = directories.iter().map(PathBuf::as_path).collect();
         let made = java_check::classes(directories);
         if !made.is_empty() {
             let name =

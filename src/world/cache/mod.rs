@@ -13,6 +13,7 @@ mod key;
 mod memory;
 mod observations;
 mod sled;
+pub mod stored_map;
 mod want;
 
 use std::io;

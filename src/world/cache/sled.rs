@@ -1,10 +1,11 @@
-//! The stored index, the only user of sled.
+//! The stored index.
 //!
 //! One tree, three kinds of keys with different first bytes: `f` the format; `p` and a hunt id the position of that
 //! segment; `e`, a [`Key`], a hunt id, a zero byte and an offset (big endian) an entry, whose value is the length.
 //! Entries and position of one `put` are one batch, so the position never covers missing entries.
 //!
-//! sled can panic on damaged files. Every call is guarded: a panic becomes an error, and is not printed.
+//! sled can panic on damaged files, so every call is guarded. The other user of sled is
+//! [`StoredMap`](super::stored_map::StoredMap).
 
 use std::cell::Cell;
 use std::panic;
@@ -46,20 +47,7 @@ impl SledCache {
     /// Errors: [`CacheError::Busy`] if another process has it; [`CacheError::Index`] if it is damaged or has another
     /// format.
     pub fn open(directory: &Path) -> Result<Self, CacheError> {
-        let config = sled::Config::new().path(directory).cache_capacity(CACHE_BYTES).mode(Mode::LowSpace);
-        let mut attempt = 1;
-        let db = loop {
-            match guarded(|| config.open()) {
-                Err(error) if !is_lock(&error) => return Err(error),
-                Err(_) if attempt == OPEN_ATTEMPTS => return Err(CacheError::Busy),
-                Err(_) => {
-                    attempt += 1;
-                    thread::sleep(OPEN_PAUSE);
-                }
-                Ok(db) => break db,
-            }
-        };
-        let cache = Self { db: Some(db) };
+        let cache = Self { db: Some(open(directory)?) };
         cache.check_format()?;
         Ok(cache)
     }
@@ -159,7 +147,25 @@ fn is_lock(error: &CacheError) -> bool {
     matches!(error, CacheError::Index { reason } if reason.contains("could not acquire lock"))
 }
 
-fn guarded<T>(work: impl FnOnce() -> sled::Result<T>) -> Result<T, CacheError> {
+/// Opens a database in `directory`, or creates one; see [`SledCache::open`].
+pub(super) fn open(directory: &Path) -> Result<Db, CacheError> {
+    let config = sled::Config::new().path(directory).cache_capacity(CACHE_BYTES).mode(Mode::LowSpace);
+    let mut attempt = 1;
+    loop {
+        match guarded(|| config.open()) {
+            Err(error) if !is_lock(&error) => return Err(error),
+            Err(_) if attempt == OPEN_ATTEMPTS => return Err(CacheError::Busy),
+            Err(_) => {
+                attempt += 1;
+                thread::sleep(OPEN_PAUSE);
+            }
+            Ok(db) => return Ok(db),
+        }
+    }
+}
+
+/// Calls sled. A panic of it becomes an error, and is not printed.
+pub(super) fn guarded<T>(work: impl FnOnce() -> sled::Result<T>) -> Result<T, CacheError> {
     static QUIET_HOOK: Once = Once::new();
     thread_local! {
         static IS_GUARDED: Cell<bool> = const { Cell::new(false) };

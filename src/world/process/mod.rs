@@ -7,7 +7,7 @@
 mod command;
 pub mod crash_place;
 pub mod executions;
-mod output;
+pub mod output;
 pub mod shell;
 mod stream;
 mod survivors;

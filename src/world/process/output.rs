@@ -2,8 +2,10 @@
 
 use std::collections::VecDeque;
 
-const MAX_HEAD_BYTES: usize = 32 * 1024;
-const MAX_TAIL_BYTES: usize = 96 * 1024;
+/// The bytes that are stored of the beginning.
+pub const MAX_HEAD_BYTES: usize = 32 * 1024;
+/// The bytes that are stored of the end.
+pub const MAX_TAIL_BYTES: usize = 96 * 1024;
 /// The distance in which a cut searches a line end, so that no half line looks like a message.
 const MAX_LINE_BYTES: usize = 4 * 1024;
 /// Space for the line that marks the cut.
@@ -11,7 +13,7 @@ const MARK_BYTES: usize = 64;
 
 /// The first 32 KiB and the last 96 KiB of the written bytes.
 #[derive(Debug, Default)]
-pub(super) struct BoundedOutput {
+pub struct BoundedOutput {
     head: Vec<u8>,
     tail: VecDeque<u8>,
     n_dropped: usize,
@@ -19,7 +21,7 @@ pub(super) struct BoundedOutput {
 
 impl BoundedOutput {
     /// Appends `bytes`; the part between head and tail is dropped.
-    pub(super) fn push(&mut self, bytes: &[u8]) {
+    pub fn push(&mut self, bytes: &[u8]) {
         let (for_head, rest) = bytes.split_at(bytes.len().min(MAX_HEAD_BYTES - self.head.len()));
         self.head.extend_from_slice(for_head);
         let (skipped, rest) = rest.split_at(rest.len().saturating_sub(MAX_TAIL_BYTES));
@@ -29,8 +31,13 @@ impl BoundedOutput {
         self.n_dropped += skipped.len() + n_evicted;
     }
 
+    /// Counts bytes as dropped that were never here. The head must be full, and the whole tail must follow.
+    pub fn skip(&mut self, n_bytes: u64) {
+        self.n_dropped += usize::try_from(n_bytes).unwrap_or(usize::MAX);
+    }
+
     /// The output, at most 128 KiB. A cut is at line ends, and marked by a line `[... n bytes cut ...]`.
-    pub(super) fn finish(self) -> Vec<u8> {
+    pub fn finish(self) -> Vec<u8> {
         let Self { mut head, tail, mut n_dropped } = self;
         let mut tail = Vec::from(tail);
         if n_dropped > 0 {

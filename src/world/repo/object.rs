@@ -111,6 +111,11 @@ impl<'repo> Objects<'repo> {
         Ok(self.read(id, git2::ObjectType::Tag)?.bytes().to_vec())
     }
 
+    /// Whether the directories of submodules are those of their commits, and not empty.
+    pub fn fills_submodules(&self) -> bool {
+        self.fills_submodules
+    }
+
     /// The tree of a submodule at `path`; `None` if its directory stays empty.
     pub fn submodule(&self, commit_id: CommitId, path: &[u8]) -> Result<Option<TreeId>, Stop> {
         if !self.fills_submodules {

@@ -1,23 +1,23 @@
-//! The crew: workers that each own a sandbox and observe one tree at a time.
+//! The executor of this machine: workers that each own a sandbox and observe one tree at a time.
 //!
-//! Every worker is a thread that lives as long as the crew, because a command dies with the thread that started it.
+//! A probe gets the idle worker with the nearest files, because it has the least to write and to build. Every worker is a thread that lives as long as the crew, because a command dies with the thread that started it.
 
-use crate::outcome::Observation;
 use crate::revision::CommitId;
 use crate::revision::TreeId;
-use crate::world::process::Watch;
 use crate::world::repo::Notice;
-use crate::world::run::product::Product;
-use crate::world::run::sandbox::Commands;
-use crate::world::run::sandbox::Job;
-use crate::world::run::sandbox::Probed;
+use crate::world::repo::distance::distance;
+use crate::world::repo::private;
+use crate::world::run::executor::Done;
+use crate::world::run::executor::Errand;
+use crate::world::run::executor::Executor;
+use crate::world::run::executor::Wish;
 use crate::world::run::sandbox::Sandbox;
 use crate::world::run::sandbox::SandboxError;
 use std::collections::BTreeSet;
 use std::mem;
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::mpsc;
 use std::sync::mpsc::Receiver;
 use std::sync::mpsc::Sender;
@@ -25,31 +25,12 @@ use std::thread;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+/// More workers are added only if the user says so: each has its own build products, and more speculation in history
+/// saves little (a search with 8 workers takes a third of the time, one with 16 a quarter).
+const MAX_USUAL_WIDTH: usize = 8;
+
 /// The interval of checks whether the workers are still alive.
 const LOOK_AFTER: Duration = Duration::from_secs(5);
-
-/// The known test results of products.
-pub type KnownProducts = Box<dyn Fn(&Product) -> Option<Observation> + Send>;
-
-/// The task of a worker.
-pub struct Errand {
-    /// The probe.
-    pub job: Job,
-    /// The commands.
-    pub commands: Arc<Commands>,
-    /// Watches the commands, and can end them.
-    pub watch: Box<dyn Watch + Send>,
-    /// The known results of products.
-    pub known: KnownProducts,
-}
-
-/// The result of a worker.
-pub struct Done {
-    /// The worker, by its number.
-    pub worker: usize,
-    /// The observation; `None` if it was interrupted.
-    pub result: Result<Option<Probed>, SandboxError>,
-}
 
 struct Worker {
     errands: Sender<Errand>,
@@ -58,6 +39,8 @@ struct Worker {
     /// The tree of its last task.
     tree: Option<TreeId>,
     is_idle: bool,
+    /// Whether it observes references only.
+    is_of_reference: bool,
     /// Whether the content of its worktree must not be used.
     is_spoiled: bool,
 }
@@ -67,69 +50,93 @@ type Message = (Done, BTreeSet<Notice>);
 
 /// The workers, numbered from 0 in the order in which they were added.
 pub struct Crew {
+    /// The directory of the sandboxes.
+    root: PathBuf,
+    /// The private repository.
+    private: PathBuf,
+    head: CommitId,
     workers: Vec<Worker>,
     sender: Sender<Message>,
     messages: Receiver<Message>,
     notices: BTreeSet<Notice>,
 }
 
-impl Default for Crew {
-    fn default() -> Self {
-        let (sender, messages) = mpsc::channel();
-        Self { workers: Vec::new(), sender, messages, notices: BTreeSet::new() }
-    }
-}
-
 impl Crew {
-    /// How many there are.
-    pub fn size(&self) -> usize {
-        self.workers.len()
+    /// An empty crew; workers are added when they are needed, see [`Sandbox::create`].
+    pub fn new(root: PathBuf, private: PathBuf, head: CommitId) -> Self {
+        let (sender, messages) = mpsc::channel();
+        Self { root, private, head, workers: Vec::new(), sender, messages, notices: BTreeSet::new() }
     }
 
-    /// Adds a worker with a new sandbox below `root`; see [`Sandbox::create`].
-    pub fn hire(&mut self, root: &Path, private: &Path, head: CommitId) -> Result<(), SandboxError> {
+    /// Adds a worker with a new sandbox.
+    fn hire(&mut self, is_of_reference: bool) -> Result<usize, SandboxError> {
         let number = self.workers.len();
-        let sandbox = Sandbox::create(root, &format!("w{number}"), private, head)?;
+        let sandbox = Sandbox::create(&self.root, &format!("w{number}"), &self.private, self.head)?;
         let directory = sandbox.tree_directory();
         let (errands, received) = mpsc::channel();
         let sender = self.sender.clone();
         let hired = thread::Builder::new().spawn(move || work(number, sandbox, &received, &sender));
         let thread = hired.map_err(|source| SandboxError::Worker { source })?;
-        self.workers.push(Worker { errands, thread, directory, tree: None, is_idle: true, is_spoiled: false });
-        Ok(())
+        self.workers.push(Worker {
+            errands,
+            thread,
+            directory,
+            tree: None,
+            is_idle: true,
+            is_of_reference,
+            is_spoiled: false,
+        });
+        Ok(number)
     }
 
-    /// The idle workers.
-    pub fn idle(&self) -> Vec<usize> {
-        (0..self.workers.len()).filter(|worker| self.workers[*worker].is_idle).collect()
+    /// The number of files that a worker would have to write (and so to build again); a new sandbox is the farthest.
+    fn distance(&self, worker: usize, tree: TreeId) -> usize {
+        match (private::open(&self.private), self.workers[worker].tree) {
+            (Ok(repository), Some(present)) => distance(&repository, present, tree),
+            _ => usize::MAX,
+        }
+    }
+}
+
+impl Executor for Crew {
+    fn usual_width(&self) -> usize {
+        thread::available_parallelism().map_or(1, NonZeroUsize::get).min(MAX_USUAL_WIDTH)
     }
 
-    /// The tree of a worker's files; `None` if it has none yet.
-    pub fn tree(&self, worker: usize) -> Option<TreeId> {
-        self.workers[worker].tree
+    /// The idle worker with the nearest files; a new worker while there are fewer than probes may run. References have
+    /// workers of their own, up to as many again.
+    fn reserve(&mut self, wish: Wish) -> Result<Option<usize>, SandboxError> {
+        let n_busy = self.workers.iter().filter(|worker| !worker.is_idle).count();
+        // There are more workers than may run for a reference, or if the test cannot run twice at once.
+        if n_busy >= wish.width {
+            return Ok(None);
+        }
+        let alike: Vec<usize> = (0..self.workers.len())
+            .filter(|worker| self.workers[*worker].is_of_reference == wish.is_reference)
+            .collect();
+        let idle: Vec<usize> = alike.iter().copied().filter(|worker| self.workers[*worker].is_idle).collect();
+        if idle.is_empty() && alike.len() < wish.width {
+            return self.hire(wish.is_reference).map(Some);
+        }
+        Ok(match idle[..] {
+            [only] => Some(only),
+            _ => idle.into_iter().min_by_key(|worker| self.distance(*worker, wish.tree)),
+        })
     }
 
-    /// The directory in which a worker's commands run.
-    pub fn directory(&self, worker: usize) -> &Path {
-        &self.workers[worker].directory
+    fn directory(&self, place: usize) -> Option<&Path> {
+        Some(&self.workers[place].directory)
     }
 
-    /// Marks all worktrees as unusable: the next probe of each worker writes its own from nothing.
-    pub fn spoil(&mut self) {
-        self.workers.iter_mut().for_each(|worker| worker.is_spoiled = true);
-    }
-
-    /// Gives a task to an idle worker; [`wait`](Self::wait) returns the result.
-    pub fn send(&mut self, worker: usize, mut errand: Errand) {
-        let worker = &mut self.workers[worker];
+    fn start(&mut self, place: usize, mut errand: Errand) {
+        let worker = &mut self.workers[place];
         worker.is_idle = false;
         errand.job.is_clean |= mem::take(&mut worker.is_spoiled);
         worker.tree = Some(errand.job.tree);
         worker.errands.send(errand).expect("a worker waits for errands as long as there is a crew");
     }
 
-    /// Waits until a worker has finished; at least one must be working.
-    pub fn wait(&mut self) -> Done {
+    fn wait(&mut self) -> Done {
         let (done, notices) = loop {
             match self.messages.recv_timeout(LOOK_AFTER) {
                 Ok(message) => break message,
@@ -139,18 +146,24 @@ impl Crew {
                 ),
             }
         };
-        self.workers[done.worker].is_idle = true;
+        self.workers[done.place].is_idle = true;
         self.notices.extend(notices);
         done
     }
 
-    /// The notices about the trees so far (unsupported filters, LFS pointers).
-    pub fn notices(&self) -> &BTreeSet<Notice> {
-        &self.notices
+    fn directories(&self) -> Vec<PathBuf> {
+        self.workers.iter().map(|worker| worker.directory.clone()).collect()
     }
 
-    /// Ends all workers. Running commands must have been told to end, or this waits for them.
-    pub fn dismiss(&mut self) {
+    fn notices(&self) -> BTreeSet<Notice> {
+        self.notices.clone()
+    }
+
+    fn spoil(&mut self) {
+        self.workers.iter_mut().for_each(|worker| worker.is_spoiled = true);
+    }
+
+    fn dismiss(&mut self) {
         for worker in self.workers.drain(..) {
             drop(worker.errands);
             worker.thread.join().expect("a worker does not panic");
@@ -161,7 +174,7 @@ impl Crew {
 fn work(worker: usize, mut sandbox: Sandbox, errands: &Receiver<Errand>, sender: &Sender<Message>) {
     for Errand { job, commands, mut watch, known } in errands {
         let result = sandbox.probe(&job, &commands, &mut *watch, &known);
-        if sender.send((Done { worker, result }, sandbox.notices().clone())).is_err() {
+        if sender.send((Done { place: worker, result }, sandbox.notices().clone())).is_err() {
             return;
         }
     }

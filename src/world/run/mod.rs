@@ -10,6 +10,7 @@ pub mod complaints;
 pub mod crash;
 pub mod crew;
 pub mod exact;
+pub mod executor;
 mod failure_line;
 pub mod java_check;
 pub mod normalise;

@@ -120,6 +120,8 @@ pub struct Job {
     pub rebuild: Rebuild,
     /// Time limit for each command.
     pub limit: Duration,
+    /// Whether a service may answer with the result of an earlier action.
+    pub may_share: bool,
 }
 
 /// The result of a probe.
@@ -163,6 +165,14 @@ pub enum SandboxError {
     /// A command cannot be started at all.
     #[error(transparent)]
     Run(#[from] RunError),
+    /// A remote service has trouble that did not pass.
+    #[error("`{place}` failed: {what}")]
+    Remote {
+        /// Its address.
+        place: String,
+        /// What went wrong.
+        what: String,
+    },
     /// The private repository cannot be used.
     #[error(transparent)]
     Repo(#[from] RepoError),

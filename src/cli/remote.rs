@@ -1,0 +1,97 @@
+//! `git idd remote check`: what a remote service can do, and how fast.
+
+use crate::cli::console::Answer;
+use crate::cli::console::Console;
+use crate::report::Status;
+use crate::session::context::Context;
+use crate::session::failure::Failure;
+use crate::session::remote;
+
+/// Checks the service at this address, or the configured one.
+pub fn check(address: Option<&str>, context: &Context, console: Console) -> Result<Answer, Failure> {
+    let configured = || context.configured("idd.remote").last();
+    let Some(address) = address.or_else(configured).filter(|address| *address != remote::HERE) else {
+        return Err(Failure::new(Status::Usage, "no remote service is named").with_hint(
+            "`git idd remote check grpcs://<host>` names one, and `git config idd.remote` for all commands",
+        ));
+    };
+    checked(&remote::service(address, context)?, console)
+}
+
+#[cfg(not(feature = "remote"))]
+fn checked(_: &crate::world::remote::Service, _: Console) -> Result<Answer, Failure> {
+    Err(remote::absent())
+}
+
+#[cfg(feature = "remote")]
+use shown::checked;
+
+#[cfg(feature = "remote")]
+mod shown {
+    use crate::cli::console::Answer;
+    use crate::cli::console::Console;
+    use crate::report::Untrusted;
+    use crate::report::escape::Terminal;
+    use crate::session::failure::Failure;
+    use crate::session::remote;
+    use crate::world::remote::Service;
+    use crate::world::remote::check::Checked;
+    use crate::world::remote::check::check;
+    use serde_json::json;
+    use std::fmt::Write as _;
+    use std::time::Duration;
+
+    pub fn checked(service: &Service, console: Console) -> Result<Answer, Failure> {
+        let checked = check(service).map_err(|trouble| remote::failure(service, &trouble))?;
+        let text = if console.is_json { json(service, &checked) } else { text(service, &checked) };
+        Ok(Answer::Text(text.into_bytes(), 0))
+    }
+
+    fn json(service: &Service, checked: &Checked) -> String {
+        let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        let (oldest, newest) = &checked.capabilities.versions;
+        let value = json!({
+            "address": service.address.to_string(),
+            "api": { "oldest": oldest, "newest": newest },
+            "batch_bytes": checked.capabilities.batch_bytes,
+            "connected_ms": millis(checked.connected),
+            "action_ms": millis(checked.action),
+            "cached_ms": checked.cached.map(millis),
+            "limited_ms": checked.limited.map(millis),
+            "cancels": checked.cancels,
+            "system": checked.toolchain.system,
+            "programs": checked.toolchain.names,
+        });
+        format!("{value}\n")
+    }
+
+    fn text(service: &Service, checked: &Checked) -> String {
+        let mut text = String::new();
+        let mut line = |name: &str, value: &str| {
+            let value = Terminal.line(&Untrusted::from(value));
+            let _ = writeln!(text, "{name:<14}{value}");
+        };
+        let seconds = |time: Duration| format!("{:.3} s", time.as_secs_f64());
+        let (oldest, newest) = &checked.capabilities.versions;
+        line("service:", &service.address.to_string());
+        line(
+            "protocol:",
+            &format!("{oldest} to {newest}, SHA-256, batches of {} bytes", checked.capabilities.batch_bytes),
+        );
+        line("connection:", &seconds(checked.connected));
+        line("one action:", &seconds(checked.action));
+        line(
+            "cached:",
+            &checked.cached.map_or_else(|| "no: results are not kept for equal actions".to_owned(), seconds),
+        );
+        let limited = |time| format!("kept: an action with a limit of 1 s ended after {}", seconds(time));
+        let unlimited = || "not kept: a test that hangs keeps its worker".to_owned();
+        line("time limits:", &checked.limited.map_or_else(unlimited, limited));
+        let cancels =
+            if checked.cancels { "taken" } else { "not taken: probes that are not needed any more run to their end" };
+        line("cancellation:", cancels);
+        line("system:", &checked.toolchain.system);
+        line("programs:", &checked.toolchain.names.join(" "));
+        text
+    }
+}

@@ -1,0 +1,298 @@
+//! The executor of a remote service: a place is an action in flight.
+//!
+//! Each probe has a thread, which encodes its tree, sends what the service lacks, and waits for the action. Trouble that can pass
+//! is tried again, a bounded number of times; then it is reported by name, and the hunt stops and can be resumed. No trouble is
+//! ever an outcome of the test.
+
+use crate::outcome::Ending;
+use crate::outcome::Observation;
+use crate::outcome::Stage;
+use crate::world::process::Watch;
+use crate::world::remote::action::Parts;
+use crate::world::remote::action::Returned;
+use crate::world::remote::address::Service;
+use crate::world::remote::client::Client;
+use crate::world::remote::client::Counts;
+use crate::world::remote::client::Executed;
+use crate::world::remote::map::Map;
+use crate::world::remote::merkle;
+use crate::world::remote::merkle::Content;
+use crate::world::remote::merkle::Encoder;
+use crate::world::remote::merkle::Wanted;
+use crate::world::remote::transfer;
+use crate::world::remote::transfer::Present;
+use crate::world::remote::transfer::TransferError;
+use crate::world::remote::trouble::Cure;
+use crate::world::remote::trouble::Trouble;
+use crate::world::repo::Notice;
+use crate::world::repo::Repository;
+use crate::world::repo::private;
+use crate::world::repo::refusal::Refusal;
+use crate::world::repo::refusal::split;
+use crate::world::run::executor::Done;
+use crate::world::run::executor::Errand;
+use crate::world::run::executor::Executor;
+use crate::world::run::executor::Wish;
+use crate::world::run::sandbox::Job;
+use crate::world::run::sandbox::Probed;
+use crate::world::run::sandbox::SandboxError;
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::MutexGuard;
+use std::sync::PoisonError;
+use std::sync::mpsc;
+use std::sync::mpsc::Receiver;
+use std::sync::mpsc::Sender;
+use std::thread;
+use std::thread::JoinHandle;
+use std::time::Duration;
+use std::time::Instant;
+
+/// No call of the protocol tells how many workers there are; a service queues what it cannot run at once.
+const USUAL_WIDTH: usize = 8;
+
+/// The interval of checks whether the probes are still alive.
+const LOOK_AFTER: Duration = Duration::from_secs(5);
+
+/// Runs of one probe, at most, if each ends in trouble that can pass.
+const ATTEMPTS: u32 = 4;
+
+/// The parts that all probes share.
+struct Shared {
+    client: Client,
+    service: Service,
+    /// The private repository.
+    private: PathBuf,
+    known: Mutex<Known>,
+}
+
+/// What is known of objects and of the service.
+struct Known {
+    map: Map,
+    present: Present,
+    notices: BTreeSet<Notice>,
+}
+
+struct Flight {
+    /// `None` while the place is free.
+    thread: Option<JoinHandle<()>>,
+    is_reserved: bool,
+}
+
+/// The executor.
+pub struct Fleet {
+    shared: Arc<Shared>,
+    programs: [u8; 32],
+    flights: Vec<Flight>,
+    sender: Sender<Done>,
+    done: Receiver<Done>,
+}
+
+impl Fleet {
+    /// - `client`: a connection to `service`, whose workers have these programs.
+    /// - `private`: the private repository.
+    /// - `map`: the directory of the stored digests.
+    pub fn new((client, service): (Client, Service), programs: [u8; 32], private: PathBuf, map: &Path) -> Self {
+        let (sender, done) = mpsc::channel();
+        let known = Known { map: Map::open(map), present: Present::default(), notices: BTreeSet::new() };
+        let shared = Shared { client, service, private, known: Mutex::new(known) };
+        Self { shared: Arc::new(shared), programs, flights: Vec::new(), sender, done }
+    }
+}
+
+impl Fleet {
+    /// What was sent and executed so far.
+    pub fn counts(&self) -> &Counts {
+        &self.shared.client.counts
+    }
+}
+
+impl Executor for Fleet {
+    fn programs(&self) -> Option<[u8; 32]> {
+        Some(self.programs)
+    }
+
+    fn usual_width(&self) -> usize {
+        USUAL_WIDTH
+    }
+
+    fn reserve(&mut self, wish: Wish) -> Result<Option<usize>, SandboxError> {
+        let is_free = |flight: &Flight| flight.thread.is_none() && !flight.is_reserved;
+        let n_busy = self.flights.iter().filter(|flight| !is_free(flight)).count();
+        if n_busy >= wish.width {
+            return Ok(None);
+        }
+        let place = self.flights.iter().position(is_free).unwrap_or_else(|| {
+            self.flights.push(Flight { thread: None, is_reserved: false });
+            self.flights.len() - 1
+        });
+        self.flights[place].is_reserved = true;
+        Ok(Some(place))
+    }
+
+    fn directory(&self, _: usize) -> Option<&Path> {
+        None
+    }
+
+    fn start(&mut self, place: usize, errand: Errand) {
+        let (shared, sender) = (Arc::clone(&self.shared), self.sender.clone());
+        self.flights[place].is_reserved = false;
+        self.flights[place].thread = Some(thread::spawn(move || {
+            let Errand { job, commands, mut watch, .. } = errand;
+            watch.starting();
+            let parts = Parts { job: &job, commands: &commands, service: &shared.service };
+            let result = shared.probe(parts, &*watch);
+            // Nobody waits any more if the hunt has ended.
+            let _ = sender.send(Done { place, result });
+        }));
+    }
+
+    fn wait(&mut self) -> Done {
+        let done = loop {
+            let is_lost = |flight: &Flight| flight.thread.as_ref().is_some_and(JoinHandle::is_finished);
+            let has_lost = self.flights.iter().any(is_lost);
+            match self.done.recv_timeout(if has_lost { Duration::ZERO } else { LOOK_AFTER }) {
+                Ok(done) => break done,
+                Err(_) => assert!(!has_lost, "a probe sends its result before it ends"),
+            }
+        };
+        if let Some(thread) = self.flights[done.place].thread.take() {
+            thread.join().expect("a probe does not panic");
+        }
+        done
+    }
+
+    fn directories(&self) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
+    fn notices(&self) -> BTreeSet<Notice> {
+        self.shared.known().notices.clone()
+    }
+
+    /// Each action begins from nothing.
+    fn spoil(&mut self) {}
+
+    fn dismiss(&mut self) {
+        for flight in self.flights.drain(..) {
+            if let Some(thread) = flight.thread {
+                thread.join().expect("a probe does not panic");
+            }
+        }
+    }
+}
+
+/// How one run of a probe went wrong.
+enum Failed {
+    Service(Trouble),
+    Sandbox(SandboxError),
+}
+
+impl From<Trouble> for Failed {
+    fn from(trouble: Trouble) -> Self {
+        Self::Service(trouble)
+    }
+}
+
+impl From<TransferError> for Failed {
+    fn from(error: TransferError) -> Self {
+        match error {
+            TransferError::Service(trouble) => Self::Service(trouble),
+            TransferError::Repository(error) => Self::Sandbox(error.into()),
+        }
+    }
+}
+
+impl Shared {
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn probe(&self, parts: Parts<'_>, watch: &dyn Watch) -> Result<Option<Probed>, SandboxError> {
+        let repository = private::open(&self.private)?;
+        let mut attempt = 1;
+        loop {
+            match self.attempt(parts, &repository, watch) {
+                Ok(probed) => return Ok(probed),
+                Err(Failed::Sandbox(error)) => return Err(error),
+                Err(Failed::Service(trouble)) => {
+                    if trouble.cure == Cure::None || attempt == ATTEMPTS {
+                        let place = self.service.address.to_string();
+                        return Err(SandboxError::Remote { place, what: trouble.what });
+                    }
+                    // What it had may be gone, whatever the trouble.
+                    self.known().present = Present::default();
+                    attempt += 1;
+                }
+            }
+            if watch.is_interrupted() {
+                return Ok(None);
+            }
+        }
+    }
+
+    fn attempt(&self, parts: Parts<'_>, repository: &Repository, watch: &dyn Watch) -> Result<Option<Probed>, Failed> {
+        let begin = Instant::now();
+        let job = parts.job;
+        let objects = merkle::objects(repository).map_err(|error| Failed::Sandbox(error.into()))?;
+        let (root, mut wanted) = {
+            let mut known = self.known();
+            let Known { map, present, notices } = &mut *known;
+            present.age();
+            let encoded = Encoder::new(&objects, map, &present.digests).root(job.tree);
+            match split(encoded).map_err(|error| Failed::Sandbox(error.into()))? {
+                Err(refusal) => return Ok(Some(probed(not_run(job, &refusal)))),
+                Ok((root, wanted, new)) => {
+                    notices.extend(new);
+                    (root, wanted)
+                }
+            }
+        };
+        let action = parts.action(root)?;
+        let (digest, _) = action.action;
+        if job.may_share
+            && let Some(earlier) = self.client.earlier(digest)?
+            && let Ok(observation) = observation(earlier, job, begin)
+        {
+            return Ok(Some(probed(observation)));
+        }
+        for (digest, bytes) in [action.action, action.command] {
+            if !self.known().present.digests.contains(&digest) {
+                wanted.push(Wanted { digest, content: Content::Bytes(bytes) });
+            }
+        }
+        transfer::send(&self.client, &objects, &wanted)?;
+        self.known().present.digests.extend(wanted.iter().map(|wanted| wanted.digest));
+        match self.client.execute(digest, !job.may_share, &|| watch.is_interrupted())? {
+            Executed::Cancelled => Ok(None),
+            Executed::Returned(returned, _) => Ok(Some(probed(observation(returned, job, begin)?))),
+        }
+    }
+}
+
+/// The observation of an action that was begun at this time, which counts if the service does not say how long it took.
+fn observation(mut returned: Returned, job: &Job, begin: Instant) -> Result<Observation, Trouble> {
+    if returned.duration.is_zero() {
+        returned.duration = begin.elapsed();
+    }
+    returned.observation(job)
+}
+
+fn probed(observation: Observation) -> Probed {
+    Probed { observation, product: None, is_same_product: false, stale: None, removed: Vec::new() }
+}
+
+fn not_run(job: &Job, refusal: &Refusal) -> Observation {
+    Observation {
+        stage: Stage::Test,
+        ending: Ending::NotRun(refusal.reason()),
+        duration: Duration::ZERO,
+        limit: job.limit,
+        output: format!("git-idd: {refusal}\n"),
+        is_clean: true,
+        is_tampered: false,
+    }
+}

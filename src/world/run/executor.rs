@@ -1,0 +1,89 @@
+//! The seam between a hunt and the places where its probes run.
+//!
+//! A hunt reserves a place for a tree, starts a probe there, and waits for whichever probe is done first. What a place is,
+//! only the executor knows: a worktree of this machine ([`Crew`](crate::world::run::crew::Crew)), or a worker of a remote
+//! service. Trouble of a place is a [`SandboxError`]; it is never an outcome of the test.
+
+use crate::outcome::Observation;
+use crate::revision::TreeId;
+use crate::world::process::Watch;
+use crate::world::repo::Notice;
+use crate::world::run::product::Product;
+use crate::world::run::sandbox::Commands;
+use crate::world::run::sandbox::Job;
+use crate::world::run::sandbox::Probed;
+use crate::world::run::sandbox::SandboxError;
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The known test results of products.
+pub type KnownProducts = Box<dyn Fn(&Product) -> Option<Observation> + Send>;
+
+/// A probe for a place.
+pub struct Errand {
+    /// The probe.
+    pub job: Job,
+    /// The commands.
+    pub commands: Arc<Commands>,
+    /// Watches the commands, and can end them.
+    pub watch: Box<dyn Watch + Send>,
+    /// The known results of products.
+    pub known: KnownProducts,
+}
+
+/// The result of a place.
+pub struct Done {
+    /// The place.
+    pub place: usize,
+    /// The observation; `None` if it was interrupted.
+    pub result: Result<Option<Probed>, SandboxError>,
+}
+
+/// The kind of place that a probe needs.
+#[derive(Debug, Clone, Copy)]
+pub struct Wish {
+    /// Its tree: a place with similar files has less to write and to build.
+    pub tree: TreeId,
+    /// Whether the probe is of a reference, whose build products would be in the way of those of candidates.
+    pub is_reference: bool,
+    /// The number of probes that may run at once.
+    pub width: usize,
+}
+
+/// Runs probes.
+pub trait Executor {
+    /// What results depend on besides the plan: the same for the same programs. `None` on this machine, whose programs are
+    /// [examined](crate::world::tools) for each result.
+    fn programs(&self) -> Option<[u8; 32]> {
+        None
+    }
+
+    /// The number of probes that run at once if the user names none.
+    fn usual_width(&self) -> usize;
+
+    /// Takes a free place, until [`wait`](Self::wait) returns it; `None` if there is none now.
+    fn reserve(&mut self, wish: Wish) -> Result<Option<usize>, SandboxError>;
+
+    /// The directory of this machine in which the commands of a place run; `None` if they run elsewhere.
+    fn directory(&self, place: usize) -> Option<&Path>;
+
+    /// Starts a probe in a reserved place. It ends early if its watch says so.
+    fn start(&mut self, place: usize, errand: Errand);
+
+    /// Waits until a probe is done; at least one must be running.
+    fn wait(&mut self) -> Done;
+
+    /// All directories of this machine in which commands may run.
+    fn directories(&self) -> Vec<PathBuf>;
+
+    /// The notices about the trees so far (unsupported filters, LFS pointers).
+    fn notices(&self) -> BTreeSet<Notice>;
+
+    /// Marks all products of builds as unusable: the next probe of each place begins from nothing.
+    fn spoil(&mut self);
+
+    /// Ends the work. Running probes must have been told to end, or this waits for them.
+    fn dismiss(&mut self);
+}

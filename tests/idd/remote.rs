@@ -1,0 +1,302 @@
+//! Hunts whose probes run on a service of the Remote Execution API, also on one that fails.
+
+mod service;
+
+use crate::fixture::Fixture;
+use git_idd::report::Report;
+use git_idd::report::Status;
+use rustix::process::Pid;
+use rustix::process::Signal;
+use rustix::process::kill_process;
+use service::Fault;
+use service::Service;
+use std::process::Stdio;
+use std::thread;
+use std::time::Duration;
+use std::time::Instant;
+
+/// Twelve revisions; the test fails since the seventh, where one of three lines of a change does it.
+const STORY: &str = r#"
+printf 'one\ntwo\nthree\nfour\nfive\n' > words
+mkdir -p src/deep
+echo 1 > src/deep/number
+printf '#!/bin/sh\n. ./check.sh\n' > test.sh
+chmod +x test.sh
+printf 'grep -q four words && exit 0\necho "no four in words"\nexit 1\n' > check.sh
+ln -s src/deep/number link
+commit 'Begin'
+for i in 2 3 4 5 6; do echo $i > src/deep/number; commit "Count to $i"; done
+printf 'ONE\ntwo\nthree\nvier\nfive\nsix\n' > words
+commit 'Say it differently'
+for i in 8 9 10 11; do echo $i > src/deep/number; commit "Count to $i"; done
+"#;
+
+fn hunt(fixture: &Fixture, service: &Service, more: &[&str]) -> Report {
+    let url = service.url();
+    let args: Vec<&str> = more.iter().copied().chain(["--remote", &url, "--", "./test.sh"]).collect();
+    fixture.report(&args)
+}
+
+/// What a hunt in [`STORY`] finds.
+#[track_caller]
+fn check_found(report: &Report) {
+    assert_eq!(report.status, Status::Found, "{report:?}");
+    assert_eq!(report.first_bad.as_ref().unwrap().commit.subject, "Say it differently".into());
+    assert_eq!(report.last_good.as_ref().unwrap().subject, "Count to 6".into());
+    assert_eq!(report.change.sufficient.as_ref().unwrap().lines, 2);
+}
+
+#[test]
+fn a_hunt_on_a_service_finds_what_one_on_this_machine_finds() {
+    let (fixture, service) = (Fixture::of(STORY), Service::start());
+    let before = fixture.state();
+    check_found(&hunt(&fixture, &service, &["--no-cache"]));
+    assert_eq!(fixture.state(), before);
+    let state = service.state();
+    assert!(state.n_executed > 10);
+    assert_eq!(state.variables.iter().map(String::as_str).collect::<Vec<_>>(), ["PATH"]);
+    drop(state);
+    check_found(&fixture.report(&["--no-cache", "--", "./test.sh"]));
+}
+
+#[test]
+fn results_are_shared_through_the_service_but_never_for_a_claim() {
+    let service = Service::start();
+    let first = Fixture::of(STORY);
+    check_found(&hunt(&first, &service, &[]));
+    let n_first = service.state().n_executed;
+    // Another clone of the same history, with a cache of its own.
+    let second = Fixture::of(STORY);
+    check_found(&hunt(&second, &service, &[]));
+    let n_second = service.state().n_executed - n_first;
+    assert!(n_second < n_first / 2, "{n_second} of {n_first}");
+    // Runs that reproduce the failure, the question for the programs, and eight claims.
+    assert!(n_second >= 10, "{n_second}");
+}
+
+/// A hunt with a fault in each `every`th chance: right, or an error that names the service; returns whether it was right.
+#[track_caller]
+fn survives(fault: Fault, every: usize) -> bool {
+    let (fixture, service) = (Fixture::of(STORY), Service::start());
+    service.state().every = every;
+    service.state().faults = vec![fault];
+    let url = service.url();
+    let mut args = vec!["--json", "--until", "change", "--remote", &url, "--", "./test.sh"];
+    if fault != Fault::Foreign {
+        args.insert(0, "--no-cache");
+    }
+    let output = fixture.run(&args);
+    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(!stderr.contains("panicked"), "{fault:?} {every}: {stderr}");
+    let happened = service.state().happened.get(&fault).copied().unwrap_or_default();
+    assert!(happened > 0, "{fault:?} {every}: it never happened");
+    if matches!(output.status.code(), Some(0 | 8)) {
+        check_found(&git_idd::report::json::read(&output.stdout).unwrap());
+        return true;
+    }
+    assert!(stderr.contains(&url), "{fault:?} {every}: {stdout} {stderr}");
+    false
+}
+
+#[test]
+fn a_fault_of_every_third_chance_changes_no_finding() {
+    for fault in Fault::ALL {
+        assert!(survives(fault, 3), "{fault:?}");
+    }
+}
+
+#[test]
+fn a_service_that_always_fails_is_named_and_no_outcome_is_invented() {
+    for fault in [Fault::DeadWorker, Fault::KilledScript, Fault::LostAction, Fault::WrongOutput] {
+        assert!(!survives(fault, 1), "{fault:?}");
+    }
+}
+
+#[test]
+fn all_faults_together_change_no_finding() {
+    let (fixture, service) = (Fixture::of(STORY), Service::start());
+    service.state().every = 23;
+    service.state().faults = Fault::ALL.to_vec();
+    check_found(&hunt(&fixture, &service, &["--no-cache"]));
+    assert!(service.state().happened.len() > 3, "{:?}", service.state().happened);
+}
+
+#[test]
+fn a_cache_that_lies_is_found_out_by_the_claims() {
+    let (fixture, service) = (Fixture::of(STORY), Service::start());
+    service.state().lies = true;
+    let url = service.url();
+    let (_, stderr) = fixture.said(&["--until", "change", "--remote", &url, "--", "./test.sh"], 0);
+    assert!(stderr.contains("A clean run contradicts"), "{stderr}");
+    check_found(&fixture.report(&["show"]));
+}
+
+#[test]
+fn a_service_may_ask_for_a_token_which_comes_from_a_file() {
+    let (fixture, service) = (Fixture::of(STORY), Service::start());
+    service.state().token = Some("s3cret".to_owned());
+    let url = service.url();
+    let (_, stderr) = fixture.said(&["--remote", &url, "--", "./test.sh"], 1);
+    assert!(stderr.contains("no token, or another one"), "{stderr}");
+    fixture.sh("echo s3cret > ../token; git config idd.remoteTokenFile \"$PLACE/token\"");
+    check_found(&hunt(&fixture, &service, &[]));
+    let journals = fixture.sh("grep -rl s3cret .git || true");
+    assert_eq!(journals, "");
+}
+
+#[test]
+fn only_named_variables_are_sent_and_none_that_looks_like_a_secret() {
+    let (fixture, service) = (Fixture::of(STORY), Service::start());
+    fixture.sh("git config --add idd.remoteEnv LC_ALL; git config --add idd.remotePlatform OSFamily=linux");
+    check_found(&hunt(&fixture, &service, &[]));
+    let mut names: Vec<String> = service.state().variables.iter().cloned().collect();
+    names.sort();
+    assert_eq!(names, ["LC_ALL", "PATH"]);
+    fixture.sh("git config --add idd.remoteEnv NPM_TOKEN; git config --add idd.remoteEnv DB_PASSWORD");
+    let url = service.url();
+    let (_, stderr) = fixture.said(&["--remote", &url, "--", "./test.sh"], 129);
+    assert!(stderr.contains("NPM_TOKEN, DB_PASSWORD"), "{stderr}");
+}
+
+#[test]
+fn a_connection_without_encryption_leaves_this_machine_never() {
+    let fixture = Fixture::of(STORY);
+    for url in ["grpc://192.0.2.1:8980", "http://build.example.org"] {
+        let begin = Instant::now();
+        let (_, stderr) = fixture.said(&["--remote", url, "--", "./test.sh"], 1);
+        assert!(stderr.contains("is not encrypted and not on this machine"), "{stderr}");
+        assert!(begin.elapsed() < Duration::from_secs(5));
+    }
+    let (_, stderr) = fixture.said(&["--remote", "ftp://x", "--", "./test.sh"], 129);
+    assert!(stderr.contains("`ftp://` is not known"), "{stderr}");
+}
+
+#[test]
+fn large_files_and_long_outputs_go_in_parts() {
+    let service = Service::start();
+    service.state().batch_bytes = 65_536;
+    let fixture = Fixture::of(
+        r#"
+head -c 1000000 /dev/zero > large
+head -c 300000 /dev/zero | tr '\0' 'x' > middle
+printf '#!/bin/sh\nseq 30000\ncat value\ntest "$(cat value)" = good\n' > test.sh
+chmod +x test.sh
+echo good > value; commit 'Begin'
+echo bad > value; commit 'Break'
+"#,
+    );
+    let report = hunt(&fixture, &service, &["--no-cache"]);
+    assert_eq!(report.first_bad.unwrap().commit.subject, "Break".into());
+    let state = service.state();
+    assert!(state.calls["Write"] >= 2 && state.calls["Read"] >= 2, "{:?}", state.calls);
+    assert!(state.uploaded.iter().any(|n_bytes| *n_bytes == 1_000_000));
+}
+
+#[test]
+fn a_candidate_costs_four_calls_and_ten_kilobytes() {
+    let service = Service::start();
+    let fixture = Fixture::of(
+        r#"
+for i in $(seq 40); do mkdir -p "lib/part$i"; for j in $(seq 50); do echo "$i $j" > "lib/part$i/file$j"; done; done
+seq 40 > lib/part7/list
+printf '#!/bin/sh\n! grep -qx forty lib/part7/list\n' > test.sh
+chmod +x test.sh
+commit 'Begin'
+{ seq 20 | sed 's/^/a/'; echo forty; seq 20 | sed 's/^/b/'; } > lib/part7/list
+commit 'Break'
+"#,
+    );
+    let report = hunt(&fixture, &service, &["--no-cache", "--until", "change", "-j", "1"]);
+    assert_eq!(report.status, Status::Found);
+    let state = service.state();
+    let n_candidates = state.uploaded.len() - 2;
+    // The first upload has all files; the second the revision before. From then on there are only differences.
+    let largest = state.uploaded.iter().skip(2).max().copied().unwrap();
+    assert!(largest < 10_000, "{:?}", state.uploaded);
+    let n_calls: usize = state.calls.values().sum();
+    assert!(n_calls <= 4 * state.n_executed + 8, "{n_candidates} candidates, {:?}", state.calls);
+}
+
+#[test]
+fn a_test_that_hangs_is_ended_by_the_service() {
+    let service = Service::start();
+    let fixture = Fixture::of(
+        r#"
+printf '#!/bin/sh\ntest -e stop || exit 0\nsleep 600\n' > test.sh
+chmod +x test.sh
+commit 'Begin'
+touch stop; commit 'Stop'
+"#,
+    );
+    let report = hunt(&fixture, &service, &["--timeout", "1", "--until", "commit"]);
+    assert_eq!(report.first_bad.unwrap().commit.subject, "Stop".into());
+    assert_eq!(report.signature.unwrap().ending, "timeout");
+}
+
+#[test]
+fn an_interrupted_hunt_cancels_its_actions_and_goes_on_later() {
+    let service = Service::start();
+    let fixture = Fixture::of(&format!("{STORY}printf 'sleep 600\n' > slow; commit 'Slow'"));
+    let url = service.url();
+    let test = "test -e slow && sleep 600; ./test.sh";
+    let mut command = fixture.command(&["--remote", &url, "--timeout", "500", "--", test]);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let end = Instant::now() + Duration::from_secs(60);
+    while service.state().running.0 == 0 || service.state().n_executed < 2 {
+        assert!(Instant::now() < end, "no action was started");
+        thread::sleep(Duration::from_millis(20));
+    }
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    assert!(!child.wait().unwrap().success());
+    assert!(service.state().n_cancelled >= 1);
+    let end = Instant::now() + Duration::from_secs(10);
+    while service.state().running.0 > 0 {
+        assert!(Instant::now() < end, "a cancelled action still runs");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_path_that_the_protocol_cannot_name_leaves_its_revision_untested() {
+    let service = Service::start();
+    let fixture =
+        Fixture::of(&format!("{STORY}touch \"$(printf 'odd\\377')\"; commit 'Odd'; git rm -q odd*; commit 'Even'"));
+    let report = hunt(&fixture, &service, &[]);
+    check_found(&report);
+    let url = service.url();
+    let (_, stderr) = fixture.said(&["--bad", "HEAD~1", "--remote", &url, "--", "./test.sh"], 4);
+    assert!(stderr.contains("its name is not UTF-8"), "{stderr}");
+}
+
+#[test]
+fn many_actions_run_at_once() {
+    let (fixture, service) = (Fixture::of(STORY), Service::start());
+    check_found(&hunt(&fixture, &service, &["--no-cache", "-j", "200"]));
+    assert!(service.state().running.1 >= 8, "{:?}", service.state().running);
+}
+
+#[test]
+fn a_service_says_what_it_can_do() {
+    let (fixture, service) = (Fixture::of("commit 'Begin'"), Service::start());
+    let (stdout, _) = fixture.said(&["remote", "check", &service.url()], 0);
+    for line in ["protocol:     2.0 to 2.3, SHA-256", "time limits:  kept", "cancellation: taken", "programs:     sh"] {
+        assert!(stdout.contains(line), "{stdout}");
+    }
+    fixture.sh(&format!("git config idd.remote {}", service.url()));
+    let (stdout, _) = fixture.said(&["remote", "check", "--json"], 0);
+    assert!(stdout.contains(r#""cancels":true"#), "{stdout}");
+    fixture.sh("git config idd.remote none");
+    let (_, stderr) = fixture.said(&["remote", "check"], 129);
+    assert!(stderr.contains("no remote service is named"), "{stderr}");
+}
+
+#[test]
+fn a_service_that_is_not_there_is_named() {
+    let fixture = Fixture::of(STORY);
+    let url = {
+        let service = Service::start();
+        service.url()
+    };
+    let (_, stderr) = fixture.said(&["--remote", &url, "--", "./test.sh"], 1);
+    assert!(stderr.contains(&url) && stderr.contains("git idd remote check"), "{stderr}");
+}
