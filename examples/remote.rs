@@ -68,6 +68,7 @@ fn pass(fleet: &mut Fleet, trees: &[TreeId], commands: &Arc<Commands>, width: us
             let place = fleet.reserve(Wish { tree: *tree, is_reference: false, width })?.ok_or("no place is free")?;
             let job = Job {
                 tree: *tree,
+                artifact_of: None,
                 exposed_commit: None,
                 precheck: None,
                 is_clean: false,

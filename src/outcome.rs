@@ -58,6 +58,8 @@ pub enum Reason {
     Object,
     /// The repository lacks a submodule of the tree.
     Submodule,
+    /// There is no artifact of the revision, and it was not built.
+    NoArtifact,
     /// The test asked to be skipped (exit code 125).
     Skip,
     /// The test passed without testing anything, or does not exist.
@@ -70,7 +72,7 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason, in the order of the documentation.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Build,
         Self::Timeout,
         Self::Signal,
@@ -81,6 +83,7 @@ impl Reason {
         Self::Path,
         Self::Object,
         Self::Submodule,
+        Self::NoArtifact,
         Self::Skip,
         Self::TestAbsent,
         Self::Complaint,
@@ -105,6 +108,7 @@ impl Reason {
             Self::Path => "path",
             Self::Object => "object",
             Self::Submodule => "submodule",
+            Self::NoArtifact => "no-artifact",
             Self::Skip => "skip",
             Self::TestAbsent => "test-absent",
             Self::Complaint => "complaint",
@@ -146,6 +150,8 @@ impl fmt::Display for Ending {
 /// The user's command that ended the probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Stage {
+    /// The `--from-artifacts` command, which failed; the test was not started.
+    Fetch,
     /// The `--precheck` command, which failed; neither build nor test was started.
     Precheck,
     /// The `--build` command, which failed; the test was not started.

@@ -12,6 +12,7 @@ use git_idd::change::trees::Merged;
 use git_idd::change::trees::Rung;
 use git_idd::change::trees::Trees;
 use git_idd::change::trees::TreesError;
+use git_idd::hunt::Artifacts;
 use git_idd::hunt::Order;
 use git_idd::hunt::Walk;
 use git_idd::hunt::finding::Stage;
@@ -91,6 +92,7 @@ pub fn order(n_revisions: usize, is_bounded: bool) -> Order {
     Order {
         sought: git_idd::sought::Sought::Failure,
         bad,
+        artifacts: Artifacts::Unused,
         goods: if is_bounded { vec![CommitId(id(0))] } else { Vec::new() },
         target: bad,
         walk: Walk::Auto,

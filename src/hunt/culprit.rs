@@ -1,5 +1,6 @@
 //! Finds the culprit of a pair on a line: if the newer revision is a merge, it enters the side branches.
 
+use crate::hunt::Artifacts;
 use crate::hunt::Halt;
 use crate::hunt::Hunter;
 use crate::hunt::known::Tested;
@@ -31,11 +32,15 @@ impl Hunter<'_> {
                 match self.examine(&line, 1, 0).await? {
                     Examined::Verdict { tested, .. } if tested.outcome == Outcome::Fail => {
                         let bracket = Bracket { line: line[1..].to_vec(), bad: tested, good: base };
-                        pair = self.bisect(bracket).await?;
+                        pair = self.search(bracket).await?;
                         continue 'merge;
                     }
                     Examined::Verdict { .. } => passing_base = Some(base),
-                    Examined::Irreparable => return Ok(pair),
+                    Examined::Irreparable => {
+                        // The commits of the branch are candidates.
+                        let is_exact = pair.is_exact && self.order.artifacts != Artifacts::Only;
+                        return Ok(Pair { is_exact, ..pair });
+                    }
                 }
             }
             if let Some(base) = passing_base

@@ -54,7 +54,7 @@ impl Hunter<'_> {
                 self.likely_pair(noisy).await?
             } else {
                 let bracket = self.bracket().await?;
-                self.bisect(bracket).await?
+                self.search(bracket).await?
             };
             let pair = self.enter_side_branches(pair).await?;
             last = Some(pair.clone());
@@ -80,6 +80,7 @@ impl Hunter<'_> {
         self.tell(Event::Culprit { revision: pair.newer.revision });
         self.check_ends(&pair).await?;
         self.end_with_commit(&pair, &candidates).await?;
+        let pair = self.built(pair, &candidates).await?;
         let mut reduced = self.necessary(pair.ends(), pair.newer.revision, false).await?;
         if self.order.check_vacuous && Self::is_only_tests(&reduced.change) {
             let paths = reduced.change.units.iter().map(|unit| unit.path.clone()).collect();

@@ -295,6 +295,8 @@ pub struct Finding {
     pub noise: Option<Noise>,
     /// Verdicts in the order they were reached: revision, outcome, whether a repair was needed.
     pub verdicts: Vec<(CommitId, Outcome, bool)>,
+    /// Revisions whose verdict is that of their artifact, in the order they were reached.
+    pub fetched: Vec<CommitId>,
     /// Notes: full sentences without text from the repository.
     pub notes: Vec<String>,
 }
@@ -331,6 +333,7 @@ impl Finding {
             confidence: None,
             noise: None,
             verdicts: Vec::new(),
+            fetched: Vec::new(),
             notes: Vec::new(),
         }
     }

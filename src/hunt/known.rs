@@ -15,6 +15,8 @@ pub struct Tested {
     pub outcome: Outcome,
     /// Index of the repair in the finding, if one was needed.
     pub repair: Option<usize>,
+    /// Whether its program was fetched and not built; never with a repair.
+    pub is_fetched: bool,
 }
 
 /// The repair that is tried on further revisions.

@@ -141,9 +141,7 @@ impl Hunter<'_> {
 
     /// Runs a revision of the line once more. Excludes it if it cannot be tested.
     async fn run_once(&self, line: &mut Line, index: usize) -> Result<(), Halt> {
-        let run = Some(line.n_runs[index]);
-        let probe = Probe { run, ..self.bare_probe(line.revisions[index])? };
-        let outcome = self.asker.one(probe).await;
+        let outcome = self.run_of(line.revisions[index], line.n_runs[index]).await?;
         line.n_runs[index] += 1;
         line.add(index, outcome);
         if !outcome.is_testable() && line.n_runs[index] > 1 && !line.tested.contains(&index) {
@@ -159,7 +157,8 @@ impl Hunter<'_> {
         let mut agree = true;
         for (index, expected) in ends.into_iter().zip([Outcome::Pass, Outcome::Fail]) {
             let revision = line.revisions[index];
-            let claim = Probe::claim(self.view(revision)?, revision, Question::Test);
+            let bare = self.bare_probe(revision)?;
+            let claim = Probe { is_fetched: bare.is_fetched, ..Probe::claim(bare.tree, revision, Question::Test) };
             let mut weighing = Weighing::new(noise);
             let mut run = 0;
             let verdict = loop {
@@ -195,7 +194,8 @@ impl Hunter<'_> {
         self.write_belief(line);
         let tested = |index: usize, outcome| {
             let revision = line.revisions[index];
-            Ok::<_, Halt>(self.record(Tested { revision, tree: self.view(revision)?, outcome, repair: None }))
+            let Probe { tree, is_fetched, .. } = self.bare_probe(revision)?;
+            Ok::<_, Halt>(self.record(Tested { revision, tree, outcome, repair: None, is_fetched }))
         };
         let good = tested(older, Outcome::Pass)?;
         let bad = tested(newer, Outcome::Fail)?;

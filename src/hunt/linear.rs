@@ -51,7 +51,7 @@ impl Hunter<'_> {
             } else {
                 let (kept, index) = self.keep_failure(bare, previous, revision).await?;
                 patch = Some((bare, kept, index));
-                Tested { revision, tree: kept, outcome: Outcome::Fail, repair: Some(index) }
+                Tested { revision, tree: kept, outcome: Outcome::Fail, repair: Some(index), is_fetched: false }
             };
         }
         self.board.borrow_mut().finding.oldest_tested = line.last().copied();
@@ -66,16 +66,16 @@ impl Hunter<'_> {
     ) -> Result<Tested, Halt> {
         let Some((without, patched, index)) = patch else {
             let outcome = self.probe(bare, revision, Phase::Search).await;
-            return Ok(Tested { revision, tree: bare, outcome, repair: None });
+            return Ok(Tested { revision, tree: bare, outcome, repair: None, is_fetched: false });
         };
         match self.trees.merge(without, bare, patched, Favor::Neither)? {
             Merged::Clean(tree, _) => {
                 let outcome = self.probe(tree, revision, Phase::Search).await;
-                Ok(Tested { revision, tree, outcome, repair: Some(index) })
+                Ok(Tested { revision, tree, outcome, repair: Some(index), is_fetched: false })
             }
             Merged::Conflict => {
                 let outcome = Outcome::Unresolved(Reason::DoesNotApply);
-                Ok(Tested { revision, tree: bare, outcome, repair: Some(index) })
+                Ok(Tested { revision, tree: bare, outcome, repair: Some(index), is_fetched: false })
             }
         }
     }

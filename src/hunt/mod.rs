@@ -8,6 +8,7 @@
 //! revision, [`likely`] replaces the walk if the test is noisy, [`minimise`] reduces the culprit, [`forward`] ports the
 //! fix, [`prove`] asks for the clean runs.
 
+mod artifacts;
 pub mod belief;
 mod border;
 pub mod culprit;
@@ -80,6 +81,18 @@ pub enum Walk {
     Linear,
 }
 
+/// Whether programs of revisions are fetched in place of a build.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Artifacts {
+    /// Every program is built.
+    #[default]
+    Unused,
+    /// Nothing can be built: revisions without an artifact give no verdict.
+    Only,
+    /// Revisions with an artifact are searched first, then others are built.
+    BeforeBuilds,
+}
+
 /// The wishes of the user.
 #[derive(Debug, Clone)]
 #[expect(clippy::struct_excessive_bools, reason = "independent wishes of the user")]
@@ -88,6 +101,8 @@ pub struct Order {
     pub sought: Sought,
     /// The revision where the test fails.
     pub bad: CommitId,
+    /// Whether programs of revisions are fetched.
+    pub artifacts: Artifacts,
     /// Revisions that the user gave as good; each is verified.
     pub goods: Vec<CommitId>,
     /// The revision that the fix is for.
@@ -190,6 +205,10 @@ pub struct Board {
     /// Whether the time for reductions is used up: then no further candidate is probed.
     pub is_effort_spent: bool,
     tested: HashMap<CommitId, Tested>,
+    /// Revisions whose artifact gave no verdict, so that they are built.
+    unfetched: HashSet<CommitId>,
+    /// Whether all further programs are built, because changes are reduced.
+    is_building: bool,
     /// The state of the walk, for speculation.
     outlook: Option<Outlook>,
     /// The clean run that contradicted an earlier one of the same tree, if the hunt starts again for this reason.
@@ -210,6 +229,8 @@ impl Board {
             n_asked_for_repairs: 0,
             is_effort_spent: false,
             tested: HashMap::new(),
+            unfetched: HashSet::new(),
+            is_building: false,
             outlook: None,
             doubt: None,
             confirmed: HashSet::new(),

@@ -118,7 +118,7 @@ impl Hunter<'_> {
     /// The probe of a revision without a repair. Cost: none, it is not run.
     pub(super) fn bare_probe(&self, revision: CommitId) -> Result<Probe, Halt> {
         let tree = self.view(revision)?;
-        Ok(Probe::of(tree, revision, Phase::Search))
+        Ok(Probe { is_fetched: self.is_fetched(revision), ..Probe::of(tree, revision, Phase::Search) })
     }
 }
 

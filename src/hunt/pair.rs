@@ -69,7 +69,7 @@ impl Hunter<'_> {
             (None, Some(repair)) => match self.control(repair, pair.older).await? {
                 Control::Held => {
                     let tree = self.with_repair(repair, pair.older.tree)?.unwrap_or(pair.older.tree);
-                    let older = Tested { tree, repair: Some(repair), ..pair.older };
+                    let older = Tested { tree, repair: Some(repair), is_fetched: false, ..pair.older };
                     Ok(Aligned::Pair(Pair { older, ..pair }))
                 }
                 Control::Flipped => self.flipped(repair, pair).await,
@@ -90,13 +90,13 @@ impl Hunter<'_> {
             && self.probe(tree, pair.newer.revision, Phase::Repair).await == Outcome::Fail
         {
             self.hold([Some(repair), None]);
-            let newer = Tested { tree, repair: Some(repair), ..pair.newer };
+            let newer = Tested { tree, repair: Some(repair), is_fetched: false, ..pair.newer };
             return Ok(Aligned::Pair(Pair { newer, ..pair }));
         }
         let own = pair.newer.repair;
         let older = match self.evened(&pair)? {
             Some(tree) if self.probe(tree, pair.older.revision, Phase::Repair).await == Outcome::Pass => {
-                Some(Tested { tree, ..pair.older })
+                Some(Tested { tree, is_fetched: false, ..pair.older })
             }
             _ => None,
         };

@@ -1,6 +1,7 @@
 //! A probe: a tree to test, and a question about it.
 
 use crate::hunt::event::Phase;
+use crate::hunt::known::Tested;
 use crate::revision::CommitId;
 use crate::revision::TreeId;
 
@@ -13,6 +14,8 @@ pub struct Probe {
     pub revision: CommitId,
     /// Its purpose.
     pub phase: Phase,
+    /// Whether the program is the artifact of the revision, in place of a build of the tree.
+    pub is_fetched: bool,
     /// Whether the answer supports a claim, so only a run in a fresh worktree counts.
     pub is_claim: bool,
     /// For a candidate that a precheck may reject: the change that it is a part of. `None` if a result depends on the
@@ -27,7 +30,14 @@ pub struct Probe {
 impl Probe {
     /// Asks for the test, as the search does.
     pub fn of(tree: TreeId, revision: CommitId, phase: Phase) -> Self {
-        Self { tree, revision, phase, is_claim: false, precheck: None, question: Question::Test, run: None }
+        let question = Question::Test;
+        Self { tree, revision, phase, is_fetched: false, is_claim: false, precheck: None, question, run: None }
+    }
+
+    /// Asks for a tested revision in a fresh worktree.
+    pub(super) fn again(tested: &Tested) -> Self {
+        let claim = Self::claim(tested.tree, tested.revision, Question::Test);
+        Self { is_fetched: tested.is_fetched, ..claim }
     }
 
     /// Asks for the test in a fresh worktree, to prove the answer to `question`.

@@ -31,6 +31,7 @@ struct Claim {
     text: String,
     revision: CommitId,
     tree: TreeId,
+    is_fetched: bool,
     expected: Expected,
     question: Question,
     unit: Option<UnitOf>,
@@ -108,8 +109,7 @@ impl Hunter<'_> {
     async fn see(&self, revisions: &[Tested], runs: &[Option<u32>]) -> Result<(), Halt> {
         let of_run = |run: &Option<u32>| {
             let run = *run;
-            let claim = |tested: &Tested| Probe::claim(tested.tree, tested.revision, Question::Test);
-            revisions.iter().map(move |tested| (Probe { run, ..claim(tested) }, tested.outcome))
+            revisions.iter().map(move |tested| (Probe { run, ..Probe::again(tested) }, tested.outcome))
         };
         let (probes, expected): (Vec<Probe>, Vec<Outcome>) = runs.iter().flat_map(of_run).unzip();
         let seen = self.asker.all(&probes).await;
@@ -128,7 +128,10 @@ impl Hunter<'_> {
     /// Runs the claims in clean worktrees, records the evidence, and returns the claims that do not hold, with their
     /// outcomes.
     async fn show(&self, claims: Vec<Claim>) -> Vec<(Probe, Outcome)> {
-        let probe = |claim: &Claim| Probe::claim(claim.tree, claim.revision, claim.question);
+        let probe = |claim: &Claim| Probe {
+            is_fetched: claim.is_fetched,
+            ..Probe::claim(claim.tree, claim.revision, claim.question)
+        };
         let probes: Vec<Probe> = claims.iter().map(probe).collect();
         let mut seen = self.asker.all(&probes).await;
         for (claim, seen) in claims.iter().zip(&mut seen) {
@@ -212,7 +215,10 @@ impl Hunter<'_> {
         let mut claims = Vec::new();
         let exact = Question::Exact(pair.ends());
         let mut claim = |text: &str, revision, tree, expected, question| {
-            claims.push(Claim { text: text.to_owned(), revision, tree, expected, question, unit: None });
+            let ends = [pair.older, pair.newer];
+            let is_end = |end: &Tested| end.is_fetched && (end.revision, end.tree) == (revision, tree);
+            let is_fetched = ends.iter().any(is_end);
+            claims.push(Claim { text: text.to_owned(), revision, tree, is_fetched, expected, question, unit: None });
         };
         let (older, newer) = (pair.older, pair.newer);
         let mut n_unverified = 0;
@@ -256,7 +262,8 @@ impl Hunter<'_> {
             for (index, tree) in trees.into_iter().take(MAX_UNITS) {
                 let unit = Some(UnitOf { is_sufficient, index });
                 let text = format!("{begin} `{}` {end}", change.units[index].title());
-                claims.push(Claim { text, revision: side.revision, tree, expected, question: exact, unit });
+                let (revision, question, is_fetched) = (side.revision, exact, false);
+                claims.push(Claim { text, revision, tree, is_fetched, expected, question, unit });
             }
         }
         self.board.borrow_mut().finding.n_unverified_units = n_unverified;

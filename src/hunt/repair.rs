@@ -65,7 +65,7 @@ impl Hunter<'_> {
             index
         };
         self.tell(Event::Repaired { revision, source: source.revision, n_lines });
-        Ok(Some(self.record(Tested { revision, tree: patched, outcome, repair: Some(index) })))
+        Ok(Some(self.record(Tested { revision, tree: patched, outcome, repair: Some(index), is_fetched: false })))
     }
 
     /// The start of a second search for a repair that keeps the tests, if the first one (`kept`) passes only without

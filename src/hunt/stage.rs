@@ -10,6 +10,7 @@ use crate::hunt::finding::Evidence;
 use crate::hunt::finding::Expected;
 use crate::hunt::finding::Stage;
 use crate::hunt::pair::Pair;
+use crate::hunt::probe::Probe;
 use crate::hunt::test_paths::is_test_path;
 use crate::outcome::Outcome;
 use crate::revision::CommitId;
@@ -74,7 +75,11 @@ impl Hunter<'_> {
         }
         let Some(tree) = self.trees.compose(&set, pair.older.tree, &set.close(&tests))? else { return Ok(None) };
         let is_all = tree == pair.newer.tree;
-        let fails = is_all || self.probe(tree, pair.newer.revision, Phase::Search).await == Outcome::Fail;
+        let older = pair.older;
+        // The tests beside the fetched program of the passing side, or beside one that is built of its sources.
+        let revision = if older.is_fetched { older.revision } else { pair.newer.revision };
+        let probe = Probe { is_fetched: older.is_fetched, ..Probe::of(tree, revision, Phase::Search) };
+        let fails = is_all || self.asker.one(probe).await == Outcome::Fail;
         Ok(fails.then(|| paths.into_iter().collect()))
     }
 

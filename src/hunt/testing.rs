@@ -13,6 +13,7 @@ use crate::change::trees::Merged;
 use crate::change::trees::Rung;
 use crate::change::trees::Trees;
 use crate::change::trees::TreesError;
+use crate::hunt::Artifacts;
 use crate::hunt::Order;
 use crate::hunt::Walk;
 use crate::hunt::drive::ProbeRunner;
@@ -228,6 +229,7 @@ impl<J: Fn(&Files) -> Outcome> ProbeRunner for Oracle<'_, J> {
 /// The order of a plain hunt: all stages, no special wishes.
 pub fn order(bad: CommitId, goods: Vec<CommitId>) -> Order {
     Order {
+        artifacts: Artifacts::Unused,
         sought: Sought::Failure,
         bad,
         goods,

@@ -7,6 +7,7 @@ use crate::change::Level;
 use crate::change::trees::Favor;
 use crate::change::trees::Merged;
 use crate::hunt::Again;
+use crate::hunt::Artifacts;
 use crate::hunt::Halt;
 use crate::hunt::Hunter;
 use crate::hunt::event::Event;
@@ -57,7 +58,13 @@ impl Hunter<'_> {
         for tree in self.carry(&carried, bare.tree)? {
             let outcome = self.probe(tree, revision, Phase::Search).await;
             if outcome.is_testable() {
-                return Ok(self.record(Tested { revision, tree, outcome, repair: Some(carried.index) }));
+                return Ok(self.record(Tested {
+                    revision,
+                    tree,
+                    outcome,
+                    repair: Some(carried.index),
+                    is_fetched: false,
+                }));
             }
         }
         Ok(bare)
@@ -68,7 +75,20 @@ impl Hunter<'_> {
         self.board.borrow().tested.get(&revision).is_some_and(|tested| tested.outcome.is_testable())
     }
 
+    /// Tests a revision without a repair: its artifact, if there is one, and else what is built of it.
     async fn bare(&self, revision: CommitId) -> Result<Tested, Halt> {
+        if self.is_fetched(revision)
+            && let Some(tested) = self.fetched(revision).await?
+        {
+            return Ok(tested);
+        }
+        self.asked(revision).await
+    }
+
+    /// Tests a revision in the way that [`bare_probe`](Self::bare_probe) says.
+    ///
+    /// Without a verdict, an artifact says nothing about what could be built.
+    pub(super) async fn asked(&self, revision: CommitId) -> Result<Tested, Halt> {
         let asked = self.bare_probe(revision)?;
         let outlook = self.board.borrow_mut().outlook.take();
         let guesses = |overheard: &HashMap<Probe, Outcome>, n: usize| {
@@ -78,8 +98,12 @@ impl Hunter<'_> {
         if outcome == Outcome::Unresolved(Reason::Skip) && self.order.may_widen {
             return Err(Halt::Again(Again::TestSkips));
         }
+        let tested = Tested { revision, tree, outcome, repair: None, is_fetched: asked.is_fetched };
+        if self.is_to_be_built(&tested) {
+            return Ok(tested);
+        }
         self.suspect(asked, outcome).await?;
-        let tested = self.record(Tested { revision, tree, outcome, repair: None });
+        self.record(tested);
         self.judge_signature()?;
         Ok(tested)
     }
@@ -110,6 +134,9 @@ impl Hunter<'_> {
         board.tested.insert(tested.revision, tested);
         let verdict = (tested.revision, tested.outcome, tested.repair.is_some());
         board.finding.verdicts.push(verdict);
+        if tested.is_fetched && tested.outcome.is_testable() {
+            board.finding.fetched.push(tested.revision);
+        }
         board.events.push(Event::Tested {
             revision: tested.revision,
             outcome: tested.outcome,
@@ -131,6 +158,9 @@ impl Hunter<'_> {
         let tested = self.as_tested(line[target]).await?;
         if tested.outcome.is_testable() {
             return Ok(Examined::Verdict { index: target, tested });
+        }
+        if self.order.artifacts == Artifacts::Only {
+            return Ok(Examined::Irreparable);
         }
         let end = self.history.burst_end(line, target);
         if end < target && end > near {

@@ -7,6 +7,7 @@
 use crate::hunt::Again;
 use crate::hunt::Halt;
 use crate::hunt::Hunter;
+use crate::hunt::artifacts::Gallop;
 use crate::hunt::event::Event;
 use crate::hunt::event::Phase;
 use crate::hunt::finding::Conclusion;
@@ -51,7 +52,10 @@ impl Hunter<'_> {
         }
         match best {
             Some(bracket) => Ok(bracket),
-            None => self.gallop(bad).await,
+            None => match self.gallop_fetched(bad).await? {
+                Gallop::Bracket(bracket) => Ok(bracket),
+                Gallop::Until(near) => self.gallop(bad, near).await,
+            },
         }
     }
 
@@ -99,15 +103,16 @@ impl Hunter<'_> {
         }
     }
 
-    /// Gallops back 1, 2, 4, 8, ... steps on the first-parent line until a revision passes.
+    /// Gallops back 1, 2, 4, 8, ... steps on the first-parent line until a revision passes, beyond the revision at
+    /// `near`, which fails.
     ///
     /// An untestable revision is repaired only if the next stop is untestable too: a window of broken revisions is
     /// skipped, a border is not. Cost: at most log2(d) + 2 revisions for a pass d steps back.
-    async fn gallop(&self, bad: Tested) -> Result<Bracket, Halt> {
+    async fn gallop(&self, bad: Tested, near: usize) -> Result<Bracket, Halt> {
         let line = self.in_scope(&self.history.first_parents(bad.revision))?;
         let last = line.len() - 1;
-        let mut near = 0;
-        let mut distance = 1;
+        let mut near = near;
+        let mut distance = (2 * near).max(1);
         while near < last {
             let stop = distance.min(last);
             if !self.is_known(line[stop]) {
@@ -158,7 +163,8 @@ impl Hunter<'_> {
         for stop in stops {
             let tree = self.history.get(line[stop]).tree;
             if self.order.may_release && self.trees.differs_from_held(tree)? {
-                let probe = Probe::of(tree, line[stop], Phase::Search);
+                let is_fetched = self.is_fetched(line[stop]);
+                let probe = Probe { is_fetched, ..Probe::of(tree, line[stop], Phase::Search) };
                 if self.asker.one(probe).await == Outcome::Pass {
                     return Err(Halt::Again(Again::HoldNothing));
                 }

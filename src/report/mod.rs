@@ -131,6 +131,9 @@ pub struct Report {
     pub held: Vec<Held>,
     /// Notes, for example about a fallback.
     pub notes: Vec<Untrusted>,
+    /// Whose programs were fetched, if `--from-artifacts` was used.
+    #[serde(default)]
+    pub artifacts: Option<Artifacts>,
     /// How often the test ran.
     pub probes: Probes,
     /// Wall time in seconds, all sessions of the hunt together.
@@ -166,6 +169,7 @@ impl Report {
             evidence: Vec::new(),
             held: Vec::new(),
             notes: Vec::new(),
+            artifacts: None,
             probes: Probes::default(),
             seconds: 0.0,
             hunt: None,
@@ -479,6 +483,21 @@ impl Held {
             (None, ..) => "",
         }
     }
+}
+
+/// Programs that were fetched in place of a build, in all sessions of the hunt.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Artifacts {
+    /// Tests of an artifact that the command had just fetched.
+    pub fetched: u64,
+    /// Tests of an artifact that was kept from before.
+    pub cached: u64,
+    /// Revisions without an artifact that could be used.
+    pub absent: u64,
+    /// Runs of the search, and of the reproduction, for which the revision was built.
+    pub built: u64,
+    /// The revisions whose verdict is that of their artifact, in the order they were reached.
+    pub revisions: Vec<CommitId>,
 }
 
 /// Counts of probes.

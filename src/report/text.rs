@@ -13,6 +13,7 @@ use std::io::Write;
 use crate::outcome::Outcome;
 use crate::outcome::Reason;
 use crate::plural::count;
+use crate::report::Artifacts;
 use crate::report::Change;
 use crate::report::Changes;
 use crate::report::Commit;
@@ -435,6 +436,15 @@ impl Page<'_> {
             if probes.same_product > 0 {
                 let builds = count(probes.same_product, "build");
                 writeln!(self.out, "same product: {builds} not tested again, byte for byte as before")?;
+            }
+            if let Some(artifacts) = &report.artifacts {
+                let Artifacts { fetched, cached, absent, built, revisions } = artifacts;
+                writeln!(
+                    self.out,
+                    "artifacts: {fetched} fetched, {cached} kept from before, {absent} absent; {} tested by them, {}",
+                    count(revisions.len(), "revision"),
+                    format_args!("{built} built to search")
+                )?;
             }
             if probes.prechecked > 0 {
                 let (n_checked, n_refused) = (probes.prechecked, probes.precheck_refused);

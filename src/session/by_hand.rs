@@ -464,6 +464,7 @@ impl Person<'_> {
         let commands = Commands { test: nothing, artifacts: Vec::new(), ..plan.commands.clone() };
         let job = Job {
             tree: probe.tree,
+            artifact_of: None,
             exposed_commit: None,
             precheck: None,
             is_clean: true,

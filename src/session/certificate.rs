@@ -318,6 +318,7 @@ fn replay(
             talk.say(&format!("Running: {}.", role.words()));
             let job = Job {
                 tree: *tree,
+                artifact_of: None,
                 exposed_commit: None,
                 precheck: None,
                 is_clean: true,

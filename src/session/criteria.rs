@@ -22,7 +22,7 @@ pub fn criteria(plan: &Plan, signature: Option<Signature>) -> Result<Criteria, F
         signature,
         fail_match: regex(&plan.order.test.match_line)?,
         pass_match: regex(&plan.order.test.pass_match)?,
-        has_build_command: plan.commands.build.is_some(),
+        has_build_command: plan.commands.build.is_some() || plan.commands.fetching.is_some(),
         mode: plan.order.test.signature,
         is_build_hunted: false,
         place: None,

@@ -1,6 +1,7 @@
 //! Turns a finding of ids into the report that people and programs read.
 
 use crate::change::trees::Rung;
+use crate::hunt::Artifacts;
 use crate::hunt::event::Phase;
 use crate::hunt::finding as found;
 use crate::hunt::finding::Conclusion;
@@ -101,6 +102,8 @@ impl Sources<'_> {
             repairs,
             evidence: finding.evidence.iter().map(|shown| evidence(shown, finding.n_unverified_units > 0)).collect(),
             held: self.held(finding)?,
+            artifacts: (self.plan.artifacts() != Artifacts::Unused)
+                .then(|| report::Artifacts { revisions: finding.fetched.clone(), ..report::Artifacts::default() }),
             notes: notes(finding)
                 .into_iter()
                 .chain(self.further(finding))
@@ -116,6 +119,18 @@ impl Sources<'_> {
     fn further(self, finding: &Finding) -> Option<Untrusted> {
         let until = self.plan.order.effort.until;
         let has_ended = matches!(finding.conclusion, Conclusion::Found | Conclusion::Range);
+        if has_ended && self.plan.artifacts() == Artifacts::Only {
+            return Some(Untrusted::from(match finding.conclusion {
+                Conclusion::Range => {
+                    "Nothing can be built without `--build`, so the commits without an artifact were not tested; the same \
+                     command with `--build <command>` goes on, and uses what is known."
+                }
+                _ => {
+                    "The hunt ended with the commit, because parts of a commit have no artifact; the same command with \
+                     `--build <command>` reduces the change and searches a fix."
+                }
+            }));
+        }
         if !has_ended || until == Until::Fix || self.plan.is_minimize || self.plan.order.by_hand {
             return None;
         }
@@ -490,6 +505,15 @@ pub fn probes(tally: &Tally, n_refused: u64) -> report::Probes {
     }
 }
 
+/// Adds the counts of a tally to what the report says of artifacts.
+pub fn count_artifacts(artifacts: &mut report::Artifacts, tally: &Tally) {
+    let of = |word| tally.earlier(word) + tally.artifacts.get(word).copied().unwrap_or(0);
+    artifacts.fetched = of(counted::ARTIFACT_FETCHED);
+    artifacts.cached = of(counted::ARTIFACT_KEPT);
+    artifacts.absent = of(counted::ARTIFACT_ABSENT);
+    artifacts.built = of(counted::ARTIFACT_BUILT);
+}
+
 /// Advice for an outcome without a verdict.
 pub fn hint_for(reason: Reason, has_build: bool) -> &'static str {
     match reason {
@@ -498,6 +522,10 @@ pub fn hint_for(reason: Reason, has_build: bool) -> &'static str {
         }
         Reason::Build => "the output looks like a failed build; give the build command with `--build`, or as the test",
         Reason::Timeout => "give more time with `--timeout`",
+        Reason::NoArtifact => {
+            "name a revision that has one with `--bad`, or build the others with `--build`; the command runs in an empty \
+             directory, with the commit in place of `{commit}`"
+        }
         Reason::Skip => "exit code 125 means that the revision cannot be tested",
         Reason::Path => "the bad revision contains a path that must not be written; name another revision with `--bad`",
         Reason::Submodule => "`git submodule update --init --recursive` gets submodules",

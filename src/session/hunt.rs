@@ -417,7 +417,7 @@ impl<'h> Hunt<'h> {
     fn passes_alone(&mut self, finding: &Finding, store: &TreeStore) -> Result<bool, Failure> {
         let Some(revision) = finding.last_good.or(finding.oldest_failing) else { return Ok(false) };
         let tree = store.view(self.history.get(revision).tree)?;
-        let passes = self.runner.passes_alone(tree, revision)?;
+        let passes = self.runner.passes_alone((tree, revision), finding.fetched.contains(&revision))?;
         if passes {
             self.doubted(&Again::Alone, None)?;
         }
@@ -556,6 +556,7 @@ impl<'h> Hunt<'h> {
         let session = &self.runner;
         let refused = report.probes.refused;
         report.probes = finding::probes(&session.tally, refused);
+        report.artifacts.iter_mut().for_each(|artifacts| finding::count_artifacts(artifacts, &session.tally));
         let mut note = |text: String| report.notes.push(Untrusted::from(text));
         for (part, tree) in &session.disturbed {
             note(format!("The user's {part} changed while tree {tree} was tested; a test is not confined."));
@@ -580,6 +581,7 @@ impl<'h> Hunt<'h> {
         if self.plan.divisions.is_regenerated && report.fix.is_some() {
             note("Generated files are in no patch: `idd.regenerate` wrote them for each probe.".to_owned());
         }
+        session.noticed.artifacts.iter().cloned().for_each(&mut note);
         if let Some(limit) = session.noticed.cut_at
             && !matches!(self.signature, Some(Signature { ending: Ending::Timeout, .. }))
         {

@@ -89,6 +89,12 @@ pub struct Test {
     pub build: Option<OsString>,
     /// Shell line that is run before the build of a candidate; if it fails, the candidate is not built.
     pub precheck: Option<OsString>,
+    /// Shell line that fetches the program of a revision, in place of a build.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from_artifacts: Option<OsString>,
+    /// Bytes that fetched programs may take on disk.
+    #[serde(default = "default_artifacts_size", skip_serializing_if = "is_default_artifacts_size")]
+    pub artifacts_size: u64,
     /// Products of the build, as paths; the test depends on nothing else that the build makes.
     pub artifact: Vec<OsString>,
     /// Whether prechecks are disabled.
@@ -129,11 +135,25 @@ pub struct Test {
     pub remote: Option<String>,
 }
 
+/// Bytes that fetched programs may take on disk, if nothing else is said.
+pub const ARTIFACTS_SIZE: u64 = 4 << 30;
+
+fn default_artifacts_size() -> u64 {
+    ARTIFACTS_SIZE
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_default_artifacts_size(size: &u64) -> bool {
+    *size == ARTIFACTS_SIZE
+}
+
 impl Default for Test {
     fn default() -> Self {
         Self {
             build: None,
             precheck: None,
+            from_artifacts: None,
+            artifacts_size: ARTIFACTS_SIZE,
             artifact: Vec::new(),
             no_precheck: false,
             timeout: None,

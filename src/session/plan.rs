@@ -2,6 +2,7 @@
 
 use crate::change::Mode;
 use crate::hunt::Again;
+use crate::hunt::Artifacts;
 use crate::hunt::Noisy;
 use crate::hunt::Order;
 use crate::hunt::finding::Stage;
@@ -12,6 +13,7 @@ use crate::revision::CommitId;
 use crate::revision::TreeId;
 use crate::session::bisect;
 use crate::session::context::Context;
+use crate::session::criteria::FIRST_LIMIT;
 use crate::session::failure::Failure;
 use crate::session::failure::chain;
 use crate::session::hold;
@@ -42,6 +44,8 @@ use crate::world::repo::graph::Headless;
 use crate::world::repo::locate::Location;
 use crate::world::repo::store::Held;
 use crate::world::repo::store::TreeStore;
+use crate::world::run::artifacts;
+use crate::world::run::artifacts::Fetching;
 use crate::world::run::sandbox::Commands;
 use crate::world::run::sandbox::Regeneration;
 use crate::world::run::toolchain;
@@ -51,6 +55,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
+use std::sync::Arc;
 
 /// The changes of the plan during the hunt; see [`Again`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -208,11 +213,13 @@ impl Plan {
         let regenerate = context.configured("idd.regenerate").last().filter(|command| !command.is_empty());
         let regeneration = regenerate
             .map(|command| Regeneration { command: Words::Shell(command.into()), divisions: divisions.clone() });
+        let fetching = fetching(&order, pair.is_some(), location)?;
         let commands = Commands {
+            fetching: fetching.map(Arc::new),
             regeneration,
             build: order.test.build.clone().map(Words::Shell),
             test: words,
-            artifacts: artifacts(&order, location)?,
+            artifacts: products(&order, location)?,
             directory: location.prefix.clone(),
             environment,
             is_home_isolated: order.test.isolate_home,
@@ -268,8 +275,11 @@ impl Plan {
             level: effort.level,
             is_retried: effort.retry,
             is_audited: false,
+            artifacts: self.artifacts(),
             until: match effort.until {
                 _ if self.is_minimize => Stage::Fix,
+                // Nothing can be built.
+                _ if self.artifacts() == Artifacts::Only => Stage::Commit,
                 // There is nothing to take back.
                 Stage::Fix if !sought.is_failure() => Stage::Change,
                 until => until,
@@ -364,11 +374,28 @@ impl Plan {
         toolchain::audited(words.iter().map(OsString::as_os_str))
     }
 
+    /// Whether programs of revisions are fetched in place of a build.
+    pub fn artifacts(&self) -> Artifacts {
+        match (&self.commands.fetching, &self.commands.build) {
+            (None, _) => Artifacts::Unused,
+            (Some(_), None) => Artifacts::Only,
+            (Some(_), Some(_)) => Artifacts::BeforeBuilds,
+        }
+    }
+
+    /// The plan for the cache key of a program that is fetched; `None` if none is.
+    pub fn fetch_plan(&self) -> Option<ProbePlan> {
+        let line = self.commands.fetching.as_ref()?.line.as_bytes().to_vec();
+        let fetch = Some(CommandParts::Shell(line));
+        Some(ProbePlan { fetch, build: None, regenerate: None, ..self.probe_plan() })
+    }
+
     /// The plan for the cache key.
     pub fn probe_plan(&self) -> ProbePlan {
         ProbePlan {
             regenerate: self.commands.regeneration.as_ref().map(|regeneration| parts(&regeneration.command)),
             precheck: None,
+            fetch: None,
             artifacts: Vec::new(),
             build: self.commands.build.as_ref().map(parts),
             test: parts(&self.commands.test),
@@ -410,8 +437,38 @@ pub fn shell_line(words: &Words) -> OsString {
     }
 }
 
+/// How artifacts are fetched; `None` if they are not.
+///
+/// A reduction of the difference of two revisions, and a hunt by hand, have no use for them.
+fn fetching(order: &HuntOrder, is_minimize: bool, location: &Location) -> Result<Option<Fetching>, Failure> {
+    let is_used = !is_minimize && !order.by_hand;
+    let Some(line) = order.test.from_artifacts.as_ref().filter(|_| is_used) else { return Ok(None) };
+    let fails = |message: &str, hint: &str| Err(Failure::new(Status::Usage, message).with_hint(hint));
+    if line.to_string_lossy().trim().is_empty() {
+        return fails(
+            "`--from-artifacts` has no command",
+            "`--from-artifacts 'fetch.sh {commit}'` runs it for a commit",
+        );
+    }
+    if !artifacts::names_commit(line) {
+        return fails(
+            "the command of `--from-artifacts` names no commit",
+            "`{commit}` in it stands for the id of the revision, `{short}` for the short one, and `$IDD_COMMIT` is set",
+        );
+    }
+    if order.history.walk == order::Walk::Linear {
+        return fails("`--from-artifacts` cannot be used with `--walk linear`", "`--walk auto` is the default");
+    }
+    Ok(Some(Fetching {
+        line: line.clone(),
+        root: location.idd_directory().join("artifacts"),
+        max_bytes: order.test.artifacts_size,
+        limit: order.test.timeout.unwrap_or(FIRST_LIMIT),
+    }))
+}
+
 /// The paths of `--artifact`, relative to the top.
-fn artifacts(order: &HuntOrder, location: &Location) -> Result<Vec<Vec<u8>>, Failure> {
+fn products(order: &HuntOrder, location: &Location) -> Result<Vec<Vec<u8>>, Failure> {
     if order.test.build.is_none() && !order.test.artifact.is_empty() {
         return Err(Failure::new(Status::Usage, "`--artifact` needs `--build`")
             .with_hint("what was built is compared between the build and the test"));

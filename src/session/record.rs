@@ -166,6 +166,7 @@ pub fn of_trees(
         let limit = order.timeout.unwrap_or(FIRST_LIMIT);
         let job = Job {
             tree,
+            artifact_of: None,
             exposed_commit: None,
             precheck: None,
             is_clean: true,
@@ -309,6 +310,7 @@ pub fn plain_commands(order: &RecordOrder, location: &Location, context: &Contex
         environment.push(("CC".into(), "cc".into()));
     }
     Commands {
+        fetching: None,
         regeneration: None,
         build: order.build.clone().map(Words::Shell),
         test: Words::Argv(limited(order)),
@@ -367,6 +369,7 @@ pub fn commands(
     words.extend(["setarch".into(), "-R".into()]);
     words.extend(limited(order));
     Commands {
+        fetching: None,
         regeneration: None,
         build: order.build.clone().map(Words::Shell),
         test: Words::Argv(words),

@@ -1,6 +1,7 @@
 //! Reproducing the failure: the runs at the bad revision that establish the signature and the time limit.
 
 use crate::change::Mode;
+use crate::hunt::Artifacts;
 use crate::hunt::event::Phase;
 use crate::hunt::finding::Conclusion;
 use crate::hunt::probe::Probe;
@@ -8,6 +9,7 @@ use crate::outcome::Ending;
 use crate::outcome::Observation;
 use crate::outcome::Reason;
 use crate::outcome::Signature;
+use crate::outcome::Stage;
 use crate::plural::count;
 use crate::report::ErrorReport;
 use crate::report::Status;
@@ -98,6 +100,9 @@ impl Hunt<'_> {
             });
         }
         let is_noisy = self.plan.noisy(adjustments).is_some();
+        let Some(probe) = self.bad_probe(probe)? else {
+            return Ok(Reproduced::No(self.runner.conclusion(), None));
+        };
         let Some(seen) = self.reproduction_runs(probe, is_noisy)? else {
             return Ok(Reproduced::No(self.runner.conclusion(), None));
         };
@@ -160,6 +165,19 @@ impl Hunt<'_> {
         }
         self.signature = Some(found);
         Ok(Reproduced::Yes)
+    }
+
+    /// The probe of the bad revision: of its artifact if artifacts are used and it has one, or else of a build. `None` if
+    /// interrupted or out of budget.
+    fn bad_probe(&mut self, probe: Probe) -> Result<Option<Probe>, Failure> {
+        let artifacts = self.plan.artifacts();
+        let fetched = Probe { is_fetched: artifacts != Artifacts::Unused && self.subject.is_none(), ..probe };
+        if artifacts != Artifacts::BeforeBuilds || !fetched.is_fetched {
+            return Ok(Some(fetched));
+        }
+        let Some(seen) = self.runner.reproduce(fetched, &[0])? else { return Ok(None) };
+        let is_there = seen.iter().all(|seen| seen.stage != Stage::Fetch);
+        Ok(Some(if is_there { fetched } else { probe }))
     }
 
     /// Says what the output of the reproduced failure shows beside the failure.
@@ -244,6 +262,12 @@ impl Hunt<'_> {
             );
             return Reproduced::No(Conclusion::NothingTestable, Some(ErrorReport { message: message.into(), hint }));
         }
+        if reason == Reason::NoArtifact {
+            let message = with_last_line(format!("there is no artifact of the bad revision ({})", seen.ending), seen);
+            let hint = finding::hint_for(reason, false);
+            let error = ErrorReport { message: message.into(), hint: Some(Untrusted::from(hint)) };
+            return Reproduced::No(Conclusion::NothingTestable, Some(error));
+        }
         let revision = if self.subject.is_some() { "the revision" } else { "the bad revision" };
         let message = format!("the test gives no verdict at {revision} ({reason})");
         let message = match printed_trouble(seen).filter(|_| reason == Reason::Build) {
@@ -297,7 +321,8 @@ impl Hunt<'_> {
             return Ok(Some(self.bogus(code, seen)));
         };
         let tree = store.view(self.history.get(other).tree)?;
-        let probe = Probe::of(tree, other, Phase::Reproduce);
+        let is_fetched = self.plan.artifacts() == Artifacts::Only;
+        let probe = Probe { is_fetched, ..Probe::of(tree, other, Phase::Reproduce) };
         let others = self.runner.reproduce(probe, &[0])?;
         let is_same = others.is_none_or(|others| others.iter().all(|other| other.ending == Ending::Exit(code)));
         Ok(is_same.then(|| self.bogus(code, seen)))
@@ -377,7 +402,6 @@ fn with_last_line(message: String, seen: &Observation) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::outcome::Stage;
     use crate::session::order::HuntOrder;
     use crate::session::order::Until;
     use crate::session::testing::World;

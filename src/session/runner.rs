@@ -6,7 +6,9 @@
 mod complaining;
 pub mod complaints;
 mod doubt;
+mod fetched;
 mod flights;
+mod keys;
 mod known;
 pub mod questions;
 mod ticket;
@@ -26,7 +28,6 @@ use crate::outcome::Outcome;
 use crate::outcome::Stage;
 use crate::report::Untrusted;
 use crate::report::escape::Terminal;
-use crate::revision::CommitId;
 use crate::revision::TreeId;
 use crate::session::audit::Audit;
 use crate::session::beside::Beside;
@@ -37,7 +38,6 @@ use crate::session::order::SignatureMode;
 use crate::session::order::Until;
 use crate::session::plan::Plan;
 use crate::session::precheck::Checking;
-use crate::session::precheck::java::Check;
 use crate::session::runner::complaining::Complaining;
 use crate::session::runner::ticket::Flight;
 use crate::session::runner::ticket::State;
@@ -50,7 +50,6 @@ use crate::session::tally::Tally;
 use crate::session::tally::counted;
 use crate::world::cache::CacheError;
 use crate::world::cache::Key;
-use crate::world::cache::KeyParts;
 use crate::world::cache::Observations;
 use crate::world::cache::ProductParts;
 use crate::world::cache::Want;
@@ -118,6 +117,8 @@ pub struct Noticed {
     pub lack: Option<String>,
     /// The untracked products that were removed after the first probe that left any, relative to the top.
     pub removed: Vec<Vec<u8>>,
+    /// What was said of artifacts, as sentences.
+    pub artifacts: Vec<String>,
 }
 
 impl From<RunnerError> for Failure {
@@ -132,6 +133,8 @@ pub struct Runner<'p> {
     commands: Arc<Commands>,
     location: Location,
     plan_digest: [u8; 32],
+    /// The plan digest for artifacts; `None` if none are fetched.
+    fetch_digest: Option<[u8; 32]>,
     /// The plan digest for products; `None` if they are not compared.
     pub product_digest: Option<[u8; 32]>,
     observations: Arc<Mutex<Observations>>,
@@ -252,6 +255,7 @@ impl<'p> Runner<'p> {
             glance,
             location,
             plan_digest: digest(plan, programs),
+            fetch_digest: plan.fetch_plan().map(|plan| plan.digest()),
             product_digest: None,
             observations: Arc::new(Mutex::new(observations)),
             segment: Arc::new(Mutex::new(segment)),
@@ -432,33 +436,6 @@ impl<'p> Runner<'p> {
         seen
     }
 
-    fn key(&self, probe: &Probe) -> Key {
-        let exposed_commit = self.exposed(probe);
-        KeyParts { tree: probe.tree, exposed_commit, plan: self.plan_digest }.digest()
-    }
-
-    /// The key of a rejection of the probe's tree by the precheck; `None` if the probe has no precheck.
-    fn refusal_key(&mut self, probe: &Probe) -> Option<Key> {
-        let plan = self.check(probe)?.plan;
-        Some(KeyParts { tree: probe.tree, exposed_commit: self.exposed(probe), plan }.digest())
-    }
-
-    /// The precheck of the probe's tree; `None` if it has none.
-    fn check(&mut self, probe: &Probe) -> Option<Check> {
-        let private = private::private_directory(&self.location.idd_directory());
-        self.checking.as_mut()?.check(|| private::open(&private).ok(), probe.precheck?, probe.tree)
-    }
-
-    /// The key of the test result of an equal product; `None` if products are not compared.
-    fn same_product_key(&self, probe: &Probe) -> Option<Key> {
-        let plan = self.product_digest.filter(|_| !self.wants_clean(probe))?;
-        Some(KeyParts { tree: probe.tree, exposed_commit: self.exposed(probe), plan }.digest())
-    }
-
-    fn exposed(&self, probe: &Probe) -> Option<CommitId> {
-        self.plan.order.test.expose_commit.then_some(probe.revision)
-    }
-
     fn wants_clean(&self, probe: &Probe) -> bool {
         self.is_clean || probe.is_claim
     }
@@ -530,7 +507,7 @@ impl<'p> Runner<'p> {
     fn observed(&mut self, flight: &Flight, probed: &Probed) -> Result<(), RunnerError> {
         self.look_for_contradiction(&flight.ticket.probe, &probed.observation);
         let Flight { ticket, sequence, refusal_key, .. } = *flight;
-        let Probed { observation, product, is_same_product, stale, removed } = probed;
+        let Probed { observation, product, is_same_product, stale, removed, .. } = probed;
         self.say_removed(removed);
         let is_refused = observation.stage == Stage::Precheck && refusal_key.is_some();
         let same_product = self.same_product_key(&ticket.probe).filter(|_| *is_same_product);
@@ -561,8 +538,10 @@ impl<'p> Runner<'p> {
             Some(word) => counts.push(word),
             None if is_refused => counts.push(counted::REFUSED),
             None if *is_same_product => counts.push(counted::SAME_PRODUCT),
+            None if observation.stage == Stage::Fetch => {}
             None => counts.push(ticket.probe.phase.word()),
         }
+        counts.extend(self.count_artifact(&ticket.probe, probed));
         counts.extend(refusal_key.map(|_| counted::PRECHECKED));
         counts.extend(stale.as_ref().map(|_| counted::REBUILT));
         if let Some(line) = stale {
@@ -576,7 +555,7 @@ impl<'p> Runner<'p> {
         self.tally.n_same_product += u64::from(*is_same_product);
         if is_refused {
             self.audit.iter().for_each(|audit| audit.add(ticket.probe.tree, "precheck"));
-        } else if !is_same_product {
+        } else if !is_same_product && observation.stage != Stage::Fetch {
             *self.tally.runs.entry(ticket.probe.phase).or_default() += 1;
             self.tally.pace.add(observation.duration);
             self.tally.cost += observation.duration;

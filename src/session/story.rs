@@ -332,6 +332,7 @@ pub fn found(
 /// The command that ended it, and its ending: `test: exit code 1`.
 pub fn ending(observation: &Observation) -> String {
     let stage = match observation.stage {
+        Stage::Fetch => "artifact",
         Stage::Precheck => "check",
         Stage::Build => "build",
         Stage::Test => "test",

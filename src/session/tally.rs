@@ -17,6 +17,14 @@ pub mod counted {
     pub const SAME_PRODUCT: &str = "same_product";
     /// The build failed beside products of earlier builds, but not in a fresh worktree.
     pub const REBUILT: &str = "rebuilt";
+    /// An artifact was fetched, and tested in place of a build.
+    pub const ARTIFACT_FETCHED: &str = "artifact_fetched";
+    /// A kept artifact was tested in place of a build.
+    pub const ARTIFACT_KEPT: &str = "artifact_kept";
+    /// A revision had no artifact that could be used.
+    pub const ARTIFACT_ABSENT: &str = "artifact_absent";
+    /// A revision was built because its artifact gave no verdict.
+    pub const ARTIFACT_BUILT: &str = "artifact_built";
     /// A check for new warnings ran in place of the test.
     pub const CHECK: &str = "check";
     /// The suite ran in place of the test.
@@ -49,6 +57,8 @@ pub struct Tally {
     pub n_same_product: u64,
     /// Builds that failed beside products of earlier builds, but not in a fresh worktree.
     pub n_rebuilt: u64,
+    /// What was done in place of builds, by the words above.
+    pub artifacts: BTreeMap<&'static str, u64>,
     /// Runs of the checks for new warnings.
     pub n_checks: u64,
     /// Runs of the suite.

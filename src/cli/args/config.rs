@@ -68,12 +68,14 @@ impl Setting {
 }
 
 /// The options with a value that can be configured.
-pub const SETTINGS: [Setting; 29] = [
+pub const SETTINGS: [Setting; 31] = [
     Setting { yields_to: &["from_bisect"], ..Setting::list("good", "idd.good") },
     Setting::one("walk", "idd.walk"),
     Setting::list("path", "idd.path"),
     Setting::one("build", "idd.build"),
     Setting { yields_to: &["no_precheck"], ..Setting::one("precheck", "idd.precheck") },
+    Setting::one("from_artifacts", "idd.fromArtifacts"),
+    Setting::one("artifacts_size", "idd.artifactsSize"),
     Setting::list("artifact", "idd.artifact"),
     Setting::one("timeout", "idd.timeout"),
     Setting { yields_to: &["signature"], ..Setting::one("match_line", "idd.match") },

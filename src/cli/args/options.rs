@@ -88,6 +88,22 @@ pub struct Test {
     #[arg(long, value_name = "COMMAND")]
     pub precheck: Option<OsString>,
 
+    /// Shell line that fetches the built program of a revision, in place of a build: from the artifacts of a continuous
+    /// integration, a package registry, an archive.
+    ///
+    /// It runs in an empty directory. In the line, `{commit}` stands for the id of the revision and `{short}` for the
+    /// short one; `IDD_COMMIT` is set, too. The files that it leaves there are put into the top of the checkout before
+    /// the test; a file that the revision tracks stays. Any exit code but 0 means that there is no artifact. With
+    /// `--build`, revisions that have one are searched first, and the others are built only where that is needed.
+    /// Artifacts are kept in the git directory for the next hunt.
+    #[arg(long, value_name = "COMMAND")]
+    pub from_artifacts: Option<OsString>,
+
+    /// Limit of the disk space of kept artifacts: `500M`, `4G`; those that were not used for the longest time are
+    /// removed first.
+    #[arg(long, value_name = "SIZE", default_value = "4G", value_parser = parse_room, allow_negative_numbers = true)]
+    pub artifacts_size: u64,
+
     /// File or directory that the build makes and the test reads; may be given more than once. If a build makes the
     /// same bytes as an earlier one, the test is not run again.
     ///

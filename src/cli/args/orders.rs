@@ -24,7 +24,7 @@ plain! {
         find bad good from_bisect first_parent walk path
     }
     Test {
-        build precheck artifact no_precheck timeout match_line pass_match signature hold no_hold overlay shim
+        build precheck from_artifacts artifacts_size artifact no_precheck timeout match_line pass_match signature hold no_hold overlay shim
         repeat flaky confidence suite expose_commit isolate_home remote
     }
     Effort {

@@ -219,7 +219,16 @@ pub(super) fn is_same(process: &Process, other: &Process) -> bool {
 }
 
 pub(super) fn job(tree: TreeId, limit: Duration) -> Job {
-    Job { tree, exposed_commit: None, precheck: None, is_clean: true, rebuild: Rebuild::Never, limit, may_share: false }
+    Job {
+        tree,
+        artifact_of: None,
+        exposed_commit: None,
+        precheck: None,
+        is_clean: true,
+        rebuild: Rebuild::Never,
+        limit,
+        may_share: false,
+    }
 }
 
 #[cfg(test)]

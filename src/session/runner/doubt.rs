@@ -43,11 +43,15 @@ impl Runner<'_> {
     /// Whether a revision that failed beside other probes passes alone, in a fresh worktree.
     ///
     /// Cost: one run; none if probes already run one at a time.
-    pub fn passes_alone(&mut self, tree: TreeId, revision: CommitId) -> Result<bool, RunnerError> {
+    pub fn passes_alone(
+        &mut self,
+        (tree, revision): (TreeId, CommitId),
+        is_fetched: bool,
+    ) -> Result<bool, RunnerError> {
         if self.n_jobs == 1 {
             return Ok(false);
         }
-        let probe = Probe { is_claim: true, ..Probe::of(tree, revision, Phase::Verify) };
+        let probe = Probe { is_claim: true, is_fetched, ..Probe::of(tree, revision, Phase::Verify) };
         let seen = self.alone(probe, &[FIRST_ALONE])?;
         Ok(seen.into_iter().flatten().any(|observation| self.judged(&probe, &observation) == Outcome::Pass))
     }

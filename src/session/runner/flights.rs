@@ -64,7 +64,7 @@ impl Runner<'_> {
 
     /// The question of a worker between build and test. Runs that reproduce the failure, and repeated runs, always run.
     fn known_products(&self, probe: &Probe) -> KnownProducts {
-        let may_be_spared = probe.phase != Phase::Reproduce && self.plan.order.test.repeat == 1;
+        let may_be_spared = probe.phase != Phase::Reproduce && !probe.is_fetched && self.plan.order.test.repeat == 1;
         let Some(plan) = self.product_digest.filter(|_| may_be_spared) else { return Box::new(|_| None) };
         let (observations, exposed_commit) = (Arc::clone(&self.observations), self.exposed(probe));
         let want = Want { clean: false, limit: self.limit_of(probe) };
@@ -92,6 +92,7 @@ impl Runner<'_> {
         let limit = self.limit_of(&ticket.probe);
         let job = Job {
             tree: ticket.probe.tree,
+            artifact_of: ticket.probe.is_fetched.then_some(ticket.probe.revision),
             exposed_commit: self.exposed(&ticket.probe),
             precheck: vetting.or_else(|| self.check(&ticket.probe).map(|check| check.run)),
             is_clean: is_clean || self.was_rejected(&ticket.probe),

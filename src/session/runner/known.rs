@@ -1,11 +1,14 @@
 //! The known state of a probe: the outcome of all its runs, or the next missing run.
 
+use crate::hunt::Artifacts;
 use crate::hunt::event::Phase;
 use crate::hunt::noise::Weighing;
 use crate::hunt::probe::Probe;
 use crate::outcome::Ending;
 use crate::outcome::Observation;
 use crate::outcome::Outcome;
+use crate::outcome::Reason;
+use crate::outcome::Stage;
 use crate::session::runner::Runner;
 use crate::session::runner::RunnerError;
 use crate::session::runner::ticket::Seen;
@@ -26,6 +29,11 @@ impl Runner<'_> {
         let first = first_run(probe);
         let mut n_wanted = self.plan.order.test.repeat;
         let mut is_cut = false;
+        if self.plan.artifacts() == Artifacts::Only && !probe.is_fetched {
+            // Nothing can be built.
+            seen.outcome = Some(Outcome::Unresolved(Reason::NoArtifact));
+            return Ok(State::Known(seen));
+        }
         for nth in first.. {
             let ticket = Ticket { probe: *probe, key, nth };
             let Some((observation, is_same_product)) = self.known(&ticket)? else {
@@ -49,6 +57,11 @@ impl Runner<'_> {
             seen.duration = observation.duration;
             let is_known = match &mut weighing {
                 _ if probe.run.is_some() => true,
+                // It is not asked for again.
+                _ if observation.stage == Stage::Fetch => {
+                    seen.outcome = Some(outcome);
+                    true
+                }
                 Some(weighing) => {
                     weighing.add(outcome);
                     seen.outcome = weighing.verdict();
@@ -148,7 +161,6 @@ mod tests {
     use super::*;
     use crate::hunt::drive::ProbeRunner as _;
     use crate::hunt::noise::Noise;
-    use crate::outcome::Reason;
     use crate::outcome::Signature;
     use crate::session::order::HuntOrder;
     use crate::session::testing::fail;

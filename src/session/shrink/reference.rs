@@ -216,7 +216,7 @@ impl Reference {
     fn of_failing(&self, seen: &Observation, criteria: &classify::Criteria) -> Outcome {
         let reason = match (seen.ending, seen.stage) {
             (Ending::NotRun(reason), _) => reason,
-            (_, Stage::Precheck | Stage::Build) => Reason::Build,
+            (_, Stage::Fetch | Stage::Precheck | Stage::Build) => Reason::Build,
             _ if criteria.signature.is_some() => return classify(seen, criteria),
             _ if is_same_ending(seen.ending, self.endings[0]) => {
                 let is_matching = criteria.fail_match.as_ref().is_none_or(|pattern| pattern.is_match(&seen.output));

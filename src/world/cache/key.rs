@@ -104,6 +104,8 @@ impl ProductParts {
 /// Everything is bytes: paths and values come from the user and need not be UTF-8.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProbePlan {
+    /// The `--from-artifacts` command, which replaces the build, with the names that stand for the commit.
+    pub fetch: Option<CommandParts>,
     /// The command that writes generated files before the build.
     pub regenerate: Option<CommandParts>,
     /// The `--precheck` command, in the key of a rejection. A candidate that passed has the same key without it.
@@ -151,6 +153,7 @@ impl ProbePlan {
     /// run together.
     pub fn digest(&self) -> [u8; 32] {
         let Self {
+            fetch,
             regenerate,
             precheck,
             build,
@@ -168,8 +171,8 @@ impl ProbePlan {
         fields.number(KEY_VERSION);
         let has = |command: &Option<CommandParts>| u64::from(command.is_some());
         let has_artifacts = u64::from(!artifacts.is_empty());
-        fields.number(has(build) | has(regenerate) << 1 | has(precheck) << 2 | has_artifacts << 3);
-        for command in build.iter().chain(regenerate).chain(precheck).chain([test]) {
+        fields.number(has(build) | has(regenerate) << 1 | has(precheck) << 2 | has_artifacts << 3 | has(fetch) << 4);
+        for command in build.iter().chain(regenerate).chain(precheck).chain(fetch).chain([test]) {
             fields.command(command);
         }
         if !artifacts.is_empty() {
@@ -284,6 +287,7 @@ mod tests {
             ProbePlan { test: CommandParts::Shell(b"abc".to_vec()), ..ProbePlan::default() },
             ProbePlan { build: Some(argv(&["abc"])), ..ProbePlan::default() },
             ProbePlan { build: Some(argv(&[])), ..ProbePlan::default() },
+            ProbePlan { fetch: Some(argv(&["abc"])), ..ProbePlan::default() },
             ProbePlan { precheck: Some(argv(&["abc"])), ..ProbePlan::default() },
             ProbePlan { regenerate: Some(argv(&["abc"])), ..ProbePlan::default() },
             ProbePlan { regenerate: Some(argv(&["abc"])), build: Some(argv(&["abc"])), ..ProbePlan::default() },

@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::outcome::Ending;
 use crate::outcome::Observation;
 use crate::outcome::Reason;
+use crate::outcome::Stage;
 
 /// The requirements of a query, in addition to its key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,12 +20,16 @@ impl Want {
     /// Whether `observation` is also the result of a new probe of its key.
     ///
     /// - A clean query needs a clean observation; another query takes both kinds.
-    /// - A missing object or submodule answers nothing.
+    /// - A missing object, submodule or artifact answers nothing.
     /// - A timeout answers queries with at most its own limit: with more time the command might have ended.
     /// - Anything else answers queries whose limit is at least its own duration (with less time the command would have
     ///   been killed), and queries with its own limit, because a limit holds for each command and the duration is that
     ///   of build and test together.
     pub fn is_met_by(self, observation: &Observation) -> bool {
+        // An artifact may have been made since.
+        if observation.stage == Stage::Fetch {
+            return false;
+        }
         let is_in_time = match observation.ending {
             Ending::Timeout => self.limit <= observation.limit,
             // The object may have been fetched since.
@@ -40,8 +45,6 @@ impl Want {
 
 #[cfg(test)]
 mod tests {
-    use crate::outcome::Stage;
-
     use super::*;
 
     #[track_caller]

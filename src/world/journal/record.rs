@@ -279,6 +279,7 @@ pub struct ObservationRecord {
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the variants are those of `Stage`")]
 pub enum StageRecord {
+    Fetch,
     Precheck,
     Build,
     Test,
@@ -319,6 +320,7 @@ impl From<Observation> for ObservationRecord {
     fn from(observation: Observation) -> Self {
         let Observation { stage, ending, duration, limit, output, is_clean, is_tampered } = observation;
         let stage = match stage {
+            Stage::Fetch => StageRecord::Fetch,
             Stage::Precheck => StageRecord::Precheck,
             Stage::Build => StageRecord::Build,
             Stage::Test => StageRecord::Test,
@@ -337,6 +339,7 @@ impl From<ObservationRecord> for Observation {
     fn from(record: ObservationRecord) -> Self {
         let ObservationRecord { stage, ending, duration, limit, output, is_clean, is_tampered } = record;
         let stage = match stage {
+            StageRecord::Fetch => Stage::Fetch,
             StageRecord::Precheck => Stage::Precheck,
             StageRecord::Build => Stage::Build,
             StageRecord::Test => Stage::Test,
@@ -370,7 +373,7 @@ pub(super) mod tests {
     }
 
     fn any_observation() -> impl Strategy<Value = Observation> {
-        let stage = prop_oneof![Just(Stage::Precheck), Just(Stage::Build), Just(Stage::Test)];
+        let stage = prop_oneof![Just(Stage::Fetch), Just(Stage::Precheck), Just(Stage::Build), Just(Stage::Test)];
         let fields = (stage, any_ending(), any::<(Duration, Duration)>(), any::<String>(), any::<(bool, bool)>());
         fields.prop_map(|(stage, ending, (duration, limit), output, (is_clean, is_tampered))| Observation {
             stage,

@@ -327,6 +327,7 @@ mod tests {
     fn job() -> Job {
         Job {
             tree: TreeId(ObjectId::Sha1([1; 20])),
+            artifact_of: None,
             exposed_commit: None,
             precheck: None,
             is_clean: false,

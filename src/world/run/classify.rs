@@ -167,14 +167,16 @@ const MAX_PRINTED_BYTES: usize = 400;
 
 /// The outcome of `observation` for a hunt with these `criteria`.
 ///
-/// The first rule that applies: not run; failed precheck or build command; passed (unless empty); exit code 125; the
+/// The first rule that applies: not run; no artifact; failed precheck or build command; passed (unless empty); exit code 125; the
 /// hunted failure; a timeout; a build failure inside a single command; and then the best reason why this is another
 /// failure. The hunted failure comes before build failures, so that a failing build can be hunted. But if only the
 /// ending of the hunted failure is known, a build failure does not count as it, unless a build failure is hunted.
 pub fn classify(observation: &Observation, criteria: &Criteria) -> Outcome {
     let reason = match (observation.ending, observation.stage) {
         (Ending::NotRun(reason), _) => reason,
-        (Ending::Timeout, Stage::Precheck | Stage::Build) => Reason::Timeout,
+        (Ending::Timeout, Stage::Fetch | Stage::Precheck | Stage::Build) => Reason::Timeout,
+        (Ending::Signal(_), Stage::Fetch) => Reason::Signal,
+        (_, Stage::Fetch) => Reason::NoArtifact,
         (_, Stage::Precheck | Stage::Build) => Reason::Build,
         (Ending::Exit(0), Stage::Test) if is_empty_pass(observation, criteria) => Reason::TestAbsent,
         (Ending::Exit(0), Stage::Test) => return passed(observation, criteria),
@@ -226,6 +228,7 @@ fn is_any_failure(observation: &Observation, criteria: &Criteria) -> bool {
 pub fn reproduced(observation: &Observation, criteria: &Criteria) -> Shown {
     match (observation.ending, observation.stage) {
         (Ending::NotRun(reason), _) => Shown::NotRun(reason),
+        (_, Stage::Fetch) => Shown::NotRun(Reason::NoArtifact),
         (_, Stage::Precheck | Stage::Build) => Shown::BuildFails,
         (Ending::Exit(0), Stage::Test) if is_empty_pass(observation, criteria) => Shown::NotRun(Reason::TestAbsent),
         (Ending::Exit(0), Stage::Test) if criteria.sought == Sought::Failure => Shown::Passes,

@@ -4,6 +4,7 @@
 //! [`classify::classify`] computes the outcome of an observation for one hunt. The modules that judge output
 //! (`classify`, `complaints`, `crash`, `failure_line`, `normalise`, `table`) are pure.
 
+pub mod artifacts;
 pub mod classify;
 pub mod compile_database;
 pub mod complaints;

@@ -5,6 +5,7 @@
 
 use crate::outcome::Ending;
 use crate::outcome::Observation;
+use crate::outcome::Reason;
 use crate::outcome::Stage;
 use crate::revision::CommitId;
 use crate::revision::TreeId;
@@ -21,6 +22,10 @@ use crate::world::repo::Worktree;
 use crate::world::repo::WriteError;
 use crate::world::repo::division::Divisions;
 use crate::world::repo::settle::Settled;
+use crate::world::run::artifacts::Artifact;
+use crate::world::run::artifacts::Fetched;
+use crate::world::run::artifacts::Fetching;
+use crate::world::run::artifacts::Origin;
 use crate::world::run::failure_line::failure_line;
 use crate::world::run::java_check::JavaCheck;
 use crate::world::run::product::Product;
@@ -44,6 +49,8 @@ use std::time::Duration;
 /// The part that is the same for every probe of a hunt.
 #[derive(Debug, Clone)]
 pub struct Commands {
+    /// How artifacts of revisions are fetched; `None` if they are not.
+    pub fetching: Option<Arc<Fetching>>,
     /// How generated files are written.
     pub regeneration: Option<Regeneration>,
     /// The `--build` command.
@@ -110,6 +117,8 @@ enum Step<'j> {
 pub struct Job {
     /// The tree to test.
     pub tree: TreeId,
+    /// The commit whose artifact replaces the build; `None` if the tree is built.
+    pub artifact_of: Option<CommitId>,
     /// The commit, if the test can read it.
     pub exposed_commit: Option<CommitId>,
     /// The precheck, which can make the build unnecessary.
@@ -129,6 +138,8 @@ pub struct Job {
 pub struct Probed {
     /// The observation; that of an earlier test if [`is_same_product`](Self::is_same_product).
     pub observation: Observation,
+    /// The artifact that was used.
+    pub artifact: Option<Placed>,
     /// The tested product, if known.
     pub product: Option<Product>,
     /// Whether the test was not run, because another probe had the same product.
@@ -137,6 +148,22 @@ pub struct Probed {
     pub stale: Option<String>,
     /// Untracked products of the build, relative to the top, that were removed because no rule of the tree ignores them.
     pub removed: Vec<Vec<u8>>,
+}
+
+/// An artifact in a worktree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Placed {
+    /// Where it came from.
+    pub origin: Origin,
+    /// The first of its files that stayed as it was because the revision tracks it.
+    pub tracked: Option<Vec<u8>>,
+}
+
+impl Probed {
+    /// An observation without anything else.
+    fn of(observation: Observation) -> Self {
+        Self { observation, artifact: None, product: None, is_same_product: false, stale: None, removed: Vec::new() }
+    }
 }
 
 /// The known test result of a product.
@@ -176,6 +203,16 @@ pub enum SandboxError {
     /// The private repository cannot be used.
     #[error(transparent)]
     Repo(#[from] RepoError),
+    /// An artifact cannot be kept or copied (disk full).
+    #[error("failed to keep the artifact of {} in `{}`", commit.short(), directory.display())]
+    Artifact {
+        /// The revision.
+        commit: CommitId,
+        /// The directory of all artifacts.
+        directory: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
 }
 
 /// A worker's directory.
@@ -186,6 +223,8 @@ pub struct Sandbox {
     repository: repo::Repository,
     worktree: Worktree,
     is_fresh: bool,
+    /// Whether an artifact was put into the worktree.
+    has_artifact: bool,
     keeps_products: bool,
     /// The failure lines of builds in fresh worktrees.
     believed: HashSet<String>,
@@ -221,6 +260,7 @@ impl Sandbox {
             repository,
             worktree,
             is_fresh: true,
+            has_artifact: false,
             keeps_products: false,
             believed: HashSet::new(),
             link,
@@ -269,8 +309,25 @@ impl Sandbox {
         watch: &mut dyn Watch,
         known: Known<'_>,
     ) -> Result<Option<Probed>, SandboxError> {
+        let artifact = match job.artifact_of.map(|commit| self.fetch(commit, job, commands, watch)).transpose()? {
+            None => None,
+            Some(Fetched::There(artifact)) => Some(artifact),
+            Some(Fetched::Absent(ran)) if ran.cancelled => return Ok(None),
+            Some(Fetched::Absent(ran)) => {
+                let seen = observation(job, Stage::Fetch, ran.ending, self.readable(&ran.output));
+                return Ok(Some(Probed::of(Observation { is_clean: true, ..seen })));
+            }
+        };
+        // Files of an artifact, and products of a build, stay in the worktree if the tree ignores them. Neither may be
+        // beside the other, or beside those of another revision.
+        let is_clean = job.is_clean || self.has_artifact || artifact.is_some();
+        self.has_artifact = artifact.is_some();
+        let job = &Job { is_clean, ..job.clone() };
+        if let Some(artifact) = artifact {
+            return self.attempt((job, Some(artifact)), commands, watch, known);
+        }
         let is_fresh = self.is_fresh || job.is_clean;
-        let probed = self.attempt(job, commands, watch, known)?;
+        let probed = self.attempt((job, None), commands, watch, known)?;
         let Some(line) = probed.as_ref().and_then(|probed| build_failure(&probed.observation)) else {
             return Ok(probed);
         };
@@ -287,7 +344,7 @@ impl Sandbox {
         if !is_doubtful || self.believed.contains(&line) {
             return Ok(probed);
         }
-        let again = self.attempt(&Job { is_clean: true, ..job.clone() }, commands, watch, known)?;
+        let again = self.attempt((&Job { is_clean: true, ..job.clone() }, None), commands, watch, known)?;
         let Some(again) = again else { return Ok(None) };
         Ok(Some(match build_failure(&again.observation) {
             Some(line) => {
@@ -300,7 +357,7 @@ impl Sandbox {
 
     fn attempt(
         &mut self,
-        job: &Job,
+        (job, artifact): (&Job, Option<Artifact>),
         commands: &Commands,
         watch: &mut dyn Watch,
         known: Known<'_>,
@@ -313,42 +370,23 @@ impl Sandbox {
         if let Err(refusal) = self.worktree.move_to(&self.repository, job.tree)? {
             let ending = Ending::NotRun(refusal.reason());
             let observation = observation(job, Stage::Test, ending, format!("git-idd: {refusal}\n"));
-            return Ok(Some(Probed {
-                observation,
-                product: None,
-                is_same_product: false,
-                stale: None,
-                removed: Vec::new(),
-            }));
+            return Ok(Some(Probed::of(observation)));
         }
         let begin_ns = self.clock_ns()?;
         let written = self.worktree.written();
         repo::private::set_head(&self.repository, &self.link, self.head, (job.tree, written))?;
-        let mut stage = Stage::Test;
-        let mut duration = Duration::ZERO;
-        let mut ran = None;
-        let regenerate = commands.regeneration.as_ref().map(|regeneration| &regeneration.command);
-        let steps = [
-            (Stage::Build, regenerate.map(Step::Command)),
-            (Stage::Precheck, job.precheck.as_ref().map(Precheck::step)),
-            (Stage::Build, commands.build.as_ref().map(Step::Command)),
-        ];
-        for (step_of, step) in steps.into_iter().filter_map(|(stage, step)| Some((stage, step?))) {
-            let mut built = match step {
-                Step::Command(words) => self.run(words, job, commands, watch)?,
-                Step::Java(check) => check.run(&self.tree_directory(), job.limit, watch),
-            };
-            duration += built.duration;
-            if built.cancelled || built.ending != Ending::Exit(0) {
-                if matches!(step, Step::Command(words) if Some(words) == regenerate) {
-                    built.output.extend(format!("git-idd: `idd.regenerate` ended with {}\n", built.ending).bytes());
-                }
-                stage = step_of;
-                ran = Some(built);
-                break;
+        let is_built = artifact.is_none();
+        let artifact = match artifact.map(|artifact| self.place(artifact, job, commands)).transpose()? {
+            None => None,
+            Some(Ok(placed)) => Some(placed),
+            Some(Err(why)) => {
+                let seen = observation(job, Stage::Fetch, Ending::NotRun(Reason::Path), format!("git-idd: {why}\n"));
+                return Ok(Some(Probed::of(seen)));
             }
-        }
-        let product = self.product(&commands.artifacts).filter(|_| ran.is_none());
+        };
+        let (stage, mut duration, ran) =
+            if is_built { self.build(job, commands, watch)? } else { (Stage::Test, Duration::ZERO, None) };
+        let product = if is_built { self.product(&commands.artifacts).filter(|_| ran.is_none()) } else { None };
         let earlier = product.as_ref().filter(|_| !job.is_clean).and_then(known);
         let ran = if let Some(ran) = ran {
             Ok(ran)
@@ -378,7 +416,72 @@ impl Sandbox {
             divisions.is_some_and(|divisions| divisions.is_generated(&self.repository, job.tree, path))
         };
         seen.is_tampered = !settled.tampered.iter().all(is_expected);
-        Ok(Some(Probed { observation: seen, product, is_same_product, stale: None, removed: settled.products }))
+        // What an artifact leaves is no product of the build.
+        let removed = if is_built { settled.products } else { Vec::new() };
+        Ok(Some(Probed { observation: seen, artifact, product, is_same_product, stale: None, removed }))
+    }
+
+    /// Gets the artifact of a commit; the worktree is not needed.
+    fn fetch(
+        &self,
+        commit: CommitId,
+        job: &Job,
+        commands: &Commands,
+        watch: &mut dyn Watch,
+    ) -> Result<Fetched, SandboxError> {
+        let fetching = commands.fetching.as_ref().expect("a job asks for an artifact only if a command fetches it");
+        let job = Job { exposed_commit: Some(commit), limit: fetching.limit, ..job.clone() };
+        let words = Words::Shell(fetching.line_for(commit));
+        let run = |directory: &Path| self.run_in(directory.to_owned(), (&words, &job), commands, watch);
+        let directory = fetching.root.clone();
+        fetching.fetch(commit, run)?.map_err(|source| SandboxError::Artifact { commit, directory, source })
+    }
+
+    /// Puts an artifact into the worktree, which has only the files of its tree.
+    fn place(
+        &self,
+        artifact: Artifact,
+        job: &Job,
+        commands: &Commands,
+    ) -> Result<Result<Placed, String>, SandboxError> {
+        let fetching = commands.fetching.as_ref().expect("a job asks for an artifact only if a command fetches it");
+        let commit = job.artifact_of.expect("an artifact is that of a commit");
+        let origin = artifact.origin;
+        let placed = fetching.place(artifact, &self.tree_directory());
+        let directory = fetching.root.clone();
+        let placed = placed.map_err(|source| SandboxError::Artifact { commit, directory, source })?;
+        Ok(placed.map(|tracked| Placed { origin, tracked }))
+    }
+
+    /// Runs the regeneration, the precheck and the build; returns the stage that ended the probe, the time, and how it
+    /// ended before the test.
+    fn build(
+        &self,
+        job: &Job,
+        commands: &Commands,
+        watch: &mut dyn Watch,
+    ) -> Result<(Stage, Duration, Option<Ran>), SandboxError> {
+        let mut duration = Duration::ZERO;
+        let regenerate = commands.regeneration.as_ref().map(|regeneration| &regeneration.command);
+        let steps = [
+            (Stage::Build, regenerate.map(Step::Command)),
+            (Stage::Precheck, job.precheck.as_ref().map(Precheck::step)),
+            (Stage::Build, commands.build.as_ref().map(Step::Command)),
+        ];
+        for (stage, step) in steps.into_iter().filter_map(|(stage, step)| Some((stage, step?))) {
+            let mut built = match step {
+                Step::Command(words) => self.run(words, job, commands, watch)?,
+                Step::Java(check) => check.run(&self.tree_directory(), job.limit, watch),
+            };
+            duration += built.duration;
+            if built.cancelled || built.ending != Ending::Exit(0) {
+                if matches!(step, Step::Command(words) if Some(words) == regenerate) {
+                    built.output.extend(format!("git-idd: `idd.regenerate` ended with {}\n", built.ending).bytes());
+                }
+                return Ok((stage, duration, Some(built)));
+            }
+        }
+        Ok((Stage::Test, duration, None))
     }
 
     fn product(&self, artifacts: &[Vec<u8>]) -> Option<Product> {
@@ -389,13 +492,25 @@ impl Sandbox {
     }
 
     fn run(&self, words: &Words, job: &Job, commands: &Commands, watch: &mut dyn Watch) -> Result<Ran, SandboxError> {
+        self.run_in(self.tree_directory().join(&commands.directory), (words, job), commands, watch)
+    }
+
+    fn run_in(
+        &self,
+        directory: PathBuf,
+        (words, job): (&Words, &Job),
+        commands: &Commands,
+        watch: &mut dyn Watch,
+    ) -> Result<Ran, SandboxError> {
         let mut environment = commands.environment.clone();
         let mut set = |name: &str, value: OsString| {
             environment.retain(|(present, _)| present != name);
             environment.push((name.into(), value));
         };
-        set("IDD_WORKTREE", self.tree_directory().into());
-        set("IDD_TREE", job.tree.to_string().into());
+        if directory.starts_with(self.tree_directory()) {
+            set("IDD_WORKTREE", self.tree_directory().into());
+            set("IDD_TREE", job.tree.to_string().into());
+        }
         if let Some(commit) = job.exposed_commit {
             set("IDD_COMMIT", commit.to_string().into());
         }
@@ -403,7 +518,6 @@ impl Sandbox {
         if commands.is_home_isolated {
             set("HOME", self.directory.join("home").into());
         }
-        let directory = self.tree_directory().join(&commands.directory);
         set("PWD", directory.clone().into());
         Ok(process::run(&Command { words: words.clone(), directory, environment, limit: job.limit }, watch)?)
     }
@@ -458,7 +572,7 @@ fn build_failure(observation: &Observation) -> Option<String> {
     let Observation { stage, ending, output, .. } = observation;
     let is_failing = matches!(ending, Ending::Exit(1..) | Ending::Signal(_));
     let is_build = match stage {
-        Stage::Precheck => false,
+        Stage::Fetch | Stage::Precheck => false,
         Stage::Build => true,
         Stage::Test => table::failed_builder(output).is_some(),
     };

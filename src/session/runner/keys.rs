@@ -1,0 +1,42 @@
+//! The keys under which the results of a probe are stored.
+
+use crate::hunt::probe::Probe;
+use crate::revision::CommitId;
+use crate::session::precheck::java::Check;
+use crate::session::runner::Runner;
+use crate::world::cache::Key;
+use crate::world::cache::KeyParts;
+use crate::world::repo::private;
+
+impl Runner<'_> {
+    /// The key of the results of a probe. An artifact is that of a commit, whatever the tree is.
+    pub(super) fn key(&self, probe: &Probe) -> Key {
+        let (exposed_commit, plan) = match self.fetch_digest.filter(|_| probe.is_fetched) {
+            Some(plan) => (Some(probe.revision), plan),
+            None => (self.exposed(probe), self.plan_digest),
+        };
+        KeyParts { tree: probe.tree, exposed_commit, plan }.digest()
+    }
+
+    /// The key of a rejection of the probe's tree by the precheck; `None` if the probe has no precheck.
+    pub(super) fn refusal_key(&mut self, probe: &Probe) -> Option<Key> {
+        let plan = self.check(probe)?.plan;
+        Some(KeyParts { tree: probe.tree, exposed_commit: self.exposed(probe), plan }.digest())
+    }
+
+    /// The precheck of the probe's tree; `None` if it has none.
+    pub(super) fn check(&mut self, probe: &Probe) -> Option<Check> {
+        let private = private::private_directory(&self.location.idd_directory());
+        self.checking.as_mut()?.check(|| private::open(&private).ok(), probe.precheck?, probe.tree)
+    }
+
+    /// The key of the test result of an equal product; `None` if products are not compared.
+    pub(super) fn same_product_key(&self, probe: &Probe) -> Option<Key> {
+        let plan = self.product_digest.filter(|_| !self.wants_clean(probe) && !probe.is_fetched)?;
+        Some(KeyParts { tree: probe.tree, exposed_commit: self.exposed(probe), plan }.digest())
+    }
+
+    pub(super) fn exposed(&self, probe: &Probe) -> Option<CommitId> {
+        self.plan.order.test.expose_commit.then_some(probe.revision)
+    }
+}
