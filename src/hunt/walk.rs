@@ -17,6 +17,7 @@ use crate::hunt::pair::Pair;
 use crate::hunt::probe::Probe;
 use crate::hunt::verdict::Examined;
 use crate::outcome::Outcome;
+use crate::outcome::Reason;
 use crate::plural::count;
 use crate::revision::CommitId;
 
@@ -72,6 +73,9 @@ impl Hunter<'_> {
             self.check(&[tested]).await?;
             self.board.borrow_mut().finding.last_good = Some(good);
             return Err(Halt::Concluded(Conclusion::GoodFails));
+        }
+        if tested.outcome == Outcome::Unresolved(Reason::NoArtifact) {
+            self.note(format!("{} was given as good, but has no artifact; another revision is searched", good.short()));
         }
         let Some(base) = base else {
             self.note("a revision given as good shares no history with the bad one and is ignored".to_owned());

@@ -441,9 +441,9 @@ impl Page<'_> {
                 let Artifacts { fetched, cached, absent, built, revisions } = artifacts;
                 writeln!(
                     self.out,
-                    "artifacts: {fetched} fetched, {cached} kept from before, {absent} absent; {} tested by them, {}",
+                    "artifacts: {fetched} fetched, {cached} used again, {absent} absent; {} tested by them, {}",
                     count(revisions.len(), "revision"),
-                    format_args!("{built} built to search")
+                    format_args!("{} to search", count(*built, "build"))
                 )?;
             }
             if probes.prechecked > 0 {
@@ -565,7 +565,7 @@ fn next_step(report: &Report, look: Look) -> Option<String> {
     );
     let has_hint = report.error.as_ref().is_some_and(|error| error.hint.is_some());
     let is_named = is_explained && (has_hint || report.notes.iter().any(names_one));
-    advice(report.status, report.find).filter(|_| !is_named).map(|said| resumable(said, report, look))
+    advice(report).filter(|_| !is_named).map(|said| resumable(said, report, look))
 }
 
 /// A sentence whose `git idd resume` goes on with this hunt, even if there is a newer one.
@@ -577,10 +577,13 @@ fn resumable(said: &str, report: &Report, look: Look) -> String {
 }
 
 /// The usual next step.
-fn advice(status: Status, find: Sought) -> Option<&'static str> {
-    let [newer, older, all] = find.words().advice;
-    Some(match status {
+fn advice(report: &Report) -> Option<&'static str> {
+    let [newer, older, all] = report.find.words().advice;
+    Some(match report.status {
         Status::Found | Status::Error | Status::Usage => return None,
+        Status::Range if report.artifacts.as_ref().is_some_and(|artifacts| artifacts.built == 0) => {
+            "the same command with `--build <command>` builds the candidates, and uses what is known"
+        }
         Status::Range => "a change that makes the candidates testable can be put over them with `--overlay <patch>`",
         Status::BadPasses => newer,
         Status::GoodFails => older,

@@ -79,6 +79,17 @@ pub fn make(
         )
         .with_hint("`git idd show` names them"));
     }
+    let artifacts = report.artifacts.iter().flat_map(|artifacts| &artifacts.revisions);
+    let ends = report.first_bad.iter().map(|first_bad| first_bad.commit.commit);
+    let ends = ends.chain(report.last_good.iter().map(|commit| commit.commit));
+    // Before a change is reduced, both ends are built.
+    if report.change.necessary.is_none() && artifacts.into_iter().any(|of| ends.clone().any(|end| end == *of)) {
+        return Err(Failure::new(
+            Status::Error,
+            "the commit was found with artifacts, which a certificate does not have",
+        )
+        .with_hint("with `--build <command>` the change is reduced, and its claims are run on builds"));
+    }
     let proven = proven(report);
     let (Some(first_bad), Some(last_good), Some(signature)) = (&report.first_bad, &report.last_good, &report.signature)
     else {
@@ -437,6 +448,7 @@ fn orders(
         || test.suite.is_some()
         || !test.hold.is_empty()
         || test.expose_commit
+        || test.from_artifacts.is_some()
     {
         return Err(invalid("Its options put other files over its trees."));
     }

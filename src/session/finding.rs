@@ -122,8 +122,7 @@ impl Sources<'_> {
         if has_ended && self.plan.artifacts() == Artifacts::Only {
             return Some(Untrusted::from(match finding.conclusion {
                 Conclusion::Range => {
-                    "Nothing can be built without `--build`, so the commits without an artifact were not tested; the same \
-                     command with `--build <command>` goes on, and uses what is known."
+                    "Nothing can be built without `--build`, so the commits without an artifact were not tested."
                 }
                 _ => {
                     "The hunt ended with the commit, because parts of a commit have no artifact; the same command with \

@@ -521,6 +521,8 @@ mod tests {
         // Fields that were not always there.
         let newer = [
             ("test", "shim"),
+            ("test", "from_artifacts"),
+            ("test", "artifacts_size"),
             ("test", "flaky"),
             ("test", "confidence"),
             ("effort", "until"),

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod artifacts;
 mod browser;
 mod by_hand;
 mod certificate;

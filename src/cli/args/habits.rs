@@ -185,6 +185,7 @@ const MISPLACED: [&str; 25] = [
     "--expose-commit",
     "--first-parent",
     "--flaky",
+    "--from-artifacts",
     "--from-bisect",
     "--good",
     "--hold",

@@ -95,7 +95,7 @@ pub struct Test {
     /// short one; `IDD_COMMIT` is set, too. The files that it leaves there are put into the top of the checkout before
     /// the test; a file that the revision tracks stays. Any exit code but 0 means that there is no artifact. With
     /// `--build`, revisions that have one are searched first, and the others are built only where that is needed.
-    /// Artifacts are kept in the git directory for the next hunt.
+    /// Artifacts are kept in the git directory for the next hunt. `git idd minimize` uses none.
     #[arg(long, value_name = "COMMAND")]
     pub from_artifacts: Option<OsString>,
 

@@ -63,6 +63,22 @@ mod tests {
     }
 
     #[test]
+    fn a_missing_artifact_answers_nothing() {
+        let limit = Duration::from_secs(20);
+        let seen = Observation {
+            stage: Stage::Fetch,
+            ending: Ending::Exit(1),
+            duration: Duration::ZERO,
+            limit,
+            output: String::new(),
+            is_clean: true,
+            is_tampered: false,
+        };
+        assert!(!Want { limit, clean: false }.is_met_by(&seen));
+        assert!(Want { limit, clean: false }.is_met_by(&Observation { stage: Stage::Test, ..seen }));
+    }
+
+    #[test]
     fn a_claim_is_answered_only_by_a_clean_observation() {
         for (is_clean, wants_clean, expected) in
             [(true, true, true), (true, false, true), (false, true, false), (false, false, true)]

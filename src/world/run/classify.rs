@@ -359,6 +359,20 @@ mod tests {
     }
 
     #[test]
+    fn a_fetch_that_fails_shows_that_there_is_no_artifact_and_one_that_is_killed_does_not() {
+        let shows = |ending, expected| {
+            let seen = Observation { stage: Stage::Fetch, ..observed(ending, "FAIL: x\n") };
+            let hunted = hunting(Ending::Exit(1), Some("FAIL: x"));
+            assert_eq!(classify(&seen, &hunted), Outcome::Unresolved(expected), "{ending}");
+        };
+        shows(Ending::Exit(1), Reason::NoArtifact);
+        shows(Ending::Exit(125), Reason::NoArtifact);
+        shows(Ending::NotRun(Reason::Path), Reason::Path);
+        shows(Ending::Timeout, Reason::Timeout);
+        shows(Ending::Signal(9), Reason::Signal);
+    }
+
+    #[test]
     fn a_fix_is_a_pass_and_every_failure_that_ran_comes_before_it() {
         let criteria = Criteria { sought: Sought::Fix, fail_match: Some(regex("wrong")), ..Criteria::default() };
         check(&criteria, Ending::Exit(0), "ok\n", Outcome::Fail);
