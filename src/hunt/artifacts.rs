@@ -249,3 +249,6 @@ impl Hunter<'_> {
         ));
     }
 }
+
+#[cfg(test)]
+mod tests;

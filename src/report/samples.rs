@@ -2,6 +2,7 @@
 
 use crate::outcome::Outcome;
 use crate::outcome::Reason;
+use crate::report::Artifacts;
 use crate::report::Change;
 use crate::report::Changes;
 use crate::report::Commit;
@@ -129,6 +130,13 @@ pub fn found() -> Report {
         ],
         held: vec![Held { path: "test.sh".into(), changed: Some(true), in_good: Some(true), in_bad: Some(true) }],
         notes: vec!["The signature is the exit code only.".into()],
+        artifacts: Some(Artifacts {
+            fetched: 4,
+            cached: 2,
+            absent: 3,
+            built: 5,
+            revisions: vec![CommitId::sha1([0xcc; 20])],
+        }),
         probes: Probes {
             run: 23,
             cached: 4,

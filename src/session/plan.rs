@@ -13,7 +13,6 @@ use crate::revision::CommitId;
 use crate::revision::TreeId;
 use crate::session::bisect;
 use crate::session::context::Context;
-use crate::session::criteria::FIRST_LIMIT;
 use crate::session::failure::Failure;
 use crate::session::failure::chain;
 use crate::session::hold;
@@ -463,7 +462,7 @@ fn fetching(order: &HuntOrder, is_minimize: bool, location: &Location) -> Result
         line: line.clone(),
         root: location.idd_directory().join("artifacts"),
         max_bytes: order.test.artifacts_size,
-        limit: order.test.timeout.unwrap_or(FIRST_LIMIT),
+        limit: order.test.timeout.unwrap_or(artifacts::LIMIT),
     }))
 }
 

@@ -64,6 +64,7 @@ fn found_names_the_commit_the_lines_the_fix_and_the_evidence() {
 
     probes: 23 run (2 to reproduce, 8 to search, 2 to repair, 7 to reduce, 4 to verify), 4 known before, 3 rejected before they were built, in 12 s
     also run: 3 warning checks and 2 suite runs
+    artifacts: 4 fetched, 2 used again, 3 absent; 1 revision tested by them, 5 builds to search
     ");
 }
 

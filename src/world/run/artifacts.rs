@@ -38,6 +38,9 @@ pub const COMMIT: &str = "{commit}";
 /// Stands for the short id of the commit in the command.
 pub const SHORT: &str = "{short}";
 
+/// The time limit of the command, if the user gives none.
+pub const LIMIT: Duration = Duration::from_secs(10 * 60);
+
 /// A directory in an artifact may not be deeper than this.
 const MAX_DEPTH: usize = 64;
 
