@@ -327,8 +327,8 @@ impl Copy {
         let (mut content, is_executable) = files::open_file(source, name)?;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mode = Mode::from_raw_mode(if is_executable { 0o755 } else { 0o644 });
-        let mut made = File::from(rustix::fs::openat(target, name, flags, mode)?);
-        io::copy(&mut content, &mut made)?;
+        let mut written = File::from(rustix::fs::openat(target, name, flags, mode)?);
+        io::copy(&mut content, &mut written)?;
         Ok(())
     }
 
