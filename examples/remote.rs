@@ -110,6 +110,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let lines: Vec<String> = io::stdin().lines().collect::<Result<_, _>>()?;
     let trees: Vec<TreeId> = lines.iter().map(|line| line.parse()).collect::<Result<_, _>>()?;
     let commands = Arc::new(Commands {
+        fetching: None,
         regeneration: None,
         build: None,
         test: Words::Shell(command.into()),

@@ -11,6 +11,7 @@ use crate::session::plan::shell_line;
 use crate::world::cache::Key;
 use sha2::Digest as _;
 use sha2::Sha256;
+use std::ffi::OsString;
 use std::fs;
 use std::fs::File;
 use std::io;
@@ -63,8 +64,8 @@ fn name(plan: &Plan) -> String {
     let mut words = vec![plan.bad.to_string(), format!("{:?}", order.history.find)];
     words.extend(plan.goods.iter().map(ToString::to_string));
     let commands = [Some(&plan.commands.test), plan.commands.build.as_ref()];
-    words.extend(commands.map(|words| words.map_or_else(String::new, |words| format!("{:?}", shell_line(words)))));
-    words.push(format!("{:?}", plan.commands.directory));
+    words.extend(commands.map(|words| words.map_or_else(OsString::new, shell_line).to_string_lossy().into_owned()));
+    words.push(plan.commands.directory.to_string_lossy().into_owned());
     Key(Sha256::digest(words.join("\0")).into()).to_string()
 }
 

@@ -232,6 +232,12 @@ impl Plan {
         let commits = [&goods[..], &[bad, target]].concat();
         let remote = order.test.remote.as_deref().filter(|address| *address != remote::HERE);
         let remote = remote.map(|address| remote::service(address, context)).transpose()?;
+        if remote.is_some() && (!order.test.artifact.is_empty() || order.test.from_artifacts.is_some()) {
+            let message = "products of builds and fetched programs are not known on a remote service";
+            return Err(Failure::new(Status::Usage, message).with_hint(
+                "leave out `--artifact` and `--from-artifacts`, or run the probes here with `--remote none`",
+            ));
+        }
         // The reducers of the literature are for comparison, and use no precheck.
         let precheck = Precheck::new(&order, location, &commands, (user, context), &commits)
             .filter(|precheck| matches!(precheck, Precheck::Command(_)) || !divisions.is_plain && remote.is_none());

@@ -177,7 +177,7 @@ fn has_revision(words: &[OsString]) -> bool {
 }
 
 /// Options that are meant for `git idd` if they stand after a test.
-const MISPLACED: [&str; 25] = [
+const MISPLACED: [&str; 26] = [
     "--bad",
     "--build",
     "--budget",

@@ -230,6 +230,7 @@ fn action(service: &Service, command: Digest, root: Digest, timeout: Duration, i
 
 fn word(stage: Stage) -> &'static str {
     match stage {
+        Stage::Fetch => "fetch",
         Stage::Precheck => "precheck",
         Stage::Build => "build",
         Stage::Test => "test",
@@ -396,6 +397,7 @@ mod tests {
             environment: BTreeMap::from([("LANG".to_owned(), "C".to_owned())]),
         };
         let commands = Commands {
+            fetching: None,
             regeneration: None,
             build: None,
             test: Words::Shell("true".into()),

@@ -282,7 +282,7 @@ fn observation(mut returned: Returned, job: &Job, begin: Instant) -> Result<Obse
 }
 
 fn probed(observation: Observation) -> Probed {
-    Probed { observation, product: None, is_same_product: false, stale: None, removed: Vec::new() }
+    Probed { observation, product: None, is_same_product: false, stale: None, removed: Vec::new(), artifact: None }
 }
 
 fn not_run(job: &Job, refusal: &Refusal) -> Observation {
