@@ -19,6 +19,8 @@ pub enum Sought {
     Fix,
     /// The commit since which a command prints what it prints now.
     Change,
+    /// The commit since which a command needs more time or memory.
+    Slower,
 }
 
 /// The words for the answers to one question.
@@ -153,6 +155,40 @@ const CHANGE: Words = Words {
     of_unit: ["does not have the new value", "does not have another value"],
 };
 
+const SLOWER: Words = Words {
+    outcomes: ["fast", "slow"],
+    first: "first slower commit",
+    labels: ["last fast:", "slow:", "first slower:"],
+    behaviour: "loss:",
+    // Nothing is reduced.
+    changes: [
+        "The change that makes the command slower",
+        "A minimal change that makes the command slower",
+        "A minimal change whose reversal makes it faster",
+    ],
+    of_change: ["This makes it slower", "Without this, it is faster"],
+    together: ["It makes the command slower only together with", "The loss"],
+    since: "needs more since",
+    reproducing: "Measuring both ends",
+    shows: ["is faster", "is slow"],
+    absent: [
+        "There is no loss: the bad revision needs no more than the good one.",
+        "The revision that was given as good is as slow as the bad one.",
+    ],
+    advice: [
+        "a smaller loss is found with a smaller `--threshold`; `--good <rev>` and `--bad <rev>` name other revisions",
+        "give an older revision with `--good <rev>`, or leave it out and let one be searched",
+        "a smaller loss is found with a smaller `--threshold`; perhaps the command was never faster in this history",
+    ],
+    claims: [
+        "the last fast revision is faster",
+        "with the sufficient change it is slow",
+        "the first slower revision needs more",
+        "without the necessary change it is faster",
+    ],
+    of_unit: ["is not slow", "is not faster"],
+};
+
 impl Sought {
     /// Its words.
     pub fn words(self) -> &'static Words {
@@ -160,6 +196,7 @@ impl Sought {
             Self::Failure => &FAILURE,
             Self::Fix => &FIX,
             Self::Change => &CHANGE,
+            Self::Slower => &SLOWER,
         }
     }
 

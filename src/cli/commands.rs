@@ -26,6 +26,7 @@ use crate::cli::log;
 use crate::cli::man;
 use crate::cli::mcp;
 use crate::cli::notify::Notice;
+use crate::cli::perf;
 use crate::cli::progress::Volume;
 use crate::cli::record;
 use crate::cli::remote;
@@ -143,7 +144,10 @@ pub fn run(request: Request, context: &Context, console: Console) -> Result<Answ
     }
     mend(&location, uses_store, &mut console.progress())?;
     match request {
-        Request::Hunt(args) => start(args, None, &location, context, console),
+        Request::Hunt(args) => match args.perf {
+            Some(perf) => perf::start(args, perf, &location, context, console),
+            None => start(args, None, &location, context, console),
+        },
         Request::Minimize { good, bad, hunt } => start(hunt, Some((&good, &bad)), &location, context, console),
         Request::Resume { hunt, allowance } => resume(hunt.as_deref(), allowance, &location, context, console),
         Request::Each(each) => each::run(&each, &location, context, console),
@@ -334,13 +338,17 @@ fn resume(
     if plan.order.by_hand && kept.is_unfinished() {
         return by_hand::resume(&kept, location, context, console);
     }
+    if let Some(perf) = plan.order.perf.filter(|_| kept.is_unfinished()) {
+        return perf::resume(&kept, perf, location, context, console);
+    }
     // The last goal: it holds for this run and for later ones.
     if let Some(Asked { until, reduction }) = saved::asked(location, id)? {
         (plan.order.effort.until, plan.order.effort.reduction) = (until, reduction);
     }
     let is_unfinished = saved::is_unfinished(replay.status.as_deref());
-    let is_continued = !plan.order.by_hand && allowance.until.is_some_and(|until| until > plan.order.effort.until)
-        || !plan.order.by_hand && allowance.reduction.is_some() && saved::is_cut_short(replay);
+    let is_reduced = !plan.order.by_hand && plan.order.perf.is_none();
+    let is_continued = is_reduced && allowance.until.is_some_and(|until| until > plan.order.effort.until)
+        || is_reduced && allowance.reduction.is_some() && saved::is_cut_short(replay);
     if !is_unfinished && !is_continued {
         let mut progress = console.progress();
         progress.say(&format!("The hunt {id} has ended already; this is its result."));

@@ -30,6 +30,7 @@ mod mcp;
 mod memory;
 mod notify;
 mod pager;
+mod perf;
 pub mod progress;
 mod record;
 mod remote;
@@ -88,6 +89,9 @@ pub fn main(args: Vec<OsString>, environment: Vec<(OsString, OsString)>) -> Exit
 fn run(args: Vec<OsString>, environment: Vec<(OsString, OsString)>, is_json: &AtomicBool) -> u8 {
     if args.get(1).is_some_and(|word| word == crash::NAME) {
         return crash::run(&args[2..]);
+    }
+    if args.get(1).is_some_and(|word| word == perf::NAME) {
+        return perf::run_peak(&args[2..], &environment);
     }
     if args.get(1).is_some_and(|word| word == java::NAME) {
         return java::run(&args[2..]);

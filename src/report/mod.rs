@@ -98,6 +98,9 @@ pub struct Report {
     /// The older value, if a change of a value was looked for.
     #[serde(default)]
     pub before: Option<Untrusted>,
+    /// The loss, if the cost of a command was measured.
+    #[serde(default)]
+    pub loss: Option<Loss>,
     /// The revision where the test fails.
     pub bad: Option<Commit>,
     /// The newest revision known to pass.
@@ -154,6 +157,7 @@ impl Report {
             sentence: sentence.into(),
             signature: None,
             before: None,
+            loss: None,
             bad: None,
             last_good: None,
             first_bad: None,
@@ -185,6 +189,57 @@ pub struct Noise {
     pub false_fails: f64,
     /// The share of passing runs among the runs of revisions with the cause.
     pub false_passes: f64,
+}
+
+/// How much more a command needs: two revisions, run by turns.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Loss {
+    /// What was measured: `time`, `cpu`, `memory` or `instructions`.
+    pub measure: String,
+    /// The unit of the medians: `seconds`, `bytes` or `instructions`.
+    pub unit: String,
+    /// The share by which the slow revision needs more: 0.5 for half as much again; negative if it needs less.
+    pub more: f64,
+    /// The lower end of the interval that contains this share.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+    /// The probability that the interval is right, between 0 and 1.
+    pub confidence: f64,
+    /// The number of rounds. Each ran both revisions once.
+    pub rounds: u64,
+    /// The median of the fast revision.
+    pub fast: f64,
+    /// The median of the slow revision.
+    pub slow: f64,
+}
+
+impl Loss {
+    /// "12.3 % more time (9.8 to 14.6 %, 24 rounds): 42.1 ms, before 37.5 ms".
+    pub fn in_one_line(&self) -> String {
+        let Self { low, high, rounds, .. } = self;
+        let (slow, fast) = (self.amount(self.slow), self.amount(self.fast));
+        let (low, high) = (100.0 * low, 100.0 * high);
+        format!("{} ({low:.1} to {high:.1} %, {rounds} rounds): {slow}, before {fast}", self.in_words())
+    }
+
+    /// "12.3 % more time".
+    pub fn in_words(&self) -> String {
+        let noun = match self.measure.as_str() {
+            "cpu" => "processor time",
+            other => other,
+        };
+        format!("{:.1} % more {noun}", 100.0 * self.more)
+    }
+
+    fn amount(&self, number: f64) -> String {
+        match self.unit.as_str() {
+            "seconds" if number < 0.9995 => format!("{:.1} ms", 1e3 * number),
+            "seconds" => format!("{number:.2} s"),
+            "bytes" => format!("{:.1} MiB", number / f64::from(1 << 20)),
+            unit => format!("{:.1} million {unit}", number / 1e6),
+        }
+    }
 }
 
 /// An error.

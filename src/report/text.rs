@@ -499,13 +499,14 @@ fn facts(report: &Report, look: Look) -> Vec<(&'static str, String)> {
     if let Some(signature) = &report.signature {
         let line = signature.line.as_ref().map(|line| format!(", `{}`", Terminal.line(line)));
         let fact = match report.find {
-            Sought::Failure => signature.ending.clone() + &line.unwrap_or_default(),
+            Sought::Failure | Sought::Slower => signature.ending.clone() + &line.unwrap_or_default(),
             Sought::Fix => "the test passes".to_owned(),
             Sought::Change => line.unwrap_or_default().trim_start_matches(", ").to_owned(),
         };
         facts.push((words.behaviour, fact));
         facts.extend(report.before.as_ref().map(|value| ("before:", format!("`{}`", Terminal.line(value)))));
     }
+    facts.extend(report.loss.as_ref().map(|loss| (words.behaviour, loss.in_one_line())));
     if let Some(confidence) = report.confidence {
         facts.push(("confidence:", certainty(confidence, report.noise)));
     }

@@ -19,10 +19,8 @@ use crate::hunt::finding::Conclusion;
 use crate::hunt::finding::Finding;
 use crate::hunt::history::History;
 use crate::hunt::probe::Probe;
-use crate::outcome::Ending;
 use crate::outcome::Outcome;
 use crate::outcome::Reason;
-use crate::outcome::Stage;
 use crate::report::Commit;
 use crate::report::Report;
 use crate::report::Status;
@@ -30,14 +28,17 @@ use crate::report::Untrusted;
 use crate::report::escape::Terminal;
 use crate::revision::CommitId;
 use crate::revision::TreeId;
-use crate::session::chronicle;
 use crate::session::context::Context;
-use crate::session::criteria::FIRST_LIMIT;
 use crate::session::failure::Failure;
 use crate::session::failure::chain;
 use crate::session::finding;
 use crate::session::finding::Sources;
 use crate::session::interrupt::Interrupt;
+use crate::session::judged;
+use crate::session::judged::Built;
+use crate::session::judged::Judged;
+use crate::session::judged::Scene;
+use crate::session::judged::Verdicts;
 use crate::session::kept;
 use crate::session::kept::Kept;
 use crate::session::order::Effort;
@@ -56,20 +57,13 @@ use crate::session::talk::Talk;
 use crate::sought::Sought;
 use crate::world::files;
 use crate::world::journal::Record;
-use crate::world::journal::Segment;
-use crate::world::process::Words;
 use crate::world::repo::Repository;
 use crate::world::repo::graph;
 use crate::world::repo::locate;
 use crate::world::repo::locate::Location;
 use crate::world::repo::private;
-use crate::world::repo::store::Held;
 use crate::world::repo::store::TreeStore;
-use crate::world::run::classify::printed_trouble;
 use crate::world::run::sandbox;
-use crate::world::run::sandbox::Commands;
-use crate::world::run::sandbox::Job;
-use crate::world::run::sandbox::Rebuild;
 use crate::world::run::sandbox::Sandbox;
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -183,84 +177,15 @@ pub fn remove_checkout(context: &Context, location: &Location) {
     }
 }
 
-/// A verdict of the journal.
-struct Judged {
-    tree: TreeId,
-    revision: CommitId,
-    outcome: Outcome,
-    why: Option<String>,
-    /// Whether the build gave it.
-    is_of_build: bool,
-    /// Whether the person named the revision.
-    is_named: bool,
-}
-
-impl Judged {
-    fn record(&self) -> Record {
-        let outcome = match self.outcome {
-            Outcome::Pass => "pass",
-            Outcome::Fail => "fail",
-            Outcome::Unresolved(reason) => reason.word(),
-        };
-        Record::Judged {
-            tree: self.tree,
-            revision: self.revision,
-            outcome: outcome.to_owned(),
-            why: self.why.clone(),
-            by_build: self.is_of_build,
-            is_named: self.is_named,
-        }
-    }
-
-    /// The verdicts of a journal, without those that were taken back.
-    fn all(location: &Location, id: &str) -> Result<Vec<Self>, Failure> {
-        let mut all: Vec<Self> = Vec::new();
-        saved::each_record(location, id, &mut |record| match record {
-            Record::Judged { tree, revision, outcome, why, by_build, is_named } => {
-                let outcome = match outcome.as_str() {
-                    "pass" => Outcome::Pass,
-                    "fail" => Outcome::Fail,
-                    word => Outcome::Unresolved(
-                        Reason::ALL.into_iter().find(|reason| reason.word() == word).unwrap_or(Reason::Skip),
-                    ),
-                };
-                all.push(Self { tree, revision, outcome, why, is_of_build: by_build, is_named });
-            }
-            Record::Withdrawn => {
-                if let Some(last) = all.iter().rposition(|judged| !judged.is_of_build) {
-                    all.remove(last);
-                }
-            }
-            _ => {}
-        })?;
-        Ok(all)
-    }
-}
-
-/// Where the hunt takes place.
-#[derive(Clone, Copy)]
-pub struct Scene<'s> {
-    /// The plan.
-    pub plan: &'s Plan,
-    /// The repository.
-    pub location: &'s Location,
-    /// The context of the process.
-    pub context: &'s Context,
-    /// The user's repository.
-    pub user: &'s Repository,
-}
-
 /// Goes on with a hunt: takes what was given, and runs the engine until it needs a person or has ended.
 pub fn go_on(scene: &Scene<'_>, saved: Saved, given: Given, talk: &mut dyn Talk) -> Result<Step, Failure> {
     let Scene { plan, location, context, user } = *scene;
     let Saved { id, mut segment, lock: _lock, .. } = saved;
-    drop(saved::make_private(location, user, plan.bad)?);
-    private::fill_submodules(&location.idd_directory(), !plan.has_empty_submodules)?;
-    let tips: Vec<CommitId> = [plan.bad].iter().chain(&plan.goods).copied().collect();
-    let (revisions, shallow) = graph::load(&private::open(&location.git_directory)?, &tips)?;
-    let history = History::new(revisions, shallow);
-    refuse_swapped(plan, &history)?;
-    let store = store(plan, location)?;
+    let (history, store) = scene.read()?;
+    scene.refuse_swapped(
+        &history,
+        "`git idd start <bad> <good>` takes the bad one first; `--find fix` looks for what mended it",
+    )?;
     let view = |id: CommitId| store.view(history.get(id).tree).map_err(|error| Failure::from_error(&error));
     let mut known = HashMap::from([(view(plan.bad)?, Outcome::Fail)]);
     for good in &plan.goods {
@@ -290,14 +215,11 @@ pub fn go_on(scene: &Scene<'_>, saved: Saved, given: Given, talk: &mut dyn Talk)
     let plan = bounded;
     let mut person = Person {
         scene,
-        known,
-        judged,
+        verdicts: Verdicts { known, judged, segment, n_revisions: history.len() },
         given: Some(given),
-        segment,
         waiting: None,
         sandbox: None,
         left: (None, None),
-        n_revisions: history.len(),
         interrupt: Interrupt::register()?,
         talk,
     };
@@ -315,8 +237,8 @@ pub fn go_on(scene: &Scene<'_>, saved: Saved, given: Given, talk: &mut dyn Talk)
         }
     };
     if let Some(probe) = person.waiting {
-        person.segment.append_durable(&Record::Ended { status: Status::Waiting.word().to_owned() })?;
-        let n_judged = person.judged.iter().filter(|judged| !judged.is_of_build).count();
+        person.verdicts.segment.append_durable(&Record::Ended { status: Status::Waiting.word().to_owned() })?;
+        let n_judged = person.verdicts.judged.iter().filter(|judged| !judged.is_of_build).count();
         let revision = history.get(probe.revision);
         let directory = sandboxes::by_hand(context, location)?.join(CHECKOUT).join("tree");
         return Ok(Step::Waiting(Box::new(Waiting {
@@ -338,25 +260,14 @@ pub fn go_on(scene: &Scene<'_>, saved: Saved, given: Given, talk: &mut dyn Talk)
     // A person's verdict is no claim that was run again.
     report.evidence.clear();
     report.hunt = Some(id);
-    report.log = Some(Untrusted::from(person.segment.path().to_string_lossy().as_ref()));
-    report.notes.splice(0..0, person.judged.iter().filter_map(|judged| said(judged, plan)));
-    person.segment.append(&Record::Finding { value: serde_json::to_value(&report)? })?;
-    person.segment.append_durable(&Record::Ended { status: report.status.word().to_owned() })?;
+    report.log = Some(Untrusted::from(person.verdicts.segment.path().to_string_lossy().as_ref()));
+    report.notes.splice(0..0, person.verdicts.judged.iter().filter_map(|judged| said(judged, plan)));
+    person.verdicts.segment.append(&Record::Finding { value: serde_json::to_value(&report)? })?;
+    person.verdicts.segment.append_durable(&Record::Ended { status: report.status.word().to_owned() })?;
     if finding.is_finding() {
         saved::keep_refs(&finding, &store, location)?;
     }
     Ok(Step::Ended(Box::new(report)))
-}
-
-/// Refuses a bad revision that is older than a good one: perhaps each was given for the other.
-fn refuse_swapped(plan: &Plan, history: &History) -> Result<(), Failure> {
-    let is_after = |good: &&CommitId| **good != plan.bad && history.path(**good, plan.bad).is_some();
-    if let Some(good) = plan.goods.iter().find(is_after) {
-        let (good, bad) = (good.short(), plan.bad.short());
-        return Err(Failure::new(Status::Usage, format!("the bad revision {bad} is older than the good one {good}"))
-            .with_hint("`git idd start <bad> <good>` takes the bad one first; `--find fix` looks for what mended it"));
-    }
-    Ok(())
 }
 
 /// A revision that the person names, with its tree.
@@ -368,14 +279,6 @@ fn named(name: &str, user: &Repository, history: &History, store: &TreeStore) ->
             .with_hint("a verdict counts for the bad revision and those before it"));
     };
     Ok((revision, store.view(found.tree).map_err(|error| Failure::from_error(&error))?))
-}
-
-fn store(plan: &Plan, location: &Location) -> Result<TreeStore, Failure> {
-    let open = || private::open(&private::private_directory(&location.idd_directory())).map_err(Failure::from);
-    let pathspecs = plan.order.history.path.iter().map(|path| path.to_string_lossy().into_owned()).collect();
-    let bare = TreeStore::new(open()?, Held::default(), Vec::new())?;
-    let held = plan.held(&Adjustments::default(), &bare)?;
-    Ok(TreeStore::new(open()?, held, pathspecs)?.with_divisions(plan.divisions.clone()))
 }
 
 /// The plan between the verdicts on revisions that the person named: the last bad one, and all good ones.
@@ -417,17 +320,14 @@ fn said(judged: &Judged, plan: &Plan) -> Option<Untrusted> {
 /// Answers probes with the verdicts of a person.
 struct Person<'p> {
     scene: &'p Scene<'p>,
-    known: HashMap<TreeId, Outcome>,
-    judged: Vec<Judged>,
+    verdicts: Verdicts,
     /// What this command brings; `None` when it was used.
     given: Option<Given>,
-    segment: Segment,
     /// The tree that nobody has judged.
     waiting: Option<Probe>,
     sandbox: Option<Sandbox>,
     /// The revisions left, and the steps back, as of the last event.
     left: (Option<usize>, Option<usize>),
-    n_revisions: usize,
     interrupt: Interrupt,
     talk: &'p mut dyn Talk,
 }
@@ -440,11 +340,8 @@ impl Person<'_> {
         why: Option<String>,
         is_of_build: bool,
     ) -> Result<(), Failure> {
-        let new = Judged { tree: probe.tree, revision: probe.revision, outcome, why, is_of_build, is_named: false };
-        self.segment.append_durable(&new.record())?;
-        self.known.insert(probe.tree, outcome);
-        self.judged.push(new);
-        Ok(())
+        let (tree, revision) = (probe.tree, probe.revision);
+        self.verdicts.add(Judged { tree, revision, outcome, why, is_of_build, is_named: false })
     }
 
     /// Writes the tree into the checkout and builds it. `None` if it was interrupted.
@@ -460,29 +357,16 @@ impl Person<'_> {
             self.sandbox = Some(sandbox);
         }
         let Some(sandbox) = &mut self.sandbox else { return Ok(None) };
-        let nothing = Words::Shell(":".into());
-        let commands = Commands { test: nothing, artifacts: Vec::new(), ..plan.commands.clone() };
-        let job = Job {
-            tree: probe.tree,
-            artifact_of: None,
-            exposed_commit: None,
-            precheck: None,
-            is_clean: true,
-            rebuild: Rebuild::Never,
-            may_share: false,
-            limit: plan.order.test.timeout.unwrap_or(FIRST_LIMIT),
-        };
-        let Some(seen) = sandbox.observe(&job, &commands, &mut self.interrupt)? else { return Ok(None) };
-        if seen.stage == Stage::Build {
-            let why = printed_trouble(&seen).unwrap_or_else(|| seen.ending.to_string());
-            let why = Terminal.line(&Untrusted::from(why));
-            self.talk.say(&format!("{} cannot be built: {why}", probe.revision.short()));
-            return Ok(Some(Outcome::Unresolved(Reason::Build)));
-        }
-        // A tree that cannot be written is not run at all.
-        Ok(Some(match seen.ending {
-            Ending::NotRun(reason) => Outcome::Unresolved(reason),
-            _ => Outcome::Pass,
+        let Some(built) = judged::build(probe.tree, plan, sandbox, &mut self.interrupt)? else { return Ok(None) };
+        Ok(Some(match built {
+            Built::Yes => Outcome::Pass,
+            Built::No(reason, why) => {
+                if let Some(why) = why {
+                    let why = Terminal.line(&Untrusted::from(why));
+                    self.talk.say(&format!("{} cannot be built: {why}", probe.revision.short()));
+                }
+                Outcome::Unresolved(reason)
+            }
         }))
     }
 }
@@ -496,19 +380,8 @@ impl ProbeRunner for Person<'_> {
 
     fn answer(&mut self, probes: &[Probe]) -> Result<Reply, Failure> {
         let probe = probes[0];
-        if !probe.question.is_of_test() {
-            return Ok(Reply::Outcomes(vec![Outcome::Pass]));
-        }
-        // Only what cannot be built is repaired: a person who cannot judge a revision cannot judge it repaired, either.
-        let is_skipped = |judged: &Judged| {
-            let is_skip = judged.outcome == Outcome::Unresolved(Reason::Skip);
-            judged.revision == probe.revision && is_skip && !judged.is_of_build
-        };
-        if self.judged.iter().any(is_skipped) {
-            return Ok(Reply::Outcomes(vec![Outcome::Unresolved(Reason::Skip)]));
-        }
-        if let Some(outcome) = self.known.get(&probe.tree) {
-            return Ok(Reply::Outcomes(vec![*outcome]));
+        if let Some(outcome) = self.verdicts.answer(&probe) {
+            return Ok(Reply::Outcomes(vec![outcome]));
         }
         if let Some(Given::Verdict { verdict, why, .. }) = self.given.take() {
             let outcome = outcome(verdict, self.scene.plan);
@@ -540,10 +413,7 @@ impl ProbeRunner for Person<'_> {
                 Event::Bisecting { n_left, .. } => self.left = (Some(*n_left), None),
                 _ => {}
             }
-            for record in chronicle::records(event, self.n_revisions, 1) {
-                // A full disk shows again when a verdict is written.
-                let _ = self.segment.append(&record);
-            }
+            self.verdicts.tell(event);
         }
     }
 }

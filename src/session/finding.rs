@@ -130,7 +130,12 @@ impl Sources<'_> {
                 }
             }));
         }
-        if !has_ended || until == Until::Fix || self.plan.is_minimize || self.plan.order.by_hand {
+        if !has_ended
+            || until == Until::Fix
+            || self.plan.is_minimize
+            || self.plan.order.by_hand
+            || self.plan.order.perf.is_some()
+        {
             return None;
         }
         let word = until.word();

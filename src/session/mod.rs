@@ -28,12 +28,14 @@ pub mod hunt;
 mod identity;
 pub mod interrupt;
 pub mod invariants;
+pub mod judged;
 pub mod kept;
 pub mod lease;
 pub mod lines;
 pub mod listed;
 pub mod mend;
 pub mod order;
+pub mod perf;
 pub mod plan;
 pub mod precheck;
 pub mod record;
@@ -62,8 +64,11 @@ use crate::report::Status;
 use crate::session::context::Context;
 use crate::session::failure::Failure;
 use crate::session::hunt::Task;
+use crate::session::interrupt::Interrupt;
+use crate::session::judged::Scene;
 use crate::session::mend::mend;
 use crate::session::order::HuntOrder;
+use crate::session::perf::places;
 use crate::session::plan::Plan;
 use crate::session::talk::Talk;
 use crate::world::repo::locate;
@@ -96,6 +101,12 @@ pub fn hunt(
     mend(&location, true, talk)?;
     let user = private::open(&location.git_directory)?;
     let plan = Plan::new(order, None, &location, &user, context)?;
+    if let Some(perf) = plan.order.perf {
+        places::check(perf.measure)?;
+        let saved = saved::open(&plan, &location, None, false)?;
+        let scene = Scene { plan: &plan, location: &location, context, user: &user };
+        return perf::hunt(&scene, saved, (perf, Interrupt(interrupt)), talk);
+    }
     let saved = saved::open(&plan, &location, None, false)?;
     hunt::run(Task { plan: &plan, location: &location, context, saved, interrupt, talk }, &user)
 }

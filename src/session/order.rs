@@ -9,6 +9,7 @@ pub use crate::hunt::Walk;
 pub use crate::hunt::finding::Stage as Until;
 use crate::session::share::Flaky;
 use crate::session::share::Share;
+use crate::session::share::Threshold;
 use crate::session::share::default_confidence;
 use crate::sought::Sought;
 use crate::trace::slice::Kinds;
@@ -37,12 +38,68 @@ pub struct HuntOrder {
     /// Whether a person judges the revisions, so that the command is only a name.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_hand: bool,
+    /// How the command is measured, if its cost is hunted and not its result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub perf: Option<Perf>,
 }
 
 impl HuntOrder {
     /// A hunt with this test, as `git idd <test>` without an option starts it.
     pub fn new(command: TestCommand) -> Self {
-        Self { command, history: History::default(), test: Test::default(), effort: Effort::default(), by_hand: false }
+        Self {
+            command,
+            history: History::default(),
+            test: Test::default(),
+            effort: Effort::default(),
+            by_hand: false,
+            perf: None,
+        }
+    }
+}
+
+/// How the cost of a command is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Perf {
+    /// What is measured.
+    pub measure: Measure,
+    /// How much more is a loss.
+    pub threshold: Threshold,
+}
+
+/// The cost of a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Measure {
+    /// Wall time.
+    #[default]
+    Time,
+    /// Processor time of the command and of all processes that it waits for.
+    Cpu,
+    /// The peak of the resident memory of the largest of these processes.
+    Memory,
+    /// Instructions in user space.
+    Instructions,
+}
+
+impl Measure {
+    /// Its word on the command line and in JSON.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Time => "time",
+            Self::Cpu => "cpu",
+            Self::Memory => "memory",
+            Self::Instructions => "instructions",
+        }
+    }
+
+    /// What a slower revision needs more of.
+    pub fn noun(self) -> &'static str {
+        match self {
+            Self::Time => "time",
+            Self::Cpu => "processor time",
+            Self::Memory => "memory",
+            Self::Instructions => "instructions",
+        }
     }
 }
 

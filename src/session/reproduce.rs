@@ -155,7 +155,7 @@ impl Hunt<'_> {
                 (n_failing, n_runs) => format!("in {n_failing} of {}", count(n_runs, "run")),
             };
             match self.plan.order.history.find {
-                Sought::Failure => {
+                Sought::Failure | Sought::Slower => {
                     self.runner.talk.say(&format!("Reproduced {times}: {found}."));
                     self.say_of_output(failing[0]);
                 }

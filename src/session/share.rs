@@ -36,6 +36,44 @@ impl fmt::Display for Share {
     }
 }
 
+/// How much more a command must need to count as slower: a percentage, in thousandths of a percent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Threshold(u32);
+
+impl Threshold {
+    /// The ratio of slow to fast: 1.1 for 10 %.
+    pub fn ratio(self) -> f64 {
+        1.0 + f64::from(self.0) / 100_000.0
+    }
+}
+
+impl Default for Threshold {
+    fn default() -> Self {
+        Self(10_000)
+    }
+}
+
+impl fmt::Display for Threshold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}%", f64::from(self.0) / 1000.0)
+    }
+}
+
+/// Reads the value of `--threshold`: `5%` or `5`.
+pub fn parse_threshold(text: &str) -> Result<Threshold, String> {
+    let number = text.strip_suffix('%').unwrap_or(text);
+    let value: f64 = number.trim().parse().map_err(|_| "a threshold is written like `5%`".to_owned())?;
+    if number == text && value > 0.0 && value < 1.0 {
+        return Err(format!("a threshold is a percentage: `{}%` or `{value}%`", value * 100.0));
+    }
+    let thousandths = (value * 1000.0).round();
+    if !(1.0..=1_000_000.0).contains(&thousandths) {
+        return Err("it must lie between 0.001% and 1000%".to_owned());
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it was just compared")]
+    Ok(Threshold(thousandths as u32))
+}
+
 /// How often the test fails or passes without a reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Flaky {
@@ -74,6 +112,21 @@ pub fn default_confidence() -> Share {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_threshold_is_a_percentage_and_no_share() {
+        let read = |text: &str| parse_threshold(text).map(|threshold| threshold.to_string());
+        for right in ["5%", "5", "5 %", "5.0"] {
+            assert_eq!(read(right).as_deref(), Ok("5%"), "{right}");
+        }
+        assert_eq!(read("0.5%").as_deref(), Ok("0.5%"));
+        assert!((parse_threshold("200").unwrap().ratio() - 3.0).abs() < 1e-12);
+        assert_eq!(Threshold::default(), parse_threshold("10%").unwrap());
+        assert_eq!(read("0.05"), Err("a threshold is a percentage: `5%` or `0.05%`".to_owned()));
+        for wrong in ["0", "-5%", "much", "", "NaN", "inf", "%", "1001%"] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn a_share_is_a_number_below_one_or_a_percentage() {

@@ -39,6 +39,7 @@ use crate::cli::args::options::Shrink;
 use crate::cli::args::options::Test;
 use crate::cli::args::options::parse_duration;
 use crate::cli::args::options::parse_step;
+use crate::cli::args::questions::Measured;
 use crate::cli::args::words::Words;
 
 /// Find the change that broke a test.
@@ -57,7 +58,7 @@ use crate::cli::args::words::Words;
 pub struct Cli {
     /// The test: one argument is a shell line, several are a program and its arguments. Exit code 0 means pass, 125
     /// means that the revision cannot be tested, anything else means failure.
-    #[arg(value_name = "TEST-CMD", trailing_var_arg = true, required_unless_present = "by")]
+    #[arg(value_name = "TEST-CMD", trailing_var_arg = true, required_unless_present_any = ["by", "perf"])]
     pub words: Vec<OsString>,
 
     /// With `--find change`: the command that prints the value, as a shell line. The value is all that it prints, without
@@ -74,6 +75,9 @@ pub struct Cli {
     /// `{file}` for the attributes.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["each", "by", "explain"], help_heading = "What is run")]
     pub failures: Option<OsString>,
+
+    #[command(flatten)]
+    pub perf: Measured,
 
     #[command(flatten)]
     pub history: History,

@@ -174,6 +174,13 @@ pub fn options_for(
     config: &[(String, String)],
 ) -> Result<Configured, ConfigError> {
     let has = |id: &str| command.get_arguments().any(|arg| arg.get_id() == id);
+    // A question of its own excludes options that are configured for other hunts.
+    let perf = command.get_arguments().find(|arg| arg.get_id() == "perf");
+    let perf = perf.filter(|arg| given.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine));
+    let excluded: Vec<&str> = perf.map_or_else(Vec::new, |arg| {
+        command.get_arg_conflicts_with(arg).into_iter().map(|arg| arg.get_id().as_str()).collect()
+    });
+    let has = |id: &str| has(id) && !excluded.contains(&id);
     let is_given = |id: &str| has(id) && given.value_source(id) == Some(ValueSource::CommandLine);
     let mut options = Vec::new();
 

@@ -11,6 +11,7 @@ pub mod criterion;
 pub mod habits;
 pub mod options;
 mod orders;
+mod questions;
 mod values;
 pub mod words;
 
@@ -39,6 +40,12 @@ use crate::cli::args::options::Record;
 use crate::cli::args::options::ReportFormat;
 use crate::cli::args::options::Shell;
 use crate::cli::args::options::Shrink;
+use crate::cli::args::questions::Complaint;
+use crate::cli::args::questions::asked;
+use crate::cli::args::questions::hunt_args;
+use crate::cli::args::questions::measured;
+use crate::cli::args::questions::several;
+use crate::cli::args::questions::turned;
 use crate::session;
 use crate::session::by_hand::Given;
 use crate::session::by_hand::Verdict;
@@ -46,7 +53,6 @@ use crate::session::debug::DebugOrder;
 use crate::session::invariants;
 use crate::session::invariants::InvariantsOrder;
 use crate::session::invariants::Right;
-use crate::session::listed;
 use crate::session::listed::Each;
 use crate::session::listed::Source;
 use crate::session::order::Allowance;
@@ -61,13 +67,11 @@ use crate::session::order::RecordOrder;
 use crate::session::order::Reduction;
 use crate::session::order::ShrinkOrder;
 use crate::session::order::Side;
-use crate::session::order::SignatureMode;
 use crate::session::order::Test;
 use crate::session::order::TestCommand;
 use crate::session::recorded::Which;
 use crate::session::slice::Direction;
 use crate::session::slice::SliceOrder;
-use crate::sought::Sought;
 use crate::trace::slice::Kinds;
 
 use crate::explain::chain::Method;
@@ -347,16 +351,19 @@ pub fn parse(args: Vec<OsString>, config: &[(String, String)]) -> Result<Invocat
     Ok(Invocation { request, output, warnings })
 }
 
-/// A message and a hint.
-type Complaint = (&'static str, &'static str);
-
 fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
     Ok(match cli.subcommand {
         None => {
             let words = (cli.words, cli.by);
-            let hunt = asked(words, cli.history.into(), cli.test.into(), cli.effort.into())?;
+            let parts = (cli.history.into(), cli.test.into(), cli.effort.into());
+            if let Some(line) = cli.perf.perf {
+                let order = measured(line, cli.perf.measure, cli.perf.threshold, parts)?;
+                return Ok((Request::Hunt(order), cli.output));
+            }
+            let hunt = asked(words, parts)?;
             let source = cli.each.map(Source::Command).or(cli.failures.map(Source::Junit));
-            (several(hunt, source)?, cli.output)
+            let Some(source) = source else { return Ok((Request::Hunt(hunt), cli.output)) };
+            (Request::Each(several(hunt, source)?), cli.output)
         }
         Some(Subcommand::Minimize(args)) => {
             let hunt = hunt_args(args.words, History::default(), args.test.into(), args.effort.into())?;
@@ -703,90 +710,6 @@ fn debug_args(command: DebugCommand) -> Result<DebugOrder, Complaint> {
     let which = Which { recording, process };
     let (is_restarted, is_plain, simulated) = (restart, plain, simulate);
     Ok(DebugOrder { which, record, expected, from, answers, passing, is_restarted, is_plain, versions, simulated })
-}
-
-/// A hunt with the question of `--find`.
-///
-/// - `words`: the test, and the command of `--by` that takes its place.
-fn asked(
-    words: (Vec<OsString>, Option<OsString>),
-    history: History,
-    test: Test,
-    effort: Effort,
-) -> Result<HuntOrder, Complaint> {
-    let history = turned(history, words.1.is_some())?;
-    let hunt = hunt_args(words.1.map_or(words.0, |line| vec![line]), history, test, effort)?;
-    if hunt.effort.explain && !hunt.history.find.is_failure() {
-        return Err((
-            "`--explain` tells how a failure comes about, and needs `--find failure`",
-            "leave `--explain` out, or hunt for the commit that broke the test",
-        ));
-    }
-    Ok(hunt)
-}
-
-/// One hunt, or one for each test of a source.
-fn several(order: HuntOrder, source: Option<Source>) -> Result<Request, Complaint> {
-    let Some(source) = source else { return Ok(Request::Hunt(order)) };
-    if !listed::has_place(&order.command) {
-        return Err((
-            "the test command has no `{}` for the name of a test",
-            "git idd --each 'cat failing.txt' -- ./run-test {}",
-        ));
-    }
-    if !order.history.find.is_failure() {
-        return Err(("several tests are hunted for their failures only", "leave `--find` out, or hunt one test"));
-    }
-    Ok(Request::Each(Each { order: Box::new(order), source }))
-}
-
-/// The newer revision and the older ones of a question; for a fix, the test passes at the newer one.
-fn turned(mut history: History, is_by: bool) -> Result<History, Complaint> {
-    if is_by && history.find != Sought::Change {
-        return Err((
-            "`--by` names a command that prints a value, and needs `--find change`",
-            "without `--find change`, the test is what follows the options: git idd -- ./test.sh",
-        ));
-    }
-    if history.find != Sought::Fix {
-        return Ok(history);
-    }
-    let History { bad, good, .. } = history;
-    if good.len() > 1 {
-        return Err((
-            "`--find fix` takes one `--good`",
-            "it is the newer revision, where the test passes; `--bad` is the older one",
-        ));
-    }
-    history.bad = good.into_iter().next().unwrap_or_else(|| "HEAD".to_owned());
-    history.good = if bad == "HEAD" { Vec::new() } else { vec![bad] };
-    Ok(history)
-}
-
-fn hunt_args(words: Vec<OsString>, history: History, mut test: Test, effort: Effort) -> Result<HuntOrder, Complaint> {
-    let Some(command) = TestCommand::from_words(words) else {
-        return Err(("the test command is empty", "give a command that fails now: git idd -- ./test.sh"));
-    };
-    if test.build.as_ref().is_some_and(|line| line.to_string_lossy().trim().is_empty()) {
-        return Err(("the command of `--build` is empty", "leave `--build` out if there is nothing to build"));
-    }
-    match (test.signature, &test.match_line) {
-        (SignatureMode::Regex, None) => {
-            return Err((
-                "`--signature regex` needs `--match <regex>`",
-                "give the regular expression that the output of the failure matches",
-            ));
-        }
-        (SignatureMode::Exit, Some(_)) => {
-            return Err((
-                "`--match` and `--signature exit` exclude each other",
-                "with `--signature exit` the output of the test is not looked at",
-            ));
-        }
-        (_, Some(_)) => test.signature = SignatureMode::Regex,
-        (_, None) => {}
-    }
-    Ok(HuntOrder { command, history, test, effort, by_hand: false })
 }
 
 #[cfg(test)]

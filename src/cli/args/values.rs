@@ -2,6 +2,7 @@
 
 use crate::session::order::Keep;
 use crate::session::order::Level;
+use crate::session::order::Measure;
 use crate::session::order::Reducer;
 use crate::session::order::Side;
 use crate::session::order::SignatureMode;
@@ -29,10 +30,11 @@ macro_rules! values {
 }
 
 values! {
-    Sought {
-        Failure "failure" "The commit since which the test fails"
-        Fix "fix" "The commit since which the test passes again"
-        Change "change" "The commit since which the command of `--by` prints what it prints now"
+    Measure {
+        Time "time" "Wall time"
+        Cpu "cpu" "Processor time of the command and of the processes that it waits for; best on a busy machine"
+        Memory "memory" "Peak of the memory of the largest of these processes"
+        Instructions "instructions" "Instructions in user space; needs a counter of the processor"
     }
     Walk {
         Auto "auto" "Gallop back, then bisect"
@@ -68,5 +70,22 @@ values! {
     Side {
         Culprit "culprit" "The first bad revision"
         Head "head" "The revision that the fix is for"
+    }
+}
+
+/// One more question has an option of its own, `--perf`.
+impl ValueEnum for Sought {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Failure, Self::Fix, Self::Change]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let (word, help) = match self {
+            Self::Failure => ("failure", "The commit since which the test fails"),
+            Self::Fix => ("fix", "The commit since which the test passes again"),
+            Self::Change => ("change", "The commit since which the command of `--by` prints what it prints now"),
+            Self::Slower => return None,
+        };
+        Some(PossibleValue::new(word).help(help))
     }
 }

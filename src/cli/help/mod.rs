@@ -31,7 +31,7 @@ const OPTIONS: [(&str, &str); 10] = [
     ("timeout", "Time limit of the build and of the test: 90s, 5m"),
     ("jobs", "Number of tests that run at once"),
     ("budget", "Stop after this time; `git idd resume` goes on"),
-    ("until", "Stop at the `commit`, the `change`, or the `fix`"),
+    ("perf", "Find the commit since which this needs more time"),
     ("json", "Print one JSON object to stdout"),
 ];
 

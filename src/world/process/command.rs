@@ -47,7 +47,8 @@ use crate::world::process::survivors::Survivors;
 use crate::world::system;
 use crate::world::system::Bait;
 use crate::world::system::launch;
-use crate::world::system::wait;
+use crate::world::system::usage::Usage;
+use crate::world::system::wait_with_usage;
 
 /// A command with its context.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,6 +92,8 @@ pub struct Ran {
     pub output: Vec<u8>,
     /// Whether it was killed because of [`Watch::is_interrupted`]; then `ending` says nothing about the command.
     pub cancelled: bool,
+    /// What it used.
+    pub usage: Usage,
 }
 
 /// An observer of a running command.
@@ -129,7 +132,8 @@ pub trait Watch {
 pub fn run(command: &Command, watch: &mut dyn Watch) -> Result<Ran, RunError> {
     let begin = Instant::now();
     let never_ran = |ending: Ending, output: String| {
-        Ok(Ran { ending, duration: begin.elapsed(), output: output.into_bytes(), cancelled: false })
+        let (duration, output) = (begin.elapsed(), output.into_bytes());
+        Ok(Ran { ending, duration, output, cancelled: false, usage: Usage::default() })
     };
     if !command.directory.is_dir() {
         return never_ran(Ending::NotRun(Reason::TestAbsent), String::new());
@@ -161,13 +165,15 @@ pub fn run(command: &Command, watch: &mut dyn Watch) -> Result<Ran, RunError> {
     survivors.end_all();
     stream.drain();
     // A process that cannot be killed is not waited for.
-    let status = if is_dead { wait(child) } else { Err(ErrorKind::TimedOut.into()) };
+    let ended = if is_dead { wait_with_usage(child) } else { Err(ErrorKind::TimedOut.into()) };
+    let (status, usage) =
+        ended.map_or_else(|error| (Err(error), Usage::default()), |(status, usage)| (Ok(status), usage));
     let ending = match cut {
         Some(Cut::Limit) => Ending::Timeout,
         Some(Cut::Interrupt) => Ending::Signal(Signal::KILL.as_raw()),
         None => ending_of(status.map_err(|source| RunError::Wait { program, source })?),
     };
-    Ok(Ran { ending, duration, output: stream.finish(), cancelled: cut == Some(Cut::Interrupt) })
+    Ok(Ran { ending, duration, output: stream.finish(), cancelled: cut == Some(Cut::Interrupt), usage })
 }
 
 fn ending_of(status: ExitStatus) -> Ending {
@@ -475,6 +481,7 @@ mod tests {
     use super::*;
     use crate::world::process::kill_leftover;
     use crate::world::process::kill_leftovers_of;
+    use crate::world::system::wait;
 
     use crate::world::process::this_process;
 

@@ -107,7 +107,7 @@ pub fn signature(first: &Observation, second: &Observation, mode: SignatureMode)
 pub fn hunted(first: &Observation, second: &Observation, criteria: &Criteria) -> Option<Signature> {
     let ending = Ending::Exit(0);
     match criteria.sought {
-        Sought::Failure => signature(first, second, criteria.mode),
+        Sought::Failure | Sought::Slower => signature(first, second, criteria.mode),
         Sought::Fix => Some(Signature { ending, line: None, printed: None }),
         Sought::Change => {
             let value = value(&first.output);
@@ -207,7 +207,7 @@ pub fn classify(observation: &Observation, criteria: &Criteria) -> Outcome {
 /// The outcome of a test that ended with exit code 0.
 fn passed(observation: &Observation, criteria: &Criteria) -> Outcome {
     let is_newer = match criteria.sought {
-        Sought::Failure => false,
+        Sought::Failure | Sought::Slower => false,
         Sought::Fix => true,
         Sought::Change => {
             let known = criteria.signature.as_ref().and_then(|signature| signature.line.as_deref());

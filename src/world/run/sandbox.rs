@@ -355,6 +355,21 @@ impl Sandbox {
         }))
     }
 
+    /// Runs a command in the worktree as the last probe left it, with the products of its build. `None` if it was interrupted.
+    ///
+    /// The worktree is not restored: what the command writes stays for the next run.
+    pub fn run_again(
+        &mut self,
+        words: &Words,
+        job: &Job,
+        commands: &Commands,
+        watch: &mut dyn Watch,
+    ) -> Result<Option<Ran>, SandboxError> {
+        self.restore()?;
+        let ran = self.run(words, job, commands, watch)?;
+        Ok((!ran.cancelled).then_some(ran))
+    }
+
     fn attempt(
         &mut self,
         (job, artifact): (&Job, Option<Artifact>),

@@ -3,6 +3,7 @@
 //! Some functions have another way that is sound everywhere. Each other one gives the answer of a system on which nothing is
 //! known or allowed. No command that runs a test gets there: [`unsupported`] tells the drivers to refuse it.
 
+use std::convert::Infallible;
 use std::ffi::OsStr;
 use std::ffi::OsString;
 use std::fs::File;
@@ -29,12 +30,35 @@ use rustix::process::Pid;
 use crate::world::system::mapping::Mapping;
 use crate::world::system::observer::Observer;
 use crate::world::system::process::Process;
+use crate::world::system::usage::Usage;
+use crate::world::system::wait::wait;
 
 /// Why this system cannot run tests.
 const WHY: &str = "this system is not supported yet: tests are run on Linux only";
 
 fn refused<T>() -> io::Result<T> {
     Err(io::Error::new(ErrorKind::Unsupported, WHY))
+}
+
+/// Waits for the end of a child; what it used is not known.
+pub fn wait_with_usage(pid: Pid) -> io::Result<(ExitStatus, Usage)> {
+    wait(pid).map(|status| (status, Usage::default()))
+}
+
+/// A counter of instructions; there is none.
+#[derive(Debug)]
+pub struct Counter(Infallible);
+
+impl Counter {
+    /// Counts nothing.
+    pub fn of_instructions() -> io::Result<Self> {
+        refused()
+    }
+
+    /// Nothing is counted.
+    pub fn count(&mut self) -> io::Result<u64> {
+        match self.0 {}
+    }
 }
 
 /// Why this system cannot run tests; `None` if it can.

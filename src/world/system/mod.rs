@@ -11,6 +11,7 @@ mod linux;
 pub mod mapping;
 pub mod observer;
 pub mod process;
+pub mod usage;
 mod wait;
 
 #[cfg(not(target_os = "linux"))]
@@ -21,6 +22,7 @@ use crate::world::system::linux as here;
 pub use crate::world::system::wait::wait;
 pub use here::Bait;
 pub use here::CANNOT_BE_EXECUTED;
+pub use here::Counter;
 pub use here::Following;
 pub use here::NO_SIGNAL;
 pub use here::adopt_orphans;
@@ -51,4 +53,5 @@ pub use here::time_of_ended_children;
 pub use here::unlock_directory;
 pub use here::unsupported;
 pub use here::wait_for_any;
+pub use here::wait_with_usage;
 pub use here::words_of;

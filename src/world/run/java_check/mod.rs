@@ -16,6 +16,7 @@ use crate::world::process::Ran;
 use crate::world::process::Server;
 use crate::world::process::Watch;
 use crate::world::run::complaints::java::Options;
+use crate::world::system::usage::Usage;
 use sha2::Digest;
 use sha2::Sha256;
 use std::collections::BTreeSet;
@@ -221,7 +222,8 @@ impl JavaCheck {
             (false, _) if self.is_vetting => Ending::Timeout,
             _ => Ending::Exit(0),
         };
-        Ran { ending, duration: begin.elapsed(), output: output.into_bytes(), cancelled: is_cancelled }
+        let (duration, output) = (begin.elapsed(), output.into_bytes());
+        Ran { ending, duration, output, cancelled: is_cancelled, usage: Usage::default() }
     }
 
     /// This check, without the sources that an output of [`run`](Self::run) at an end of the change names.

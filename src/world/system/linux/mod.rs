@@ -3,6 +3,7 @@
 //! [`launch`](mod@launch) starts a program, [`exec_filter`] and [`executions`] see what it executes, [`process_table`] reads
 //! `/proc`, [`descendants`] notices what ends, [`ptrace`] stops at crashes. The other files are small.
 
+mod counter;
 mod descendants;
 mod directories;
 mod exec_filter;
@@ -13,7 +14,9 @@ mod program;
 mod ptrace;
 mod shared_memory;
 mod space;
+mod usage;
 
+pub use counter::Counter;
 pub use descendants::adopt_orphans;
 pub use descendants::end_of;
 pub use directories::open_on_same_mount;
@@ -46,6 +49,7 @@ pub use shared_memory::peer_of;
 pub use shared_memory::shared_memory;
 pub use space::available_memory;
 pub use space::free_range;
+pub use usage::wait_with_usage;
 
 /// Why this system cannot run tests; `None` because it can.
 pub fn unsupported() -> Option<&'static str> {

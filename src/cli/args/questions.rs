@@ -1,0 +1,153 @@
+//! The questions to history beside the usual one: `--find`, `--each`, `--perf`.
+
+use std::ffi::OsString;
+
+use crate::session::listed;
+use crate::session::listed::Each;
+use crate::session::listed::Source;
+use crate::session::order::Effort;
+use crate::session::order::History;
+use crate::session::order::HuntOrder;
+use crate::session::order::Measure;
+use crate::session::order::Perf;
+use crate::session::order::SignatureMode;
+use crate::session::order::Test;
+use crate::session::order::TestCommand;
+use crate::session::order::Until;
+use crate::session::share::Threshold;
+use crate::session::share::parse_threshold;
+use crate::sought::Sought;
+use clap::Args;
+
+/// A message and a hint.
+pub type Complaint = (&'static str, &'static str);
+
+/// The options of a performance hunt.
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+#[command(next_help_heading = "What is measured")]
+pub struct Measured {
+    /// Find the first commit since which this shell line needs more time; it ends with exit code 0 at every revision.
+    ///
+    /// The good end, the bad end and the revision that is asked for run by turns, at least 8 times each, until the answer is
+    /// sure (99 %). Without `--good`, one that is faster is searched. The result is the commit; it is not reduced to lines.
+    #[arg(long, value_name = "COMMAND", conflicts_with_all = [
+        "words", "by", "each", "failures", "find", "precheck", "artifact", "no_precheck", "match_line", "pass_match",
+        "signature", "repeat", "flaky", "confidence", "suite", "expose_commit", "level", "reducer", "fast", "retry",
+        "clean", "no_cache", "fetch", "until", "effort", "repair", "no_port", "port", "explain", "jobs", "budget",
+        "max_probes", "notify",
+    ])]
+    pub perf: Option<OsString>,
+
+    /// With `--perf`: how much more the bad revision must need for a hunt to begin (default: 10%).
+    #[arg(long, value_name = "PERCENT", requires = "perf", value_parser = parse_threshold)]
+    pub threshold: Option<Threshold>,
+
+    /// With `--perf`: what is measured (default: time).
+    #[arg(long, value_enum, value_name = "WHAT", requires = "perf")]
+    pub measure: Option<Measure>,
+}
+
+/// A performance hunt.
+pub fn measured(
+    line: OsString,
+    measure: Option<Measure>,
+    threshold: Option<Threshold>,
+    (history, test, effort): (History, Test, Effort),
+) -> Result<HuntOrder, Complaint> {
+    if history.good.len() > 1 {
+        return Err(("`--perf` takes one `--good`", "it is the older revision, where the command is fast"));
+    }
+    let history = History { find: Sought::Slower, ..history };
+    let test = Test { signature: SignatureMode::Exit, ..test };
+    let effort = Effort { until: Until::Commit, no_cache: true, no_port: true, ..effort };
+    let order = hunt_args(vec![line], history, test, effort)?;
+    let perf = Perf { measure: measure.unwrap_or_default(), threshold: threshold.unwrap_or_default() };
+    Ok(HuntOrder { perf: Some(perf), ..order })
+}
+
+/// A hunt with the question of `--find`.
+///
+/// - `words`: the test, and the command of `--by` that takes its place.
+pub fn asked(
+    words: (Vec<OsString>, Option<OsString>),
+    (history, test, effort): (History, Test, Effort),
+) -> Result<HuntOrder, Complaint> {
+    let history = turned(history, words.1.is_some())?;
+    let hunt = hunt_args(words.1.map_or(words.0, |line| vec![line]), history, test, effort)?;
+    if hunt.effort.explain && !hunt.history.find.is_failure() {
+        return Err((
+            "`--explain` tells how a failure comes about, and needs `--find failure`",
+            "leave `--explain` out, or hunt for the commit that broke the test",
+        ));
+    }
+    Ok(hunt)
+}
+
+/// A hunt for each test of a source.
+pub fn several(order: HuntOrder, source: Source) -> Result<Each, Complaint> {
+    if !listed::has_place(&order.command) {
+        return Err((
+            "the test command has no `{}` for the name of a test",
+            "git idd --each 'cat failing.txt' -- ./run-test {}",
+        ));
+    }
+    if !order.history.find.is_failure() {
+        return Err(("several tests are hunted for their failures only", "leave `--find` out, or hunt one test"));
+    }
+    Ok(Each { order: Box::new(order), source })
+}
+
+/// The newer revision and the older ones of a question; for a fix, the test passes at the newer one.
+pub fn turned(mut history: History, is_by: bool) -> Result<History, Complaint> {
+    if is_by && history.find != Sought::Change {
+        return Err((
+            "`--by` names a command that prints a value, and needs `--find change`",
+            "without `--find change`, the test is what follows the options: git idd -- ./test.sh",
+        ));
+    }
+    if history.find != Sought::Fix {
+        return Ok(history);
+    }
+    let History { bad, good, .. } = history;
+    if good.len() > 1 {
+        return Err((
+            "`--find fix` takes one `--good`",
+            "it is the newer revision, where the test passes; `--bad` is the older one",
+        ));
+    }
+    history.bad = good.into_iter().next().unwrap_or_else(|| "HEAD".to_owned());
+    history.good = if bad == "HEAD" { Vec::new() } else { vec![bad] };
+    Ok(history)
+}
+
+/// A hunt with this test.
+pub fn hunt_args(
+    words: Vec<OsString>,
+    history: History,
+    mut test: Test,
+    effort: Effort,
+) -> Result<HuntOrder, Complaint> {
+    let Some(command) = TestCommand::from_words(words) else {
+        return Err(("the test command is empty", "give a command that fails now: git idd -- ./test.sh"));
+    };
+    if test.build.as_ref().is_some_and(|line| line.to_string_lossy().trim().is_empty()) {
+        return Err(("the command of `--build` is empty", "leave `--build` out if there is nothing to build"));
+    }
+    match (test.signature, &test.match_line) {
+        (SignatureMode::Regex, None) => {
+            return Err((
+                "`--signature regex` needs `--match <regex>`",
+                "give the regular expression that the output of the failure matches",
+            ));
+        }
+        (SignatureMode::Exit, Some(_)) => {
+            return Err((
+                "`--match` and `--signature exit` exclude each other",
+                "with `--signature exit` the output of the test is not looked at",
+            ));
+        }
+        (_, Some(_)) => test.signature = SignatureMode::Regex,
+        (_, None) => {}
+    }
+    Ok(HuntOrder { command, history, test, effort, by_hand: false, perf: None })
+}

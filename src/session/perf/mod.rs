@@ -1,0 +1,548 @@
+//! A hunt for the commit since which a command needs more time or memory, with the engine of every other hunt.
+//!
+//! A measurement answers in place of a test. Three checkouts stay built: the good end, the bad end, and the revision that is
+//! asked for. All of them run in the same minutes, and a revision is bad if it is nearer to the bad end: see [`judge`]. The
+//! threshold decides only whether there is a loss at all. Verdicts are records of the journal, as in a hunt by hand, and there
+//! is no reduction.
+
+pub mod judge;
+pub mod peak;
+pub mod places;
+mod rounds;
+
+use crate::change::trees::Trees as _;
+use crate::hunt::Board;
+use crate::hunt::Halt;
+use crate::hunt::drive::Engine;
+use crate::hunt::drive::ProbeRunner;
+use crate::hunt::drive::Reply;
+use crate::hunt::drive::drive;
+use crate::hunt::event::Event;
+use crate::hunt::finding::Conclusion;
+use crate::hunt::finding::Finding;
+use crate::hunt::history::History;
+use crate::hunt::probe::Probe;
+use crate::outcome::Outcome;
+use crate::outcome::Reason;
+use crate::report::Evidence;
+use crate::report::Loss;
+use crate::report::Report;
+use crate::report::Status;
+use crate::report::Untrusted;
+use crate::report::Verified;
+use crate::report::escape::Terminal;
+use crate::revision::CommitId;
+use crate::revision::TreeId;
+use crate::session::estimate::Rest;
+use crate::session::failure::Failure;
+use crate::session::finding;
+use crate::session::finding::Sources;
+use crate::session::interrupt::Interrupt;
+use crate::session::judged::Judged;
+use crate::session::judged::Scene;
+use crate::session::judged::Verdicts;
+use crate::session::order::Measure;
+use crate::session::order::Perf;
+use crate::session::perf::judge::CONFIDENCE;
+use crate::session::perf::judge::Interval;
+use crate::session::perf::judge::MAX_ROUNDS;
+use crate::session::perf::judge::MIN_ROUNDS;
+use crate::session::perf::judge::Side;
+use crate::session::perf::places::Place;
+use crate::session::perf::places::Places;
+use crate::session::perf::places::Tried;
+use crate::session::perf::rounds::Costs;
+use crate::session::perf::rounds::Found;
+use crate::session::perf::rounds::Until;
+use crate::session::plan::Adjustments;
+use crate::session::saved;
+use crate::session::saved::Saved;
+use crate::session::talk::Talk;
+use crate::session::tally::Tally;
+use crate::sought::Sought;
+use crate::world::journal::Record;
+use crate::world::repo::store::TreeStore;
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::time::Duration;
+use std::time::Instant;
+
+/// The rounds of the proof, if the search did not need more and a run is short.
+const PROOF_ROUNDS: usize = 30;
+
+/// The time that the rounds of the proof may take beyond the fewest ones.
+const PROOF_TIME: Duration = Duration::from_secs(300);
+
+/// Below this time, the start of a command takes a good part of it.
+const SHORT: f64 = 0.01;
+
+/// The proved difference of two revisions, or why there is none.
+struct Proof {
+    loss: Loss,
+    trees: [(TreeId, CommitId); 2],
+}
+
+/// Hunts to the end, or until the user stops it.
+pub fn hunt(
+    scene: &Scene<'_>,
+    saved: Saved,
+    (perf, interrupt): (Perf, Interrupt),
+    talk: &mut dyn Talk,
+) -> Result<Report, Failure> {
+    let begin = Instant::now();
+    let Saved { id, segment, replay, seconds_before, lock: _lock, remarks, .. } = saved;
+    if replay.is_some() {
+        remarks.iter().for_each(|remark| talk.say(remark));
+    }
+    let earlier = |name: &str| {
+        let finding = replay.as_ref().and_then(|replay| replay.finding.as_ref());
+        finding.and_then(|finding| finding.pointer(&format!("/probes/{name}"))?.as_u64()).unwrap_or(0)
+    };
+    let (history, store) = scene.read()?;
+    let history = Rc::new(history);
+    scene.refuse_swapped(&history, "`--good` is the older revision, where the command is fast")?;
+    talk.looks_for(Sought::Slower);
+    talk.use_history(Rc::clone(&history));
+    let judged = Judged::all(scene.location, &id)?;
+    let tree = |commit: CommitId| store.view(history.get(commit).tree).map_err(|error| Failure::from_error(&error));
+    let bad = tree(scene.plan.bad)?;
+    let mut known = HashMap::from([(bad, Outcome::Fail)]);
+    known.extend(judged.iter().map(|judged| (judged.tree, judged.outcome)));
+    // Without a good revision, the first fast one of the walk takes its place.
+    let good = match scene.plan.goods.first() {
+        Some(good) => Some(tree(*good)?),
+        None => judged.iter().find(|judged| judged.outcome == Outcome::Pass).map(|judged| judged.tree),
+    };
+    let mut hunt = Hunt {
+        scene,
+        perf,
+        bad,
+        good,
+        newer: None,
+        older: None,
+        verdicts: Verdicts { known, judged, segment, n_revisions: history.len() },
+        places: Places::new(*scene, (perf.measure, interrupt), &id)?,
+        most_rounds: MIN_ROUNDS,
+        shortest: f64::INFINITY,
+        talk,
+    };
+    let result = hunt.run(&history, &store);
+    let Hunt { places, mut verdicts, .. } = hunt;
+    let n_runs = places.n_runs;
+    places.remove();
+    let (mut report, finding, n_proof) = result?;
+    report.hunt = Some(id);
+    report.log = Some(Untrusted::from(verdicts.segment.path().to_string_lossy().as_ref()));
+    report.seconds = seconds_before + begin.elapsed().as_secs_f64();
+    report.probes.verify = earlier("verify") + n_proof;
+    report.probes.search = earlier("search") + n_runs.saturating_sub(n_proof);
+    report.probes.run = report.probes.search + report.probes.verify;
+    verdicts.segment.append(&Record::Finding { value: serde_json::to_value(&report)? })?;
+    verdicts.segment.append_durable(&Record::Ended { status: report.status.word().to_owned() })?;
+    if finding.is_finding() {
+        saved::keep_refs(&finding, &store, scene.location)?;
+    }
+    Ok(report)
+}
+
+/// What the two ends gave.
+enum Ends {
+    Loss,
+    NoLoss(Loss),
+    Open(Loss),
+    Interrupted,
+}
+
+struct Hunt<'h> {
+    scene: &'h Scene<'h>,
+    perf: Perf,
+    /// The tree of the bad end.
+    bad: TreeId,
+    /// The tree of the good end, if it is known.
+    good: Option<TreeId>,
+    /// The checkout of the bad end.
+    newer: Option<Place>,
+    /// The checkout of the good end.
+    older: Option<Place>,
+    verdicts: Verdicts,
+    places: Places<'h>,
+    /// The most rounds that a decision took.
+    most_rounds: usize,
+    /// The cost of the cheapest first run.
+    shortest: f64,
+    talk: &'h mut dyn Talk,
+}
+
+impl Hunt<'_> {
+    /// The report, the finding, and the number of runs of the proof.
+    fn run(&mut self, history: &History, store: &TreeStore) -> Result<(Report, Finding, u64), Failure> {
+        let plan = self.scene.plan;
+        let board = Board::new(plan.bad);
+        let mut ends = None;
+        let conclusion = match self.measure_ends()? {
+            Ends::Interrupted => Conclusion::Interrupted,
+            Ends::NoLoss(loss) => {
+                ends = Some(loss);
+                Conclusion::BadPasses
+            }
+            Ends::Open(loss) => {
+                ends = Some(loss);
+                Conclusion::NotReproducible
+            }
+            Ends::Loss => {
+                let mut order = plan.engine_order(&Adjustments::default(), history);
+                (order.check_vacuous, order.may_release, order.may_widen) = (false, false, false);
+                (order.asks_complaints, order.is_clean) = (false, true);
+                match &*drive(Engine::Hunt, (store, history, &order), self, &board)? {
+                    Halt::Concluded(conclusion) => *conclusion,
+                    Halt::Trees(error) => return Err(Failure::from_error(error)),
+                    Halt::Again(_) => {
+                        return Err(Failure::new(Status::Error, "the measurements contradict each other").with_hint(
+                            "`git idd log` lists them; hunt on a quieter machine, or with `--measure cpu`",
+                        ));
+                    }
+                }
+            }
+        };
+        let mut finding: Finding = board.borrow().finding.clone();
+        finding.conclusion = conclusion;
+        let n_before = self.places.n_runs;
+        let mut proof = None;
+        if let (true, Some(fast), Some(slow)) = (finding.is_finding(), finding.last_good, finding.first_bad) {
+            self.talk.say("Measuring the two revisions once more.");
+            proof = self.prove(fast, slow, history, store)?;
+            if proof.is_none() {
+                finding.conclusion = Conclusion::Interrupted;
+            }
+        }
+        let report = self.report(&finding, (ends, proof), history, store)?;
+        Ok((report, finding, self.places.n_runs - n_before))
+    }
+
+    fn report(
+        &self,
+        finding: &Finding,
+        (ends, proof): (Option<Loss>, Option<Proof>),
+        history: &History,
+        store: &TreeStore,
+    ) -> Result<Report, Failure> {
+        let plan = self.scene.plan;
+        let adjustments = Adjustments::default();
+        let sources = Sources { plan, adjustments: &adjustments, history, store, signature: None, beside: None };
+        let mut report = finding::report(finding, sources)?;
+        report.evidence = proof.iter().flat_map(evidence).collect();
+        if let (Conclusion::Found, Some(proof)) = (finding.conclusion, &proof) {
+            let said = proof.loss.in_words();
+            report.sentence = Untrusted::from(if proof.loss.low > 0.0 {
+                format!("The first slower commit was found: {said} than before it, measured once more.")
+            } else {
+                format!("The first slower commit was found, but measured once more the loss was not seen: {said}.")
+            });
+        }
+        if finding.conclusion == Conclusion::NotReproducible {
+            report.sentence =
+                Untrusted::from("It cannot be decided whether the bad revision is slower than the good one.");
+            report.notes.push(Untrusted::from(NOISY));
+        }
+        report.loss = proof.map(|proof| proof.loss).or(ends);
+        let is_of_time = matches!(self.perf.measure, Measure::Time | Measure::Cpu);
+        if is_of_time && self.shortest < SHORT {
+            report.notes.push(Untrusted::from(format!(
+                "A run takes {:.1} ms, and the start of the command is a good part of it; a loop in the command makes a loss clearer.",
+                1e3 * self.shortest
+            )));
+        }
+        report.notes.splice(0..0, self.verdicts.judged.iter().filter_map(said));
+        Ok(report)
+    }
+
+    /// Compares the two ends, if both are given and this was not done before.
+    fn measure_ends(&mut self) -> Result<Ends, Failure> {
+        let (Some(good), Some(revision)) = (self.good, self.scene.plan.goods.first().copied()) else {
+            return Ok(Ends::Loss);
+        };
+        if good == self.bad {
+            return Ok(Ends::NoLoss(self.loss(1.0, Interval { middle: 0.0, low: 0.0, high: 0.0 }, 0)));
+        }
+        if self.verdicts.known.get(&good) == Some(&Outcome::Pass) {
+            return Ok(Ends::Loss);
+        }
+        self.talk.say("Measuring the good and the bad revision.");
+        let (Some(mut older), Some(mut newer)) = (self.end("good", good)?, self.end("bad", self.bad)?) else {
+            return Ok(Ends::Interrupted);
+        };
+        let border = self.perf.threshold.ratio().ln();
+        let versions = &mut [&mut older, &mut newer];
+        let found = rounds::run(&mut self.places, versions, |logs| logs[1] - logs[0], Until::Side(border))?;
+        let (side, costs) = match found {
+            Found::Decided(side, costs) => (side, costs),
+            Found::Broken(nth, _, why) => return Err(broken(["good", "bad"][nth], &why)),
+            Found::Interrupted => return Ok(Ends::Interrupted),
+        };
+        (self.older, self.newer) = (Some(older), Some(newer));
+        self.most_rounds = self.most_rounds.max(costs.n_rounds());
+        let ratio = costs.ratio(1, 0);
+        let loss = Loss { slow: costs.median(1), ..self.loss(costs.median(0), ratio, costs.n_rounds()) };
+        let figures = self.figures(ratio, costs.n_rounds(), "the good one");
+        self.talk.say(&format!("The bad revision needs {figures}."));
+        Ok(match side {
+            Some(Side::Above) => {
+                let figures = self.figures(ratio.reversed(), costs.n_rounds(), "the bad revision");
+                self.add(good, revision, Outcome::Pass, (figures, false))?;
+                Ends::Loss
+            }
+            Some(Side::Below) => Ends::NoLoss(loss),
+            None => Ends::Open(loss),
+        })
+    }
+
+    /// The checkout of an end. `None` if it was interrupted.
+    fn end(&mut self, name: &str, tree: TreeId) -> Result<Option<Place>, Failure> {
+        match self.places.set_up(tree)? {
+            Tried::Done(place) => {
+                self.shortest = self.shortest.min(place.first);
+                Ok(Some(place))
+            }
+            Tried::Broken(Reason::Build, why) => {
+                let why = Terminal.line(&Untrusted::from(why));
+                Err(Failure::new(Status::NothingTestable, format!("the {name} revision cannot be built: {why}"))
+                    .with_hint("name another revision with `--good` or `--bad`; both ends have to be measured"))
+            }
+            Tried::Broken(_, why) => Err(broken(name, &why)),
+            Tried::Interrupted => Ok(None),
+        }
+    }
+
+    /// Measures a revision against the ends that are known. `None` if it was interrupted.
+    fn judge(&mut self, probe: &Probe) -> Result<Option<Outcome>, Failure> {
+        let Some(mut newer) = self.newer.take().map_or_else(|| self.end("bad", self.bad), |place| Ok(Some(place)))?
+        else {
+            return Ok(None);
+        };
+        let mut older = match (self.older.take(), self.good) {
+            (None, Some(good)) => match self.end("good", good)? {
+                Some(place) => Some(place),
+                None => return Ok(None),
+            },
+            (older, _) => older,
+        };
+        let mut own = match self.places.set_up(probe.tree)? {
+            Tried::Done(place) => place,
+            Tried::Interrupted => return Ok(None),
+            Tried::Broken(reason, why) => {
+                (self.newer, self.older) = (Some(newer), older);
+                let what = if reason == Reason::Build { "cannot be built" } else { "cannot be measured" };
+                let said = Terminal.line(&Untrusted::from(why.as_str()));
+                self.talk.say(&format!("{} {what}: {said}", probe.revision.short()));
+                let outcome = Outcome::Unresolved(reason);
+                self.add(probe.tree, probe.revision, outcome, (why, reason == Reason::Build))?;
+                return Ok(Some(outcome));
+            }
+        };
+        self.shortest = self.shortest.min(own.first);
+        let found = match &mut older {
+            // Nearer to which end?
+            Some(older) => rounds::run(
+                &mut self.places,
+                &mut [&mut own, &mut newer, older],
+                |logs| logs[0] - f64::midpoint(logs[1], logs[2]),
+                Until::Side(0.0),
+            )?,
+            // Slow, unless it is faster than the bad end by the threshold.
+            None => rounds::run(
+                &mut self.places,
+                &mut [&mut own, &mut newer],
+                |logs| logs[0] - logs[1],
+                Until::Side(-self.perf.threshold.ratio().ln()),
+            )?,
+        };
+        let (outcome, why) = match found {
+            Found::Interrupted => return Ok(None),
+            Found::Broken(0, reason, why) => (Outcome::Unresolved(reason), why),
+            Found::Broken(nth, _, why) => return Err(broken(["own", "bad", "good"][nth], &why)),
+            Found::Decided(side, costs) => {
+                self.most_rounds = self.most_rounds.max(costs.n_rounds());
+                let outcome = match side {
+                    Some(Side::Above) => Outcome::Fail,
+                    Some(Side::Below) => Outcome::Pass,
+                    None => Outcome::Unresolved(Reason::Skip),
+                };
+                (outcome, self.compared(&costs, older.is_some()))
+            }
+        };
+        self.talk.say(&format!("{} needs {why}.", probe.revision.short()));
+        self.newer = Some(newer);
+        if older.is_none() && outcome == Outcome::Pass {
+            self.good = Some(probe.tree);
+            older = Some(own);
+        } else {
+            self.places.release(own);
+        }
+        self.older = older;
+        self.add(probe.tree, probe.revision, outcome, (why, false))?;
+        Ok(Some(outcome))
+    }
+
+    fn add(
+        &mut self,
+        tree: TreeId,
+        revision: CommitId,
+        outcome: Outcome,
+        (why, is_of_build): (String, bool),
+    ) -> Result<(), Failure> {
+        self.verdicts.add(Judged { tree, revision, outcome, why: Some(why), is_of_build, is_named: false })
+    }
+
+    /// The figures of the first version.
+    fn compared(&self, costs: &Costs, has_good: bool) -> String {
+        let (other, name) = if has_good { (2, "the good revision") } else { (1, "the bad revision") };
+        self.figures(costs.ratio(0, other), costs.n_rounds(), name)
+    }
+
+    /// "12.3 % more time than the good revision (9.8 to 14.6 %, 24 rounds)".
+    fn figures(&self, ratio: Interval, n_rounds: usize, than: &str) -> String {
+        let percent = |log: f64| 100.0 * log.exp_m1();
+        let middle = percent(ratio.middle);
+        let (word, noun) = (if middle < 0.0 { "less" } else { "more" }, self.perf.measure.noun());
+        let (low, high) = (percent(ratio.low), percent(ratio.high));
+        format!("{:.1} % {word} {noun} than {than} ({low:.1} to {high:.1} %, {n_rounds} rounds)", middle.abs())
+    }
+
+    fn loss(&self, fast: f64, ratio: Interval, n_rounds: usize) -> Loss {
+        Loss {
+            measure: self.perf.measure.word().to_owned(),
+            unit: match self.perf.measure {
+                Measure::Time | Measure::Cpu => "seconds",
+                Measure::Memory => "bytes",
+                Measure::Instructions => "instructions",
+            }
+            .to_owned(),
+            more: ratio.middle.exp_m1(),
+            low: ratio.low.exp_m1(),
+            high: ratio.high.exp_m1(),
+            confidence: CONFIDENCE,
+            rounds: n_rounds as u64,
+            fast,
+            slow: fast * ratio.middle.exp(),
+        }
+    }
+
+    /// Measures the two revisions of a finding once more. `None` if it was interrupted.
+    ///
+    /// The number of rounds is fixed before, so that the interval is right.
+    fn prove(
+        &mut self,
+        fast: CommitId,
+        slow: CommitId,
+        history: &History,
+        store: &TreeStore,
+    ) -> Result<Option<Proof>, Failure> {
+        let mut trees = Vec::new();
+        for (revision, outcome) in [(fast, Outcome::Pass), (slow, Outcome::Fail)] {
+            // A repaired revision was measured as another tree.
+            let is_it = |judged: &&Judged| judged.revision == revision && judged.outcome == outcome;
+            let measured = self.verdicts.judged.iter().rfind(is_it).map(|judged| judged.tree);
+            let view = || store.view(history.get(revision).tree).map_err(|error| Failure::from_error(&error));
+            trees.push((measured.map_or_else(view, Ok)?, revision));
+        }
+        for place in self.older.take().into_iter().chain(self.newer.take()) {
+            self.places.release(place);
+        }
+        let Some(mut older) = self.end("last fast", trees[0].0)? else { return Ok(None) };
+        let Some(mut newer) = self.end("first slower", trees[1].0)? else { return Ok(None) };
+        let versions = &mut [&mut older, &mut newer];
+        let begin = Instant::now();
+        let Found::Decided(..) = rounds::run(&mut self.places, versions, |logs| logs[1] - logs[0], Until::Rounds(1))?
+        else {
+            return Ok(None);
+        };
+        let affordable = PROOF_TIME.as_secs_f64() / begin.elapsed().as_secs_f64().max(1e-3);
+        let wanted = self.most_rounds.clamp(PROOF_ROUNDS, MAX_ROUNDS);
+        let n_rounds = (MIN_ROUNDS..=wanted).rev().find(|n_rounds| n_rounds.to_owned() as f64 <= affordable);
+        let until = Until::Rounds(n_rounds.unwrap_or(MIN_ROUNDS));
+        match rounds::run(&mut self.places, versions, |logs| logs[1] - logs[0], until)? {
+            Found::Interrupted => Ok(None),
+            Found::Broken(nth, _, why) => Err(broken(["last fast", "first slower"][nth], &why)),
+            Found::Decided(_, costs) => {
+                let loss = self.loss(costs.median(0), costs.ratio(1, 0), costs.n_rounds());
+                let loss = Loss { slow: costs.median(1), ..loss };
+                Ok(Some(Proof { loss, trees: [trees[0], trees[1]] }))
+            }
+        }
+    }
+}
+
+/// The two claims of a proof.
+fn evidence(proof: &Proof) -> Vec<Evidence> {
+    let claims = Sought::Slower.words().claims;
+    let of = |nth: usize, claim: &str, expected: Outcome| {
+        let (tree, commit) = proof.trees[nth];
+        Evidence {
+            claim: Untrusted::from(claim),
+            commit: Some(commit),
+            tree: Some(tree),
+            expected,
+            outcome: if proof.loss.low > 0.0 { expected } else { Outcome::Unresolved(Reason::Other) },
+            is_clean: true,
+            verified: Verified::Verified,
+        }
+    };
+    vec![of(0, claims[0], Outcome::Pass), of(1, claims[2], Outcome::Fail)]
+}
+
+/// What to do if the two ends cannot be told apart.
+const NOISY: &str = "The runs differ too much. `--measure cpu` does not count the time in which other programs run; a quieter \
+                     machine and a command that runs longer help, too. A smaller or larger `--threshold` decides if the \
+                     loss is about as large as the threshold.";
+
+/// The error of an end that fails.
+fn broken(name: &str, why: &str) -> Failure {
+    let why = Terminal.line(&Untrusted::from(why));
+    Failure::new(Status::NothingTestable, format!("the command fails at the {name} revision: {why}"))
+        .with_hint("the command has to end with exit code 0 at both ends; `--timeout` gives more time")
+}
+
+/// A note with the figures of a revision.
+fn said(judged: &Judged) -> Option<Untrusted> {
+    let why = judged.why.as_ref()?;
+    let revision = judged.revision.short();
+    let said = match judged.outcome {
+        Outcome::Pass => format!("{revision} is fast: {why}"),
+        Outcome::Fail => format!("{revision} is slow: {why}"),
+        Outcome::Unresolved(Reason::Skip) => format!("{revision} is undecided: {why}"),
+        Outcome::Unresolved(_) => format!("{revision} cannot be measured: {why}"),
+    };
+    Some(Untrusted::from(said))
+}
+
+impl ProbeRunner for Hunt<'_> {
+    type Error = Failure;
+
+    fn width(&self) -> usize {
+        1
+    }
+
+    fn answer(&mut self, probes: &[Probe]) -> Result<Reply, Failure> {
+        let probe = probes[0];
+        let outcome = match self.verdicts.answer(&probe) {
+            Some(outcome) => Some(outcome),
+            None => self.judge(&probe)?,
+        };
+        Ok(outcome.map_or(Reply::Stop(Conclusion::Interrupted), |outcome| Reply::Outcomes(vec![outcome])))
+    }
+
+    fn used(&mut self, _: &[Probe], _: &[Outcome]) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    fn tell(&mut self, events: &[Event]) {
+        let rest = Rest { n_jobs: 1, reduction: Duration::ZERO, runs: (0, 0) };
+        for event in events {
+            self.verdicts.tell(event);
+            // The proof follows the search.
+            if !matches!(event, Event::Culprit { .. } | Event::Proved { .. }) {
+                self.talk.tell(event, &Tally::default(), rest);
+            }
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! The checkouts of a performance hunt, in each of which one version is built, and the runs there.
+
+use crate::outcome::Ending;
+use crate::outcome::Reason;
+use crate::report::Status;
+use crate::report::Untrusted;
+use crate::report::escape::Terminal;
+use crate::revision::TreeId;
+use crate::session::failure::Failure;
+use crate::session::interrupt::Interrupt;
+use crate::session::judged;
+use crate::session::judged::Built;
+use crate::session::judged::Scene;
+use crate::session::order::Measure;
+use crate::session::perf::peak;
+use crate::session::sandboxes::sandboxes;
+use crate::world::process::Ran;
+use crate::world::process::Words;
+use crate::world::repo::private;
+use crate::world::run::sandbox;
+use crate::world::run::sandbox::Sandbox;
+use crate::world::system::Counter;
+use std::io;
+use std::path::PathBuf;
+
+/// A cost that is not measurable counts as this: a logarithm needs a positive number.
+const LEAST: f64 = 1e-9;
+
+/// What becomes of a run, or of a build.
+pub enum Tried<T> {
+    /// It succeeded.
+    Done(T),
+    /// It failed, with what was printed.
+    Broken(Reason, String),
+    /// The user stopped it.
+    Interrupted,
+}
+
+/// A checkout with a built version.
+pub struct Place {
+    /// The version.
+    pub tree: TreeId,
+    sandbox: Sandbox,
+    /// The cost of the first run, which is not used: it fills caches.
+    pub first: f64,
+}
+
+/// The checkouts. Their paths have one length, since the length of a path can change how fast a program is.
+pub struct Places<'s> {
+    scene: Scene<'s>,
+    measure: Measure,
+    root: PathBuf,
+    n_created: usize,
+    free: Vec<Sandbox>,
+    interrupt: Interrupt,
+    /// The runs so far.
+    pub n_runs: u64,
+}
+
+impl<'s> Places<'s> {
+    /// No checkout yet.
+    pub fn new(scene: Scene<'s>, (measure, interrupt): (Measure, Interrupt), id: &str) -> Result<Self, Failure> {
+        let root = sandboxes(scene.context, scene.location, id)?;
+        Ok(Self { scene, measure, root, n_created: 0, free: Vec::new(), interrupt, n_runs: 0 })
+    }
+
+    /// Removes all checkouts.
+    pub fn remove(self) {
+        let private = private::private_directory(&self.scene.location.idd_directory());
+        sandbox::remove(&self.root, &private);
+    }
+
+    /// A checkout in which this version is built and has run once.
+    pub fn set_up(&mut self, tree: TreeId) -> Result<Tried<Place>, Failure> {
+        let mut sandbox = match self.free.pop() {
+            Some(sandbox) => sandbox,
+            None => self.create()?,
+        };
+        let built = judged::build(tree, self.scene.plan, &mut sandbox, &mut self.interrupt)?;
+        let mut place = Place { tree, sandbox, first: 0.0 };
+        match built {
+            None => Ok(Tried::Interrupted),
+            Some(Built::No(reason, why)) => {
+                self.free.push(place.sandbox);
+                Ok(Tried::Broken(reason, why.unwrap_or_else(|| reason.to_string())))
+            }
+            Some(Built::Yes) => Ok(match self.run(&mut place)? {
+                Tried::Done(first) => Tried::Done(Place { first, ..place }),
+                Tried::Broken(reason, why) => {
+                    self.free.push(place.sandbox);
+                    Tried::Broken(reason, why)
+                }
+                Tried::Interrupted => Tried::Interrupted,
+            }),
+        }
+    }
+
+    /// Takes a checkout back; another version may be built there.
+    pub fn release(&mut self, place: Place) {
+        self.free.push(place.sandbox);
+    }
+
+    fn create(&mut self) -> Result<Sandbox, Failure> {
+        self.n_created += 1;
+        let private = private::private_directory(&self.scene.location.idd_directory());
+        let mut sandbox =
+            Sandbox::create(&self.root, &format!("place{}", self.n_created), &private, self.scene.plan.bad)?;
+        sandbox.keep_products();
+        Ok(sandbox)
+    }
+
+    /// Runs the command once; returns its cost, in seconds, bytes or instructions.
+    pub fn run(&mut self, place: &mut Place) -> Result<Tried<f64>, Failure> {
+        let plan = self.scene.plan;
+        let job = judged::job(plan, place.tree);
+        let file = self.root.join("peak");
+        let words = match self.measure {
+            Measure::Memory => peak::words(&plan.commands.test, &file)?,
+            _ => plan.commands.test.clone(),
+        };
+        let mut counter = match self.measure {
+            Measure::Instructions => Some(counter()?),
+            _ => None,
+        };
+        self.n_runs += 1;
+        let ran = place.sandbox.run_again(&words, &job, &plan.commands, &mut self.interrupt)?;
+        let Some(ran) = ran else { return Ok(Tried::Interrupted) };
+        let reason = match ran.ending {
+            Ending::Exit(0) => None,
+            Ending::Exit(125) => Some(Reason::Skip),
+            Ending::Exit(_) => Some(Reason::Other),
+            Ending::Signal(_) => Some(Reason::Signal),
+            Ending::Timeout => Some(Reason::Timeout),
+            Ending::NotRun(reason) => Some(reason),
+        };
+        if let Some(reason) = reason {
+            return Ok(Tried::Broken(reason, ending(&ran)));
+        }
+        let cost = match self.measure {
+            Measure::Time => ran.duration.as_secs_f64(),
+            Measure::Cpu => ran.usage.processor.as_secs_f64(),
+            Measure::Memory => number(peak::read(&file)?),
+            Measure::Instructions => number(counter.as_mut().map_or(Ok(0), Counter::count)?),
+        };
+        Ok(Tried::Done(cost.max(LEAST)))
+    }
+}
+
+/// A cost is compared by its logarithm, so the last digits of a large number do not matter.
+#[expect(clippy::cast_precision_loss, reason = "see above")]
+fn number(count: u64) -> f64 {
+    count as f64
+}
+
+/// How a command ended, and the last line that it printed.
+fn ending(ran: &Ran) -> String {
+    let output = String::from_utf8_lossy(&ran.output);
+    match output.lines().rev().map(str::trim).find(|line| !line.is_empty()) {
+        Some(line) => format!("{}, `{}`", ran.ending, Terminal.line(&Untrusted::from(line))),
+        None => ran.ending.to_string(),
+    }
+}
+
+/// Refuses a measure that this machine does not have.
+pub fn check(measure: Measure) -> Result<(), Failure> {
+    if measure == Measure::Instructions {
+        drop(counter()?);
+    }
+    Ok(())
+}
+
+fn counter() -> Result<Counter, Failure> {
+    Counter::of_instructions().map_err(|error| {
+        let (why, hint) = match error.kind() {
+            io::ErrorKind::PermissionDenied => (
+                "the kernel does not allow it",
+                "`sysctl kernel.perf_event_paranoid=2` allows it; `--measure cpu` needs no counter",
+            ),
+            _ => (
+                "this machine has no counter for them",
+                "`--measure cpu` needs no counter; a virtual machine often has none",
+            ),
+        };
+        Failure::new(Status::Error, format!("instructions cannot be counted: {why} ({error})")).with_hint(hint)
+    })
+}
+
+/// The words of a shell for a command, for programs that start it.
+pub(super) fn argv(words: &Words) -> Vec<std::ffi::OsString> {
+    match words {
+        Words::Shell(line) => vec!["/bin/sh".into(), "-c".into(), line.clone()],
+        Words::Argv(words) => words.clone(),
+    }
+}

@@ -1,0 +1,110 @@
+//! Rounds of runs, until they decide something.
+
+use crate::outcome::Reason;
+use crate::revision::TreeId;
+use crate::session::failure::Failure;
+use crate::session::perf::judge::Interval;
+use crate::session::perf::judge::MAX_ROUNDS;
+use crate::session::perf::judge::Random;
+use crate::session::perf::judge::Series;
+use crate::session::perf::judge::Side;
+use crate::session::perf::judge::median;
+use crate::session::perf::places::Place;
+use crate::session::perf::places::Places;
+use crate::session::perf::places::Tried;
+use std::time::Duration;
+use std::time::Instant;
+
+/// After this time, the next look at a revision is the last one.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// The costs of some rounds: those of each version, in the order of the rounds.
+#[derive(Debug, Clone, Default)]
+pub struct Costs(Vec<Vec<f64>>);
+
+impl Costs {
+    /// The ratio of one version to another, as logarithms.
+    pub fn ratio(&self, over: usize, under: usize) -> Interval {
+        let mut series = Series::default();
+        for (one, other) in self.0[over].iter().zip(&self.0[under]) {
+            series.add((one / other).ln());
+        }
+        series.interval()
+    }
+
+    /// The median of a version.
+    pub fn median(&self, nth: usize) -> f64 {
+        median(&self.0[nth])
+    }
+
+    /// The number of rounds.
+    pub fn n_rounds(&self) -> usize {
+        self.0.first().map_or(0, Vec::len)
+    }
+}
+
+/// What rounds gave.
+pub enum Found {
+    /// A decision, or none after the last round.
+    Decided(Option<Side>, Costs),
+    /// The version with this index failed.
+    Broken(usize, Reason, String),
+    /// The user stopped it.
+    Interrupted,
+}
+
+/// When rounds end.
+#[derive(Clone, Copy)]
+pub enum Until {
+    /// When the centre is known to be on one side of this border, or after the last look.
+    Side(f64),
+    /// After this number.
+    Rounds(usize),
+}
+
+/// Runs the versions in `places` in rounds, each time in another order.
+///
+/// - `value`: the number of a round, from the logarithms of its costs.
+pub fn run(
+    places: &mut Places<'_>,
+    versions: &mut [&mut Place],
+    value: impl Fn(&[f64]) -> f64,
+    until: Until,
+) -> Result<Found, Failure> {
+    let begin = Instant::now();
+    let mut random = Random::new(seed(versions.iter().map(|place| place.tree)));
+    let mut order: Vec<usize> = (0..versions.len()).collect();
+    let mut costs = Costs(vec![Vec::new(); versions.len()]);
+    let mut series = Series::default();
+    loop {
+        random.shuffle(&mut order);
+        for nth in &order {
+            match places.run(versions[*nth])? {
+                Tried::Done(cost) => costs.0[*nth].push(cost),
+                Tried::Broken(reason, why) => return Ok(Found::Broken(*nth, reason, why)),
+                Tried::Interrupted => return Ok(Found::Interrupted),
+            }
+        }
+        let logs: Vec<f64> = costs.0.iter().filter_map(|costs| costs.last()).map(|cost| cost.ln()).collect();
+        series.add(value(&logs));
+        let border = match until {
+            Until::Rounds(n_rounds) if series.len() >= n_rounds => return Ok(Found::Decided(None, costs)),
+            Until::Rounds(_) => continue,
+            Until::Side(border) => border,
+        };
+        let side = series.side(border);
+        let is_last = series.len() >= MAX_ROUNDS || series.is_look() && begin.elapsed() > PATIENCE;
+        if side.is_some() || is_last {
+            return Ok(Found::Decided(side, costs));
+        }
+    }
+}
+
+/// A number that depends on the versions only.
+fn seed(trees: impl Iterator<Item = TreeId>) -> u64 {
+    let text: Vec<String> = trees.map(|tree| tree.to_string()).collect();
+    // Source: the hash of Fowler, Noll and Vo, FNV-1a.
+    text.concat()
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
