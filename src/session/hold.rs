@@ -72,6 +72,21 @@ pub fn held(
     Ok(held)
 }
 
+/// Without the script of a command that is measured, if it is part of the history: it may be what is measured. What the user
+/// names stays.
+pub fn release_measured(
+    held: &mut BTreeMap<Vec<u8>, OnDisk>,
+    holding: &Holding,
+    bad: CommitId,
+    location: &Location,
+    user: &Repository,
+) {
+    let named: Vec<Vec<u8>> = holding.hold.iter().filter_map(|name| inside(name, location)).collect();
+    let is_named =
+        |path: &[u8]| named.iter().any(|name| Path::new(OsStr::from_bytes(path)).starts_with(OsStr::from_bytes(name)));
+    held.retain(|path, _| is_named(path) || !graph::has_path(user, bad, path));
+}
+
 /// The files that a command names, as written, if only the working tree has them and they are not held: no checkout has
 /// them.
 pub fn missing(

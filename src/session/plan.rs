@@ -193,7 +193,10 @@ impl Plan {
         let target = if is_target { bad } else { resolve("HEAD").unwrap_or(bad) };
         let program = hold::program(&order.command, location);
         let holding = Holding { hold: order.test.hold.clone(), no_hold: order.test.no_hold };
-        let held = hold::held(&order.command, &holding, bad, location, (user, context))?;
+        let mut held = hold::held(&order.command, &holding, bad, location, (user, context))?;
+        if order.perf.is_some() {
+            hold::release_measured(&mut held, &holding, bad, location, user);
+        }
         let missing = hold::missing(&order.command, &held, bad, location, (user, context));
         let overlay = overlay(&order, context)?;
         let shim = shim(&order, context)?;

@@ -145,6 +145,7 @@ fixtures! {
     shallow: "shallow",
     signature_change_across_files: "signature-change-across-files",
     single_commit: "single-commit",
+    slower_since: "slower-since",
     stacked_repairs: "stacked-repairs",
     stale_generated: "stale-generated",
     stale_header: "stale-header",

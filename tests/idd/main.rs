@@ -47,6 +47,7 @@ mod newcomers;
 mod nightly;
 mod page;
 mod panes;
+mod perf;
 mod places;
 mod plain;
 mod precheck;

@@ -4,6 +4,7 @@ use super::*;
 use crate::cli::args::options::Color;
 use crate::session::order::Level;
 use crate::session::order::Reducer;
+use crate::session::order::SignatureMode;
 use crate::session::order::Walk;
 use crate::sought::Sought;
 

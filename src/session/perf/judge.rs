@@ -1,23 +1,29 @@
 //! The statistics of measurements that are made in rounds.
 //!
 //! A round runs each version once, in random order. So load that comes and goes meets all of them, and one round gives one
-//! number: the logarithm of a ratio. The centre of these numbers is compared with a border. The comparison uses ranks only, so
-//! a single slow run counts no more than any other.
+//! number: the logarithm of a ratio. The centre of these numbers is compared with a border, by ranks only. The number of rounds
+//! is not fixed: there are a few looks, and the error is divided among them.
 //!
-//! Source: Wilcoxon 1945, the signed-rank test, and the interval of Hodges and Lehmann 1963 that belongs to it: order statistics
-//! of the means of all pairs. Both suppose that the noise of a round is symmetric, which random order gives for two versions
-//! with the same noise. The number of rounds is not fixed: there are a few looks, and the error is divided among them.
+//! Source: Wilcoxon 1945, the signed-rank test, and the interval that belongs to it (Hodges and Lehmann 1963). It supposes that
+//! the noise of a round is symmetric, which random order gives for versions with the same noise. Deviation: no rank counts more
+//! than a third of the number of rounds. On a machine with other work, a few rounds are far off; with plain ranks, a loss of 5 %
+//! stayed undecided after 100 rounds in 66 of 100 simulations with such noise, with these in 44. Without such noise, both need
+//! about the same number of rounds.
+
+use std::sync::LazyLock;
 
 /// The looks: the number of rounds, and the error of each one-sided claim. The errors of all looks together are at most 1 %.
-const LOOKS: [(usize, f64); 8] = [
+const LOOKS: [(usize, f64); 10] = [
     (8, 0.004),
-    (12, 0.000_85),
-    (17, 0.000_85),
-    (24, 0.000_85),
-    (34, 0.000_85),
-    (48, 0.000_85),
-    (70, 0.000_85),
-    (100, 0.000_85),
+    (12, 0.000_66),
+    (17, 0.000_66),
+    (24, 0.000_66),
+    (34, 0.000_66),
+    (48, 0.000_66),
+    (70, 0.000_66),
+    (100, 0.000_66),
+    (140, 0.000_66),
+    (200, 0.000_66),
 ];
 
 /// The fewest rounds: with fewer, no order of the results would be unlikely enough.
@@ -28,6 +34,10 @@ pub const MAX_ROUNDS: usize = LOOKS[LOOKS.len() - 1].0;
 
 /// The probability that the interval of a whole series is right.
 pub const CONFIDENCE: f64 = 0.99;
+
+/// The sums of ranks that decide at the looks.
+static CRITICAL: LazyLock<Vec<usize>> =
+    LazyLock::new(|| LOOKS.iter().map(|(n_rounds, error)| critical(&ranks(*n_rounds), *error)).collect());
 
 /// The side of a border on which the centre of a series is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,11 +90,11 @@ impl Series {
     ///
     /// If it is asked at each look until there is an answer, an answer is wrong with a probability of at most 1 %.
     pub fn side(&self, border: f64) -> Option<Side> {
-        let (_, error) = LOOKS.iter().find(|(n_rounds, _)| *n_rounds == self.len())?;
-        let Interval { low, high, .. } = interval(&self.0, *error);
-        if low > border {
+        let nth = LOOKS.iter().position(|(n_rounds, _)| *n_rounds == self.len())?;
+        let (above, below) = self.sums(border);
+        if above >= CRITICAL[nth] {
             Some(Side::Above)
-        } else if high < border {
+        } else if below >= CRITICAL[nth] {
             Some(Side::Below)
         } else {
             None
@@ -93,46 +103,71 @@ impl Series {
 
     /// The centre, with an interval that contains it with [`CONFIDENCE`] if the number of rounds was fixed before.
     pub fn interval(&self) -> Interval {
-        interval(&self.0, (1.0 - CONFIDENCE) / 2.0)
+        let critical = critical(&ranks(self.len()), (1.0 - CONFIDENCE) / 2.0);
+        let middle = self.last(|(above, below)| above > below);
+        let is_sure = critical <= ranks(self.len()).iter().sum();
+        Interval {
+            middle: f64::midpoint(middle, self.last(|(above, below)| above >= below)),
+            low: if is_sure { self.last(|(above, _)| above >= critical) } else { f64::NEG_INFINITY },
+            high: if is_sure { self.last(|(_, below)| below < critical) } else { f64::INFINITY },
+        }
+    }
+
+    /// The sums of the ranks of the rounds above a border, and of those below it.
+    fn sums(&self, border: f64) -> (usize, usize) {
+        let mut differences: Vec<f64> = self.0.iter().map(|value| value - border).collect();
+        differences.sort_unstable_by(|one, other| one.abs().total_cmp(&other.abs()));
+        let (mut above, mut below) = (0, 0);
+        for (difference, rank) in differences.iter().zip(ranks(self.len())) {
+            if *difference > 0.0 {
+                above += rank;
+            } else if *difference < 0.0 {
+                below += rank;
+            }
+        }
+        (above, below)
+    }
+
+    /// The last border whose sums are `wanted`: they are up to some border, and not beyond it.
+    fn last(&self, wanted: impl Fn((usize, usize)) -> bool) -> f64 {
+        /// Each step halves the distance; these are enough for every digit.
+        const STEPS: usize = 60;
+        let (mut low, mut high) = self
+            .0
+            .iter()
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(*value), high.max(*value)));
+        if self.0.is_empty() {
+            return 0.0;
+        }
+        for _ in 0..STEPS {
+            let middle = f64::midpoint(low, high);
+            if wanted(self.sums(middle)) { low = middle } else { high = middle }
+        }
+        f64::midpoint(low, high)
     }
 }
 
-/// The median of the means of all pairs, and the interval whose ends have this error, each.
-fn interval(values: &[f64], error: f64) -> Interval {
-    let mut means = Vec::with_capacity(values.len() * (values.len() + 1) / 2);
-    for (nth, value) in values.iter().enumerate() {
-        means.extend(values[nth..].iter().map(|other| f64::midpoint(*value, *other)));
-    }
-    means.sort_unstable_by(f64::total_cmp);
-    let n_means = means.len();
-    if n_means == 0 {
-        return Interval { middle: 0.0, low: f64::NEG_INFINITY, high: f64::INFINITY };
-    }
-    let middle = f64::midpoint(means[(n_means - 1) / 2], means[n_means / 2]);
-    match below(values.len(), error) {
-        0 => Interval { middle, low: f64::NEG_INFINITY, high: f64::INFINITY },
-        n_outside => Interval { middle, low: means[n_outside - 1], high: means[n_means - n_outside] },
-    }
+/// The ranks, in order; the last ones are equal.
+fn ranks(n: usize) -> Vec<usize> {
+    (1..=n).map(|rank| rank.min(n.div_ceil(3))).collect()
 }
 
-/// The largest k for which the sum of the positive ranks of `n` rounds is below k with at most this probability.
-fn below(n: usize, error: f64) -> usize {
+/// The least sum of the ranks with one sign that is reached with at most this probability if both signs are equally likely.
+fn critical(ranks: &[usize], error: f64) -> usize {
     // The share of the signs with each sum.
-    let mut shares = vec![0.0; n * (n + 1) / 2 + 1];
+    let mut shares = vec![0.0; ranks.iter().sum::<usize>() + 1];
     shares[0] = 1.0;
-    for rank in 1..=n {
+    for rank in ranks {
         for sum in (0..shares.len()).rev() {
-            shares[sum] = 0.5 * (shares[sum] + if sum >= rank { shares[sum - rank] } else { 0.0 });
+            shares[sum] = 0.5 * (shares[sum] + if sum >= *rank { shares[sum - rank] } else { 0.0 });
         }
     }
     let mut left = error;
-    shares
-        .iter()
-        .take_while(|share| {
-            left -= **share;
-            left >= 0.0
-        })
-        .count()
+    let is_rare = |share: &&f64| {
+        left -= **share;
+        left >= 0.0
+    };
+    shares.len() - shares.iter().rev().take_while(is_rare).count()
 }
 
 /// The median; 0 of nothing.

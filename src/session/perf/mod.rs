@@ -53,6 +53,7 @@ use crate::session::perf::places::Places;
 use crate::session::perf::places::Tried;
 use crate::session::perf::rounds::Costs;
 use crate::session::perf::rounds::Found;
+use crate::session::perf::rounds::PATIENCE;
 use crate::session::perf::rounds::Until;
 use crate::session::plan::Adjustments;
 use crate::session::saved;
@@ -127,6 +128,7 @@ pub fn hunt(
         talk,
     };
     let result = hunt.run(&history, &store);
+    hunt.talk.finish();
     let Hunt { places, mut verdicts, .. } = hunt;
     let n_runs = places.n_runs;
     places.remove();
@@ -315,6 +317,7 @@ impl Hunt<'_> {
 
     /// Measures a revision against the ends that are known. `None` if it was interrupted.
     fn judge(&mut self, probe: &Probe) -> Result<Option<Outcome>, Failure> {
+        self.talk.running(probe, PATIENCE);
         let Some(mut newer) = self.newer.take().map_or_else(|| self.end("bad", self.bad), |place| Ok(Some(place)))?
         else {
             return Ok(None);
@@ -358,7 +361,10 @@ impl Hunt<'_> {
         };
         let (outcome, why) = match found {
             Found::Interrupted => return Ok(None),
-            Found::Broken(0, reason, why) => (Outcome::Unresolved(reason), why),
+            Found::Broken(0, reason, why) => {
+                self.talk.say(&format!("{} cannot be measured: {why}", probe.revision.short()));
+                (Outcome::Unresolved(reason), why)
+            }
             Found::Broken(nth, _, why) => return Err(broken(["own", "bad", "good"][nth], &why)),
             Found::Decided(side, costs) => {
                 self.most_rounds = self.most_rounds.max(costs.n_rounds());
@@ -367,10 +373,11 @@ impl Hunt<'_> {
                     Some(Side::Below) => Outcome::Pass,
                     None => Outcome::Unresolved(Reason::Skip),
                 };
-                (outcome, self.compared(&costs, older.is_some()))
+                let why = self.compared(&costs, older.is_some());
+                self.talk.say(&format!("{} needs {why}.", probe.revision.short()));
+                (outcome, why)
             }
         };
-        self.talk.say(&format!("{} needs {why}.", probe.revision.short()));
         self.newer = Some(newer);
         if older.is_none() && outcome == Outcome::Pass {
             self.good = Some(probe.tree);
@@ -452,14 +459,16 @@ impl Hunt<'_> {
         let Some(mut newer) = self.end("first slower", trees[1].0)? else { return Ok(None) };
         let versions = &mut [&mut older, &mut newer];
         let begin = Instant::now();
-        let Found::Decided(..) = rounds::run(&mut self.places, versions, |logs| logs[1] - logs[0], Until::Rounds(1))?
-        else {
-            return Ok(None);
-        };
+        match rounds::run(&mut self.places, versions, |logs| logs[1] - logs[0], Until::Rounds(1))? {
+            Found::Decided(..) => {}
+            Found::Interrupted => return Ok(None),
+            Found::Broken(nth, _, why) => return Err(broken(["last fast", "first slower"][nth], &why)),
+        }
         let affordable = PROOF_TIME.as_secs_f64() / begin.elapsed().as_secs_f64().max(1e-3);
         let wanted = self.most_rounds.clamp(PROOF_ROUNDS, MAX_ROUNDS);
-        let n_rounds = (MIN_ROUNDS..=wanted).rev().find(|n_rounds| n_rounds.to_owned() as f64 <= affordable);
-        let until = Until::Rounds(n_rounds.unwrap_or(MIN_ROUNDS));
+        let is_affordable =
+            |n_rounds: &usize| u32::try_from(*n_rounds).is_ok_and(|n_rounds| f64::from(n_rounds) <= affordable);
+        let until = Until::Rounds((MIN_ROUNDS..=wanted).rev().find(is_affordable).unwrap_or(MIN_ROUNDS));
         match rounds::run(&mut self.places, versions, |logs| logs[1] - logs[0], until)? {
             Found::Interrupted => Ok(None),
             Found::Broken(nth, _, why) => Err(broken(["last fast", "first slower"][nth], &why)),

@@ -39,7 +39,7 @@ pub fn read(file: &Path) -> Result<u64, Failure> {
 pub fn run(words: &[OsString], output: &io::Stdout, environment: &[(OsString, OsString)]) -> io::Result<i32> {
     let [file, words @ ..] = words else { return Err(io::ErrorKind::InvalidInput.into()) };
     let words: Vec<&OsStr> = words.iter().map(OsString::as_os_str).collect();
-    let child = system::launch(&words, Path::new("."), environment, output, None)?;
+    let child = system::launch_copied(&words, Path::new("."), environment, output)?;
     let (status, usage) = system::wait_with_usage(child)?;
     files::replace(Path::new(file), usage.peak_bytes.to_string().as_bytes())?;
     Ok(status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default()))

@@ -16,7 +16,7 @@ use std::time::Duration;
 use std::time::Instant;
 
 /// After this time, the next look at a revision is the last one.
-const PATIENCE: Duration = Duration::from_secs(600);
+pub const PATIENCE: Duration = Duration::from_secs(600);
 
 /// The costs of some rounds: those of each version, in the order of the rounds.
 #[derive(Debug, Clone, Default)]

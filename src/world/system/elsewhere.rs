@@ -94,6 +94,16 @@ pub fn launch(
     refused()
 }
 
+/// Starts no program.
+pub fn launch_copied(
+    _words: &[&OsStr],
+    _directory: &Path,
+    _environment: &[(OsString, OsString)],
+    _output: impl AsFd,
+) -> io::Result<Pid> {
+    refused()
+}
+
 /// No end of a process is reported; a child can be asked for.
 pub fn end_of(_: Pid) -> Option<OwnedFd> {
     None

@@ -38,6 +38,7 @@ pub use here::follow_descendants;
 pub use here::free_range;
 pub use here::is_there;
 pub use here::launch;
+pub use here::launch_copied;
 pub use here::mappings;
 pub use here::memory_of;
 pub use here::open_on_same_mount;

@@ -1,29 +1,45 @@
 use super::*;
 
 #[track_caller]
-fn check_below(n: usize, error: f64, expected: usize) {
-    assert_eq!(below(n, error), expected, "{n} rounds, error {error}");
+fn check_critical(n: usize, error: f64, expected: usize) {
+    let plain: Vec<usize> = (1..=n).collect();
+    assert_eq!(critical(&plain, error), expected, "{n} rounds, error {error}");
 }
 
 #[test]
-fn the_ranks_are_those_of_the_tables() {
-    // Two-sided 5 %, 1 %: the critical values of the signed-rank test are 1 less.
-    check_below(5, 0.025, 0);
-    check_below(6, 0.025, 1);
-    check_below(10, 0.025, 9);
-    check_below(20, 0.025, 53);
-    check_below(8, 0.005, 1);
-    check_below(10, 0.005, 4);
-    check_below(20, 0.005, 38);
+fn the_sums_of_plain_ranks_are_those_of_the_tables() {
+    // The tables have the smaller sum: 8 and 3 for 10 rounds, 52 and 37 for 20.
+    check_critical(5, 0.025, 16);
+    check_critical(6, 0.025, 21);
+    check_critical(10, 0.025, 55 - 8);
+    check_critical(20, 0.025, 210 - 52);
+    check_critical(8, 0.005, 36);
+    check_critical(10, 0.005, 55 - 3);
+    check_critical(20, 0.005, 210 - 37);
 }
 
 #[test]
 fn the_errors_of_all_looks_are_at_most_one_percent() {
     assert!(LOOKS.iter().map(|(_, error)| error).sum::<f64>() <= 0.01);
     assert!(LOOKS.windows(2).all(|pair| pair[0].0 < pair[1].0));
-    for (n_rounds, error) in LOOKS {
-        assert!(below(n_rounds, error) > 0, "{n_rounds} rounds can decide");
+    for ((n_rounds, _), critical) in LOOKS.iter().zip(&*CRITICAL) {
+        assert!(*critical <= ranks(*n_rounds).iter().sum(), "{n_rounds} rounds can decide");
     }
+}
+
+#[test]
+fn the_interval_ends_where_the_decision_changes() {
+    let mut series = Series::default();
+    (0..24).for_each(|nth| series.add(f64::from(nth % 12) / 100.0));
+    let Interval { middle, low, high } = series.interval();
+    assert!(low < 0.055 && 0.055 < high && (middle - 0.055).abs() < 0.006, "{low} {middle} {high}");
+    assert!((high - 0.11 + low).abs() < 0.011, "{low} {high}");
+    assert_eq!((series.side(low - 0.02), series.side(0.055)), (Some(Side::Above), None));
+    assert_eq!(series.side(high + 0.02), Some(Side::Below));
+    assert_eq!(Interval { middle, low, high }.reversed(), Interval { middle: -middle, low: -high, high: -low });
+    let mut few = Series::default();
+    (0..3).for_each(|_| few.add(0.1));
+    assert_eq!((few.interval().low, few.side(0.0)), (f64::NEG_INFINITY, None));
 }
 
 #[test]

@@ -50,7 +50,29 @@ pub fn launch(
     directory: &Path,
     environment: &[(OsString, OsString)],
     output: impl AsFd,
-    mut bait: Option<Bait>,
+    bait: Option<Bait>,
+) -> io::Result<Pid> {
+    start(words, directory, environment, &output, (bait, libc::CLONE_VM))
+}
+
+/// The same with a copy of the memory of this process, which costs time, but the child does not count the memory of its parent
+/// as its own peak. A program that cannot be executed is a child that ends with exit code 127.
+pub fn launch_copied(
+    words: &[&OsStr],
+    directory: &Path,
+    environment: &[(OsString, OsString)],
+    output: impl AsFd,
+) -> io::Result<Pid> {
+    start(words, directory, environment, &output, (None, 0))
+}
+
+/// - `flags`: whether the child shares the memory of this process until it executes the program.
+fn start(
+    words: &[&OsStr],
+    directory: &Path,
+    environment: &[(OsString, OsString)],
+    output: &impl AsFd,
+    (mut bait, flags): (Option<Bait>, c_int),
 ) -> io::Result<Pid> {
     let program = words.first().ok_or(ErrorKind::InvalidInput)?;
     let variables: BTreeMap<&OsStr, &OsStr> =
@@ -81,7 +103,7 @@ pub fn launch(
         parent: rustix::process::getpid(),
         failed: 0,
     };
-    let pid = share_memory_with_child(&mut plan)?;
+    let pid = create_child(&mut plan, flags)?;
     if plan.failed == 0 {
         return Ok(pid);
     }
@@ -128,10 +150,10 @@ struct Plan {
     unsafe_code,
     reason = "no safe interface starts a child without a copy of this process that dies with its parent"
 )]
-fn share_memory_with_child(plan: &mut Plan) -> io::Result<Pid> {
+fn create_child(plan: &mut Plan, flags: c_int) -> io::Result<Pid> {
     let mut stack = Vec::<u128>::with_capacity(STACK_BYTES / size_of::<u128>());
     let top = stack.spare_capacity_mut().as_mut_ptr_range().end;
-    // SAFETY: `plan`, all its data and the stack live until the child no longer uses this memory, because with
+    // SAFETY: `plan`, all its data and the stack live until the child no longer uses this memory (if it shares it), because with
     // `CLONE_VFORK` this thread waits for that. The child changes only `plan`, `argv_of_shell`, its stack and `errno`.
     // All signals are blocked until it has removed the handlers of this process, so that none of them runs in it.
     unsafe {
@@ -139,7 +161,7 @@ fn share_memory_with_child(plan: &mut Plan) -> io::Result<Pid> {
         let mut before = mem::zeroed();
         libc::sigfillset(&raw mut all);
         libc::pthread_sigmask(libc::SIG_BLOCK, &raw const all, &raw mut before);
-        let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
+        let flags = flags | libc::CLONE_VFORK | libc::SIGCHLD;
         let pid = libc::clone(in_child, top.cast(), flags, ptr::from_mut(plan).cast());
         let error = io::Error::last_os_error();
         libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, ptr::null_mut());

@@ -25,6 +25,7 @@ pub use executions::Bait;
 pub use executions::Following;
 pub use executions::follow;
 pub use launch::launch;
+pub use launch::launch_copied;
 pub use process_table::all;
 pub use process_table::children;
 pub use process_table::environment_value;

@@ -1,0 +1,3 @@
+#!/bin/sh
+# Runs the program; it is no test.
+exec ./words
