@@ -63,9 +63,9 @@ fn without_a_good_revision_a_faster_one_is_searched() {
     let fixture = Fixture::of(HISTORY);
     let report = fixture.report(&PERF);
     assert_eq!((report.status, &*subject(&report)), (Status::Found, "change 8"));
-    let report = fixture.report(&[&PERF[..], &["--bad", "HEAD~6"]].concat());
+    let report = fixture.report(&[&PERF[..], &["--bad", "HEAD~5"]].concat());
     assert_eq!(report.status, Status::NeverPassed);
-    assert!(text(&report.sentence).contains("No revision that could be tested is faster"), "{report:?}");
+    assert!(text(&report.sentence).starts_with("No revision "), "{report:?}");
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn perf_excludes_other_questions_and_unclear_thresholds() {
     assert!(stderr.contains("a threshold is a percentage: `5%` or `0.05%`"), "{stderr}");
     for alone in ["--threshold=5%", "--measure=cpu"] {
         let (_, stderr) = fixture.said(&[alone, "true"], 129);
-        assert!(stderr.contains("--perf <COMMAND>"), "{stderr}");
+        assert!(stderr.contains("need `--perf <command>`"), "{stderr}");
     }
     let (_, stderr) = fixture.said(&["--perf", "true", "--good", "HEAD~1", "--good", "HEAD~2"], 129);
     assert!(stderr.contains("`--perf` takes one `--good`"), "{stderr}");

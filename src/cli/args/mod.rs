@@ -360,6 +360,7 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
                 let order = measured(line, cli.perf.measure, cli.perf.threshold, parts)?;
                 return Ok((Request::Hunt(order), cli.output));
             }
+            cli.perf.refuse_alone()?;
             let hunt = asked(words, parts)?;
             let source = cli.each.map(Source::Command).or(cli.failures.map(Source::Junit));
             let Some(source) = source else { return Ok((Request::Hunt(hunt), cli.output)) };

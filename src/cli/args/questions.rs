@@ -39,12 +39,25 @@ pub struct Measured {
     pub perf: Option<OsString>,
 
     /// With `--perf`: how much more the bad revision must need for a hunt to begin (default: 10%).
-    #[arg(long, value_name = "PERCENT", requires = "perf", value_parser = parse_threshold)]
+    #[arg(long, value_name = "PERCENT", value_parser = parse_threshold)]
     pub threshold: Option<Threshold>,
 
     /// With `--perf`: what is measured (default: time).
-    #[arg(long, value_enum, value_name = "WHAT", requires = "perf")]
+    #[arg(long, value_enum, value_name = "WHAT")]
     pub measure: Option<Measure>,
+}
+
+impl Measured {
+    /// Refuses options of a performance hunt in another one. (The parser does not require what a test excludes.)
+    pub fn refuse_alone(&self) -> Result<(), Complaint> {
+        if self.threshold.is_some() || self.measure.is_some() {
+            return Err((
+                "`--threshold` and `--measure` need `--perf <command>`",
+                "`git idd --perf './bench' --measure cpu` finds the commit since which `./bench` needs more",
+            ));
+        }
+        Ok(())
+    }
 }
 
 /// A performance hunt.
