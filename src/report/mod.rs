@@ -229,7 +229,8 @@ impl Loss {
             "cpu" => "processor time",
             other => other,
         };
-        format!("{:.1} % more {noun}", 100.0 * self.more)
+        let word = if self.more < 0.0 { "less" } else { "more" };
+        format!("{:.1} % {word} {noun}", 100.0 * self.more.abs())
     }
 
     fn amount(&self, number: f64) -> String {

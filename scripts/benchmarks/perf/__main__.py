@@ -33,6 +33,7 @@ parser.add_argument("--seed", type=int, default=1, help="of the histories; defau
 arguments = parser.parse_args()
 if not arguments.binary.exists():
     parser.error(f"{arguments.binary} is not there; build it with `cargo build --release`")
+arguments.binary = arguments.binary.resolve()
 END = time.monotonic() + 60 * arguments.minutes
 
 PROGRAM = """\

@@ -61,6 +61,7 @@ pub struct Interval {
 
 impl Interval {
     /// The interval of the opposite ratio.
+    #[must_use]
     pub fn reversed(self) -> Self {
         Self { middle: -self.middle, low: -self.high, high: -self.low }
     }
@@ -77,20 +78,20 @@ impl Series {
     }
 
     /// The number of rounds.
-    pub fn len(&self) -> usize {
+    pub fn n_rounds(&self) -> usize {
         self.0.len()
     }
 
     /// Whether a decision is due after this number of rounds.
     pub fn is_look(&self) -> bool {
-        LOOKS.iter().any(|(n_rounds, _)| *n_rounds == self.len())
+        LOOKS.iter().any(|(n_rounds, _)| *n_rounds == self.n_rounds())
     }
 
     /// The side of `border` on which the centre is, if that is sure enough now.
     ///
     /// If it is asked at each look until there is an answer, an answer is wrong with a probability of at most 1 %.
     pub fn side(&self, border: f64) -> Option<Side> {
-        let nth = LOOKS.iter().position(|(n_rounds, _)| *n_rounds == self.len())?;
+        let nth = LOOKS.iter().position(|(n_rounds, _)| *n_rounds == self.n_rounds())?;
         let (above, below) = self.sums(border);
         if above >= CRITICAL[nth] {
             Some(Side::Above)
@@ -103,9 +104,9 @@ impl Series {
 
     /// The centre, with an interval that contains it with [`CONFIDENCE`] if the number of rounds was fixed before.
     pub fn interval(&self) -> Interval {
-        let critical = critical(&ranks(self.len()), (1.0 - CONFIDENCE) / 2.0);
+        let critical = critical(&ranks(self.n_rounds()), (1.0 - CONFIDENCE) / 2.0);
         let middle = self.last(|(above, below)| above > below);
-        let is_sure = critical <= ranks(self.len()).iter().sum();
+        let is_sure = critical <= ranks(self.n_rounds()).iter().sum();
         Interval {
             middle: f64::midpoint(middle, self.last(|(above, below)| above >= below)),
             low: if is_sure { self.last(|(above, _)| above >= critical) } else { f64::NEG_INFINITY },
@@ -118,7 +119,7 @@ impl Series {
         let mut differences: Vec<f64> = self.0.iter().map(|value| value - border).collect();
         differences.sort_unstable_by(|one, other| one.abs().total_cmp(&other.abs()));
         let (mut above, mut below) = (0, 0);
-        for (difference, rank) in differences.iter().zip(ranks(self.len())) {
+        for (difference, rank) in differences.iter().zip(ranks(self.n_rounds())) {
             if *difference > 0.0 {
                 above += rank;
             } else if *difference < 0.0 {
@@ -191,7 +192,7 @@ impl Random {
     }
 
     /// The next number.
-    pub fn next(&mut self) -> u64 {
+    pub fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -201,7 +202,7 @@ impl Random {
     /// Shuffles a few items.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
-            let other = self.next() % (last as u64 + 1);
+            let other = self.number() % (last as u64 + 1);
             items.swap(last, usize::try_from(other).unwrap_or(0));
         }
     }

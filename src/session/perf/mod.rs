@@ -93,7 +93,9 @@ pub fn hunt(
     let begin = Instant::now();
     let Saved { id, segment, replay, seconds_before, lock: _lock, remarks, .. } = saved;
     if replay.is_some() {
-        remarks.iter().for_each(|remark| talk.say(remark));
+        for remark in &remarks {
+            talk.say(remark);
+        }
     }
     let earlier = |name: &str| {
         let finding = replay.as_ref().and_then(|replay| replay.finding.as_ref());

@@ -88,12 +88,12 @@ pub fn run(
         let logs: Vec<f64> = costs.0.iter().filter_map(|costs| costs.last()).map(|cost| cost.ln()).collect();
         series.add(value(&logs));
         let border = match until {
-            Until::Rounds(n_rounds) if series.len() >= n_rounds => return Ok(Found::Decided(None, costs)),
+            Until::Rounds(n_rounds) if series.n_rounds() >= n_rounds => return Ok(Found::Decided(None, costs)),
             Until::Rounds(_) => continue,
             Until::Side(border) => border,
         };
         let side = series.side(border);
-        let is_last = series.len() >= MAX_ROUNDS || series.is_look() && begin.elapsed() > PATIENCE;
+        let is_last = series.n_rounds() >= MAX_ROUNDS || series.is_look() && begin.elapsed() > PATIENCE;
         if side.is_some() || is_last {
             return Ok(Found::Decided(side, costs));
         }

@@ -79,7 +79,7 @@ impl Machine {
     }
 
     fn uniform(&mut self) -> f64 {
-        f64::from(u32::try_from(self.random.next() >> 32).unwrap()) / f64::from(u32::MAX)
+        f64::from(u32::try_from(self.random.number() >> 32).unwrap()) / f64::from(u32::MAX)
     }
 
     /// The logarithm of the time of a run.
@@ -120,7 +120,7 @@ impl Machine {
             if let Some(side) = series.side(border) {
                 return Some(side);
             }
-            if series.len() == MAX_ROUNDS {
+            if series.n_rounds() == MAX_ROUNDS {
                 return None;
             }
         }
