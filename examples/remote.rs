@@ -90,7 +90,7 @@ fn pass(fleet: &mut Fleet, trees: &[TreeId], commands: &Arc<Commands>, width: us
     let after = counts(fleet);
     let [calls, bytes, executed, shared] = [0, 1, 2, 3].map(|index| after[index] - before[index]);
     Ok(serde_json::json!({
-        "seconds": begin.elapsed().as_secs_f64(), "cpu_seconds": (cpu() - begin_cpu).as_secs_f64(),
+        "seconds": begin.elapsed().as_secs_f64(), "cpu_seconds": cpu().saturating_sub(begin_cpu).as_secs_f64(),
         "calls": calls, "bytes": bytes, "executed": executed, "shared": shared, "endings": endings,
     }))
 }

@@ -48,9 +48,9 @@ use std::io::Write as _;
 /// What a search cost.
 #[derive(Default)]
 struct Cost {
-    n_rounds: usize,
-    n_run: usize,
-    n_used: usize,
+    rounds: usize,
+    probes: usize,
+    used: usize,
 }
 
 /// The rounds of one search.
@@ -73,8 +73,8 @@ impl<Q: Clone + Eq + Hash> Rounds<Q> {
         }
         let new = asked.iter().filter(|query| !self.known.contains(*query)).take(self.width);
         let new: Vec<Q> = new.cloned().collect();
-        self.cost.n_rounds += 1;
-        self.cost.n_run += new.len();
+        self.cost.rounds += 1;
+        self.cost.probes += new.len();
         self.known.extend(new.iter().cloned());
         new.into_iter().skip(1).filter(|query| self.told.insert(query.clone())).collect()
     }
@@ -113,7 +113,7 @@ impl ProbeRunner for Hunt {
     }
 
     fn used(&mut self, probes: &[Probe], _: &[Outcome]) -> Result<(), Infallible> {
-        self.rounds.cost.n_used += probes.iter().filter(|probe| probe.phase == Phase::Search).count();
+        self.rounds.cost.used += probes.iter().filter(|probe| probe.phase == Phase::Search).count();
         Ok(())
     }
 
@@ -178,7 +178,7 @@ fn reduction(change: &ChangeSet, needed: &[UnitId], width: usize) -> Cost {
                     let answer = is_interesting(&early);
                     search.overhear(early, answer);
                 }
-                rounds.cost.n_used += search.tell(&[is_interesting(&asked[0])]);
+                rounds.cost.used += search.tell(&[is_interesting(&asked[0])]);
             }
         }
     }
@@ -200,13 +200,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let [kind, n, more, width, times] = &arguments[..] else { return Err(USAGE.into()) };
     let (n, width, times): (usize, usize, usize) = (n.parse()?, width.parse()?, times.parse()?);
-    let mut chance = Chance(1);
+    let mut random = Chance(1);
     let mut costs = Vec::new();
     match kind.as_str() {
         "history" => {
             let history = common::history(n);
             for _ in 0..times {
-                let culprit = 1 + chance.below(n);
+                let culprit = 1 + random.below(n);
                 let mut hunt = Hunt { culprit, rounds: Rounds::new(width) };
                 let order = order(n, more == "good");
                 let board = Board::new(order.bad);
@@ -221,7 +221,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             for _ in 0..times {
                 let mut needed = HashSet::new();
                 while needed.len() < n_needed.min(n) {
-                    needed.insert(UnitId(u32::try_from(chance.below(n))?));
+                    needed.insert(UnitId(u32::try_from(random.below(n))?));
                 }
                 costs.push(reduction(&change, &needed.into_iter().collect::<Vec<_>>(), width));
             }
@@ -231,8 +231,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     #[expect(clippy::cast_precision_loss, reason = "a number of probes")]
     let mean = |of: fn(&Cost) -> usize| costs.iter().map(of).sum::<usize>() as f64 / costs.len() as f64;
     let line = serde_json::json!({
-        "kind": kind, "n": n, "width": width, "rounds": mean(|cost| cost.n_rounds), "run": mean(|cost| cost.n_run),
-        "used": mean(|cost| cost.n_used), "most_rounds": costs.iter().map(|cost| cost.n_rounds).max(),
+        "kind": kind, "n": n, "width": width, "rounds": mean(|cost| cost.rounds), "run": mean(|cost| cost.probes),
+        "used": mean(|cost| cost.used), "most_rounds": costs.iter().map(|cost| cost.rounds).max(),
     });
     writeln!(io::stdout().lock(), "{line}")?;
     Ok(())

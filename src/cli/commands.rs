@@ -98,26 +98,8 @@ use std::time::SystemTime;
 
 /// Carries out a request.
 pub fn run(request: Request, context: &Context, console: Console) -> Result<Answer, Failure> {
-    let mut page = Vec::new();
-    let about_itself = match &request {
-        Request::Man => Some(man::write(&mut page)),
-        Request::Completions { shell, words } if words.is_empty() => {
-            Some(page.write_all(completions::function(*shell).as_bytes()))
-        }
-        Request::Completions { shell, words } => {
-            Some(completions::candidates(*shell, words, context).map(|lines| page = lines))
-        }
-        _ => None,
-    };
-    if let Some(written) = about_itself {
-        written?;
-        return Ok(Answer::Text(page, 0));
-    }
-    match &request {
-        Request::Help(words) => return help::run(words, console),
-        Request::Setup { is_removal, is_dry_run } => return setup::run(*is_removal, *is_dry_run, context),
-        Request::RemoteCheck { address } => return remote::check(address.as_deref(), context, console),
-        _ => {}
+    if let Some(answer) = outside(&request, context, console)? {
+        return Ok(answer);
     }
     let is_by_hand =
         matches!(request, Request::ByHand(_) | Request::Resume { .. } | Request::Status { .. } | Request::Log { .. });
@@ -201,6 +183,23 @@ pub fn run(request: Request, context: &Context, console: Console) -> Result<Answ
             unreachable!("answered above")
         }
     }
+}
+
+/// The answer to a request that needs no repository.
+fn outside(request: &Request, context: &Context, console: Console) -> Result<Option<Answer>, Failure> {
+    let mut page = Vec::new();
+    match request {
+        Request::Man => man::write(&mut page)?,
+        Request::Completions { shell, words } if words.is_empty() => {
+            page = completions::function(*shell).as_bytes().to_vec();
+        }
+        Request::Completions { shell, words } => page = completions::candidates(*shell, words, context)?,
+        Request::Help(words) => return help::run(words, console).map(Some),
+        Request::Setup { is_removal, is_dry_run } => return setup::run(*is_removal, *is_dry_run, context).map(Some),
+        Request::RemoteCheck { address } => return remote::check(address.as_deref(), context, console).map(Some),
+        _ => return Ok(None),
+    }
+    Ok(Some(Answer::Text(page, 0)))
 }
 
 fn located(error: &RepoError) -> Failure {

@@ -189,7 +189,7 @@ echo bad > value; commit 'Break'
     assert_eq!(report.first_bad.unwrap().commit.subject, "Break".into());
     let state = service.state();
     assert!(state.calls["Write"] >= 2 && state.calls["Read"] >= 2, "{:?}", state.calls);
-    assert!(state.uploaded.iter().any(|n_bytes| *n_bytes == 1_000_000));
+    assert!(state.uploaded.contains(&1_000_000));
 }
 
 #[test]
@@ -221,12 +221,12 @@ commit 'Break'
 fn a_test_that_hangs_is_ended_by_the_service() {
     let service = Service::start();
     let fixture = Fixture::of(
-        r#"
+        r"
 printf '#!/bin/sh\ntest -e stop || exit 0\nsleep 600\n' > test.sh
 chmod +x test.sh
 commit 'Begin'
 touch stop; commit 'Stop'
-"#,
+",
     );
     let report = hunt(&fixture, &service, &["--timeout", "1", "--until", "commit"]);
     assert_eq!(report.first_bad.unwrap().commit.subject, "Stop".into());

@@ -375,11 +375,18 @@ pub fn names_commit(line: &OsStr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::world::system::usage::Usage;
     use std::os::unix::fs::PermissionsExt as _;
     use std::os::unix::fs::symlink;
 
     fn ran(code: i32) -> Ran {
-        Ran { ending: Ending::Exit(code), duration: Duration::ZERO, output: Vec::new(), cancelled: false }
+        Ran {
+            ending: Ending::Exit(code),
+            duration: Duration::ZERO,
+            output: Vec::new(),
+            cancelled: false,
+            usage: Usage::default(),
+        }
     }
 
     fn fetching(root: &Path, max_bytes: u64) -> Fetching {

@@ -1,5 +1,12 @@
 //! A small service of the Remote Execution API that runs actions in directories of this machine, and fails where it is told to.
 
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    reason = "the numbers of a test fit into each other's types"
+)]
+
 use bazel_remote_apis::build::bazel::remote::execution::v2 as api;
 use bazel_remote_apis::build::bazel::semver::SemVer;
 use bazel_remote_apis::google::bytestream;
