@@ -270,7 +270,7 @@ fn hunt_with(
     context: &Context,
     console: Console,
 ) -> Result<Answer, Failure> {
-    let lease = plan.order.effort.lease.as_ref().map(|directory| lease::take(plan, &context.directory.join(directory)));
+    let lease = plan.order.effort.lease.as_ref().map(|directory| lease::take(plan, directory, &context.directory));
     let _lease = match lease.transpose()? {
         Some(Err(Held(owner))) => {
             let sentence = format!("Another job makes this hunt now: {}.", owner.trim());

@@ -33,6 +33,7 @@ mod shown {
     use crate::report::Untrusted;
     use crate::report::escape::Terminal;
     use crate::session::failure::Failure;
+    use crate::session::interrupt::Interrupt;
     use crate::session::remote;
     use crate::world::remote::Service;
     use crate::world::remote::check::Checked;
@@ -42,7 +43,9 @@ mod shown {
     use std::time::Duration;
 
     pub fn checked(service: &Service, console: Console) -> Result<Answer, Failure> {
-        let checked = check(service).map_err(|trouble| remote::failure(service, &trouble))?;
+        let failed =
+            |trouble| remote::failure(service, &trouble).with_hint("is the address right, and does the service run?");
+        let checked = check(service, Interrupt::register()?.0).map_err(failed)?;
         let text = if console.is_json { json(service, &checked) } else { text(service, &checked) };
         Ok(Answer::Text(text.into_bytes(), 0))
     }

@@ -242,7 +242,8 @@ impl Hunter<'_> {
             Outcome::Unresolved(reason) => format!("no verdict ({reason})"),
         };
         self.note(format!(
-            "{}: the outcome of the artifact is `{}`, that of the build here `{}`, so {so}; build and artifact differ",
+            "{}: the outcome of the artifact is `{}`, that of the build here `{}`, so {so}; without `--from-artifacts`, \
+             builds alone decide, and `.git/idd/artifacts` has what was fetched",
             fetched.revision.short(),
             word(fetched.outcome),
             word(seen)

@@ -146,6 +146,7 @@ mod tests {
         0 found
         0 culprit
         0 waiting
+        0 elsewhere
         1 error
         2 range
         3 bad_passes

@@ -29,6 +29,7 @@ use crate::world::repo::RepoError;
 use crate::world::repo::store::TreeStore;
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
+use std::collections::HashSet;
 
 /// The data for the report.
 #[derive(Clone, Copy)]
@@ -415,7 +416,9 @@ impl Sources<'_> {
 
 /// The notes of a finding as sentences.
 fn notes(finding: &Finding) -> Vec<Untrusted> {
-    let mut notes: Vec<Untrusted> = finding.notes.iter().map(|note| Untrusted::from(sentence_of(note))).collect();
+    let mut said = HashSet::new();
+    let once = finding.notes.iter().filter(|note| said.insert(*note));
+    let mut notes: Vec<Untrusted> = once.map(|note| Untrusted::from(sentence_of(note))).collect();
     if finding.n_unverified_units > 0 {
         let n_units = finding.n_unverified_units;
         notes.push(Untrusted::from(format!(

@@ -242,7 +242,7 @@ impl<'h> Hunt<'h> {
                 earlier: saved.replay.as_ref().and_then(|replay| replay.toolset.clone()),
             }));
         }
-        let executor = remote::executor(plan, &root, location, talk)?;
+        let executor = remote::executor(plan, &root, location, (&interrupt, talk))?;
         let log = saved.segment.path().to_owned();
         let before = Duration::try_from_secs_f64(saved.seconds_before).unwrap_or_default();
         talk.resumed(before);

@@ -11,10 +11,12 @@ use crate::session::plan::shell_line;
 use crate::world::cache::Key;
 use sha2::Digest as _;
 use sha2::Sha256;
+use std::ffi::OsStr;
 use std::ffi::OsString;
 use std::fs;
 use std::fs::File;
 use std::io;
+use std::io::Read as _;
 use std::io::Write as _;
 use std::path::Path;
 use std::path::PathBuf;
@@ -31,6 +33,9 @@ const RENEWAL: Duration = Duration::from_secs(20);
 
 /// The age at which a lease counts as left behind.
 const STALE: Duration = Duration::from_secs(180);
+
+/// The longest name of an owner in bytes.
+const MAX_OWNER_BYTES: u64 = 200;
 
 /// The interval in which the renewing thread looks whether the hunt has ended.
 const LOOK: Duration = Duration::from_millis(50);
@@ -49,9 +54,16 @@ pub struct Held(pub String);
 
 /// Takes the lease of a hunt in this directory.
 ///
+/// - `place`: where a relative name begins.
+///
 /// Errors: the directory cannot be written.
-pub fn take(plan: &Plan, directory: &Path) -> Result<Result<Lease, Held>, Failure> {
-    let lease = lease(directory, &name(plan), &owner(), STALE);
+pub fn take(plan: &Plan, name: &OsStr, place: &Path) -> Result<Result<Lease, Held>, Failure> {
+    if name.is_empty() {
+        return Err(Failure::new(Status::Usage, "the directory of `--lease` is empty")
+            .with_hint("it names a directory that all jobs can write"));
+    }
+    let directory = &place.join(name);
+    let lease = lease(directory, &name_of(plan), &owner(), STALE);
     lease.map_err(|error| {
         let message = format!("failed to take a lease in `{}`: {error}", directory.display());
         Failure::new(Status::Error, message).with_hint("`--lease` names a directory that all jobs can write")
@@ -59,7 +71,7 @@ pub fn take(plan: &Plan, directory: &Path) -> Result<Result<Lease, Held>, Failur
 }
 
 /// The same for jobs that would search the same failure, whatever their machine is.
-fn name(plan: &Plan) -> String {
+fn name_of(plan: &Plan) -> String {
     let order = &plan.order;
     let mut words = vec![plan.bad.to_string(), format!("{:?}", order.history.find)];
     words.extend(plan.goods.iter().map(ToString::to_string));
@@ -89,9 +101,15 @@ fn lease(directory: &Path, name: &str, owner: &str, stale: Duration) -> io::Resu
         }
         let now = present(directory)?;
         let age = |path: &Path| -> io::Result<Duration> {
-            Ok(now.duration_since(fs::symlink_metadata(path)?.modified()?).unwrap_or_default())
+            let metadata = fs::symlink_metadata(path)?;
+            if !metadata.is_file() {
+                return Err(io::Error::other(format!("`{}` is no file", path.display())));
+            }
+            // A time far in the future is of a clock that was wrong.
+            let written = metadata.modified()?;
+            Ok(now.duration_since(written).unwrap_or_else(|error| error.duration().saturating_sub(stale)))
         };
-        let held = || Held(fs::read_to_string(&path).unwrap_or_default());
+        let held = || Held(holder(&path));
         match age(&path) {
             Ok(age) if age < stale || has_taken_over => return Ok(Err(held())),
             Ok(_) => {}
@@ -113,6 +131,15 @@ fn lease(directory: &Path, name: &str, owner: &str, stale: Duration) -> io::Resu
         }
         has_taken_over = true;
     }
+}
+
+/// Who wrote a lease, as far as it says so.
+fn holder(path: &Path) -> String {
+    let mut text = Vec::new();
+    let _ = File::open(path).and_then(|file| file.take(MAX_OWNER_BYTES).read_to_end(&mut text));
+    let text =
+        String::from_utf8_lossy(&text).trim_matches(|letter: char| letter.is_control() || letter == ' ').to_owned();
+    if text.is_empty() { "unknown".to_owned() } else { text }
 }
 
 /// The present time of the file system.
@@ -198,6 +225,21 @@ mod tests {
         let others: Vec<_> =
             (0..8).map(|number| lease(directory.path(), "a", &number.to_string(), STALE).unwrap()).collect();
         assert!(first.is_ok() && others.iter().all(Result::is_err));
+    }
+
+    #[test]
+    fn what_is_no_lease_is_an_error_or_is_taken_over() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.lease");
+        fs::create_dir(&path).unwrap();
+        assert!(lease(directory.path(), "a", "one", STALE).is_err());
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+        fs::remove_dir(&path).unwrap();
+        fs::write(&path, vec![0; 1000]).unwrap();
+        let held = lease(directory.path(), "a", "one", STALE).unwrap().err();
+        assert_eq!(held, Some(Held("unknown".to_owned())));
+        File::options().write(true).open(&path).unwrap().set_modified(SystemTime::now() + 9 * STALE).unwrap();
+        assert!(lease(directory.path(), "a", "one", STALE).unwrap().is_ok());
     }
 
     #[test]

@@ -26,6 +26,7 @@ use crate::session::order::TestCommand;
 use crate::session::precheck::Precheck;
 use crate::session::remote;
 use crate::session::share::Flaky;
+use crate::sought::Sought;
 use crate::world::cache::CommandParts;
 use crate::world::cache::ProbePlan;
 use crate::world::files;
@@ -194,7 +195,8 @@ impl Plan {
         let program = hold::program(&order.command, location);
         let holding = Holding { hold: order.test.hold.clone(), no_hold: order.test.no_hold };
         let mut held = hold::held(&order.command, &holding, bad, location, (user, context))?;
-        if order.perf.is_some() {
+        // Since when a value is so, or a command is slow, can be a matter of the script itself.
+        if order.perf.is_some() || order.history.find == Sought::Change {
             hold::release_measured(&mut held, &holding, bad, location, user);
         }
         let missing = hold::missing(&order.command, &held, bad, location, (user, context));

@@ -14,6 +14,10 @@ use crate::world::run::crew::Crew;
 use crate::world::run::executor::Executor;
 use std::path::Path;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+#[cfg(feature = "remote")]
+use std::sync::atomic::Ordering;
 
 /// The address that stands for this machine.
 pub const HERE: &str = "none";
@@ -67,12 +71,12 @@ pub fn executor(
     plan: &Plan,
     root: &Path,
     location: &Location,
-    talk: &mut dyn Talk,
+    (interrupt, talk): (&Arc<AtomicBool>, &mut dyn Talk),
 ) -> Result<Box<dyn Executor>, Failure> {
     let private = private::private_directory(&location.idd_directory());
     match &plan.remote {
         None => Ok(Box::new(Crew::new(root.to_owned(), private, plan.bad))),
-        Some(service) => remote(service, private, location, talk),
+        Some(service) => remote(service, private, location, (interrupt, talk)),
     }
 }
 
@@ -81,7 +85,7 @@ fn remote(
     service: &Service,
     private: PathBuf,
     location: &Location,
-    talk: &mut dyn Talk,
+    (interrupt, talk): (&Arc<AtomicBool>, &mut dyn Talk),
 ) -> Result<Box<dyn Executor>, Failure> {
     use crate::plural::count;
     use crate::world::remote::client::Client;
@@ -90,8 +94,14 @@ fn remote(
     use sha2::Digest as _;
     use sha2::Sha256;
 
-    let failed = |trouble| failure(service, &trouble);
-    let client = Client::connect(service).map_err(failed)?;
+    let failed = |trouble| {
+        if interrupt.load(Ordering::Relaxed) {
+            return Failure::new(Status::Interrupted, "interrupted before the first test");
+        }
+        failure(service, &trouble)
+    };
+    talk.say(&format!("Connecting to `{}`.", service.address));
+    let client = Client::connect(service, Arc::clone(interrupt)).map_err(failed)?;
     let toolchain = Toolchain::ask(&client, service).map_err(failed)?;
     let known = count(toolchain.names.len(), "known program");
     talk.say(&format!("The probes run on `{}`, whose workers have {known}.", service.address));
@@ -109,7 +119,12 @@ pub fn failure(service: &Service, trouble: &crate::world::remote::trouble::Troub
 }
 
 #[cfg(not(feature = "remote"))]
-fn remote(_: &Service, _: PathBuf, _: &Location, _: &mut dyn Talk) -> Result<Box<dyn Executor>, Failure> {
+fn remote(
+    _: &Service,
+    _: PathBuf,
+    _: &Location,
+    _: (&Arc<AtomicBool>, &mut dyn Talk),
+) -> Result<Box<dyn Executor>, Failure> {
     Err(absent())
 }
 

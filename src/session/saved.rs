@@ -436,11 +436,14 @@ pub fn is_cut_short(replay: &Replay) -> bool {
 /// The verdicts in a journal, in their order, each revision once with its last verdict.
 pub fn verdicts(location: &Location, id: &str) -> Result<Vec<(CommitId, String, bool)>, Failure> {
     let mut verdicts: Vec<(CommitId, String, bool)> = Vec::new();
-    each_record(location, id, &mut |record| {
-        if let Record::Tested { revision, outcome, is_repaired } = record {
+    each_record(location, id, &mut |record| match record {
+        Record::Tested { revision, outcome, is_repaired } => {
             verdicts.retain(|(known, ..)| *known != revision);
             verdicts.push((revision, outcome, is_repaired));
         }
+        // A verdict was taken back: the engine runs from the beginning, and what still holds is written again.
+        Record::Withdrawn => verdicts.clear(),
+        _ => {}
     })?;
     Ok(verdicts)
 }

@@ -107,3 +107,19 @@ fn a_hunt_for_a_value_goes_on_where_it_was_stopped_with_the_same_question() {
     let resumed: Report = json::read(&fixture.run(&["resume", "--max-probes", "500", "--json"]).stdout).unwrap();
     assert_eq!((resumed.find, resumed.status, &*subject(&resumed)), (Sought::Change, Status::Found, "change 6"));
 }
+
+#[test]
+fn a_script_that_prints_a_value_is_that_of_each_revision() {
+    let fixture = Fixture::of(
+        "printf '#!/bin/sh\\necho $((1 + $(cat n)))\\n' > size.sh; chmod +x size.sh; echo 1 > n; commit 'Begin'
+         for i in 2 3 4; do echo $i > other; commit \"Other $i\"; done
+         printf '#!/bin/sh\\necho $((2 + $(cat n)))\\n' > size.sh; commit 'Count one more'
+         for i in 5 6 7; do echo $i > other; commit \"Other $i\"; done",
+    );
+    let report = fixture.report(&["--find", "change", "--by", "./size.sh"]);
+    assert_eq!(report.first_bad.unwrap().commit.subject, "Count one more".into());
+    assert_eq!(report.before.unwrap(), "2".into());
+    // Today's script prints the same everywhere.
+    let report = fixture.report(&["--find", "change", "--by", "./size.sh", "--hold", "size.sh"]);
+    assert_eq!(report.status, Status::NeverPassed);
+}

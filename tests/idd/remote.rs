@@ -10,6 +10,7 @@ use rustix::process::Signal;
 use rustix::process::kill_process;
 use service::Fault;
 use service::Service;
+use std::net::TcpListener;
 use std::process::Stdio;
 use std::thread;
 use std::time::Duration;
@@ -299,4 +300,32 @@ fn a_service_that_is_not_there_is_named() {
     };
     let (_, stderr) = fixture.said(&["--remote", &url, "--", "./test.sh"], 1);
     assert!(stderr.contains(&url) && stderr.contains("git idd remote check"), "{stderr}");
+}
+
+#[test]
+fn the_output_of_a_build_is_not_that_of_the_test() {
+    let (fixture, service) = (Fixture::of(STORY), Service::start());
+    let build = "echo FAIL: compiling $(cat src/deep/number)";
+    let url = service.url();
+    let test = "./test.sh >/dev/null";
+    let report = fixture.report(&["--build", build, "--remote", &url, "--", test]);
+    check_found(&report);
+    assert_eq!(report.signature.unwrap().line, None);
+    // That of a build that fails is shown.
+    let (_, stderr) = fixture.said(&["--build", "echo cannot compile; exit 1", "--remote", &url, "--", test], 4);
+    assert!(stderr.contains("cannot compile"), "{stderr}");
+}
+
+#[test]
+fn a_service_that_does_not_answer_can_be_interrupted() {
+    let fixture = Fixture::of(STORY);
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("grpc://{}", silent.local_addr().unwrap());
+    let mut command = fixture.command(&["--remote", &url, "--", "./test.sh"]);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let _connection = silent.accept().unwrap();
+    let begin = Instant::now();
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(begin.elapsed() < Duration::from_secs(20));
 }

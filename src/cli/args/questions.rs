@@ -26,7 +26,8 @@ pub type Complaint = (&'static str, &'static str);
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[command(next_help_heading = "What is measured")]
 pub struct Measured {
-    /// Find the first commit since which this shell line needs more time; it ends with exit code 0 at every revision.
+    /// Find the first commit since which this shell line needs more time. It must end with exit code 0 at both ends; a
+    /// revision where it does not is repaired or left out.
     ///
     /// The good end, the bad end and the revision that is asked for run by turns, at least 8 times each, until the answer is
     /// sure (99 %). Without `--good`, one that is faster is searched. The result is the commit; it is not reduced to lines.
@@ -34,12 +35,12 @@ pub struct Measured {
         "words", "by", "each", "failures", "find", "precheck", "artifact", "no_precheck", "match_line", "pass_match",
         "signature", "repeat", "flaky", "confidence", "suite", "expose_commit", "level", "reducer", "fast", "retry",
         "clean", "no_cache", "fetch", "until", "effort", "repair", "no_port", "port", "explain", "jobs", "budget",
-        "max_probes", "notify",
+        "max_probes", "max_cost", "notify", "lease", "remote", "from_artifacts", "artifacts_size",
     ])]
     pub perf: Option<OsString>,
 
     /// With `--perf`: how much more the bad revision must need for a hunt to begin (default: 10%).
-    #[arg(long, value_name = "PERCENT", value_parser = parse_threshold)]
+    #[arg(long, value_name = "PERCENT", allow_hyphen_values = true, value_parser = parse_threshold)]
     pub threshold: Option<Threshold>,
 
     /// With `--perf`: what is measured (default: time).
@@ -85,6 +86,12 @@ pub fn asked(
     words: (Vec<OsString>, Option<OsString>),
     (history, test, effort): (History, Test, Effort),
 ) -> Result<HuntOrder, Complaint> {
+    if history.find == Sought::Change && words.1.is_none() {
+        return Err((
+            "`--find change` needs `--by <command>`",
+            "`git idd --find change --by './prog --version'` finds the commit since which the command prints what it prints",
+        ));
+    }
     let history = turned(history, words.1.is_some())?;
     let hunt = hunt_args(words.1.map_or(words.0, |line| vec![line]), history, test, effort)?;
     if hunt.effort.explain && !hunt.history.find.is_failure() {

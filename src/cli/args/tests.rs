@@ -66,7 +66,7 @@ fn the_command_of_by_is_a_shell_line_and_needs_a_value_to_look_for() {
     let by = hunt("git-idd --find change --by ./size.sh_-k --bad v2");
     assert_eq!((by.command, by.history.find), (TestCommand::Shell("./size.sh -k".into()), Sought::Change));
     assert_eq!(by.history.bad, "v2");
-    assert_eq!(hunt("git-idd --find change ./size.sh").history.find, Sought::Change);
+    assert!(usage("git-idd --find change ./size.sh").contains("needs `--by <command>`"));
     assert!(usage("git-idd --by ./size.sh").contains("needs `--find change`"));
     assert!(usage("git-idd --find change --by ./size.sh ./other.sh").contains("--by"));
     assert!(usage("git-idd --find change --by _").contains("empty"));
@@ -318,7 +318,7 @@ fn a_long_option_may_be_abbreviated_if_no_other_begins_so() {
     assert_eq!(hunt("git-idd --bui make --time=5 --fla=0.1 --no-po t --bui x"), whole);
     assert_eq!(hunt("git-idd --bui status t").test.build, Some("status".into()));
     let resume = |line: &str| parse_with(line, &[]).unwrap().request;
-    assert_eq!(resume("git-idd resume --hu 0-1 --max 3"), resume("git-idd resume --hunt 0-1 --max-probes 3"));
+    assert_eq!(resume("git-idd resume --hu 0-1 --max-p 3"), resume("git-idd resume --hunt 0-1 --max-probes 3"));
     assert_eq!(resume("git-idd --hu 0-1 resume"), resume("git-idd resume --hunt 0-1"));
     assert_eq!(resume("git-idd trace step 3 --rec 0-1"), resume("git-idd trace step 3 --recording 0-1"));
     assert_eq!(resume("git-idd minimize a b -- t --bui"), resume("git-idd minimize a b -- t --bui"));

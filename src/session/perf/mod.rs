@@ -248,6 +248,15 @@ impl Hunt<'_> {
                 Untrusted::from("It cannot be decided whether the bad revision is slower than the good one.");
             report.notes.push(Untrusted::from(NOISY));
         }
+        if let (Conclusion::BadPasses, Some(loss)) = (finding.conclusion, &ends)
+            && loss.more > 0.0
+        {
+            report.sentence = Untrusted::from(format!(
+                "The bad revision needs {} than the good one, less than the threshold of {}: there is nothing to hunt.",
+                loss.in_words(),
+                self.perf.threshold
+            ));
+        }
         report.loss = proof.map(|proof| proof.loss).or(ends);
         let is_of_time = matches!(self.perf.measure, Measure::Time | Measure::Cpu);
         if is_of_time && self.shortest < SHORT {
@@ -263,7 +272,15 @@ impl Hunt<'_> {
     /// Compares the two ends, if both are given and this was not done before.
     fn measure_ends(&mut self) -> Result<Ends, Failure> {
         let (Some(good), Some(revision)) = (self.good, self.scene.plan.goods.first().copied()) else {
-            return Ok(Ends::Loss);
+            // A command that fails is an error before anything is said of the revision.
+            if self.verdicts.judged.is_empty() {
+                self.newer = self.end("bad", self.bad)?;
+            }
+            return Ok(if self.verdicts.judged.is_empty() && self.newer.is_none() {
+                Ends::Interrupted
+            } else {
+                Ends::Loss
+            });
         };
         if good == self.bad {
             return Ok(Ends::NoLoss(self.loss(1.0, Interval { middle: 0.0, low: 0.0, high: 0.0 }, 0)));
@@ -513,13 +530,12 @@ fn broken(name: &str, why: &str) -> Failure {
         .with_hint("the command has to end with exit code 0 at both ends; `--timeout` gives more time")
 }
 
-/// A note with the figures of a revision.
+/// A note on a revision that got no verdict.
 fn said(judged: &Judged) -> Option<Untrusted> {
     let why = judged.why.as_ref()?;
     let revision = judged.revision.short();
     let said = match judged.outcome {
-        Outcome::Pass => format!("{revision} is fast: {why}"),
-        Outcome::Fail => format!("{revision} is slow: {why}"),
+        Outcome::Pass | Outcome::Fail => return None,
         Outcome::Unresolved(Reason::Skip) => format!("{revision} is undecided: {why}"),
         Outcome::Unresolved(_) => format!("{revision} cannot be measured: {why}"),
     };

@@ -62,6 +62,9 @@ pub enum Until {
     Rounds(usize),
 }
 
+/// Runs of a version that ran before, in a row, after which it counts as broken if all of them fail.
+const ATTEMPTS: usize = 3;
+
 /// Runs the versions in `places` in rounds, each time in another order.
 ///
 /// - `value`: the number of a round, from the logarithms of its costs.
@@ -79,7 +82,14 @@ pub fn run(
     loop {
         random.shuffle(&mut order);
         for nth in &order {
-            match places.run(versions[*nth])? {
+            let mut tried = places.run(versions[*nth])?;
+            // A command that fails now and then can be measured all the same.
+            for _ in 1..ATTEMPTS {
+                if matches!(tried, Tried::Broken(..)) && !costs.0[*nth].is_empty() {
+                    tried = places.run(versions[*nth])?;
+                }
+            }
+            match tried {
                 Tried::Done(cost) => costs.0[*nth].push(cost),
                 Tried::Broken(reason, why) => return Ok(Found::Broken(*nth, reason, why)),
                 Tried::Interrupted => return Ok(Found::Interrupted),

@@ -165,9 +165,11 @@ impl Runner<'_> {
         let compiles = self.complaining.compiles.clone();
         let (units, unknown) = c::units((&files.c, files.n_changed_c), database.as_deref(), compiles.as_deref());
         if !unknown.is_empty() {
-            self.complaining.unchecked.insert(
-                "Some sources of C or C++ were not checked for new complaints: the build was not seen to compile them.",
-            );
+            self.complaining.unchecked.insert(if self.plan.remote.is_some() {
+                "Sources of C or C++ were not checked for new complaints: that is done only if the probes run on this machine."
+            } else {
+                "Some sources of C or C++ were not checked for new complaints: the build was not seen to compile them."
+            });
         }
         let build = self.commands.build.clone();
         let java_options = build.as_ref().map(|build| java::Options::of(&shell_line(build))).unwrap_or_default();

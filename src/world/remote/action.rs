@@ -1,7 +1,7 @@
 //! The commands of a probe as one action, and its result as an observation.
 //!
-//! A script runs the commands one after the other, as a sandbox of this machine does. Output of the commands, in its order, is
-//! the action's standard output. The action's standard error is the script's report, a line for each step:
+//! A script runs the commands one after the other, as a sandbox of this machine does. Output of the command that ends the probe
+//! is the action's standard output: that of a build only if it fails. The action's standard error is the script's report, a line for each step:
 //!
 //! ```text
 //! git-idd top /the/directory/of/the/tree
@@ -101,8 +101,10 @@ impl Parts<'_> {
 
     /// The script; see the module.
     ///
+    /// A worker can ignore signals that a shell cannot reset; `env` can, where it is a new one.
+    ///
     /// A shell names the signal of which a command died, and names none if the command exited with 128 + n itself. So what the
-    /// shell says is read, apart from what the command says.
+    /// shell says is read, apart from what the command says. (bash says nothing here: then 128 + n counts as signal n.)
     fn script(&self, steps: &[Step<'_>]) -> Vec<u8> {
         let mut script = br#"exec 3>&1 4>&2 2>/dev/null </dev/null
 say() { printf 'git-idd %s\n' "$*" >&4; }
@@ -110,11 +112,20 @@ IDD_WORKTREE=$(pwd); export IDD_WORKTREE
 say top "$IDD_WORKTREE"
 own=${IDD_WORKTREE%/*}/.git-idd
 mkdir -p "$own/tmp" "$own/home" && { TMPDIR=$own/tmp; export TMPDIR; HOME=${HOME-$own/home}; export HOME; }
+usual=
+env --default-signal=INT,PIPE true && usual='env --default-signal=INT,PIPE'
 run() {
     say begin "$1"
-    heard=$( { ( shift; exec "$@" ) >&3 2>&3 3>&- 4>&-; printf ' %s' "$?"; } 2>&1 )
+    out=$own/output
+    [ "$1" != test ] && true > "$out" && exec 5> "$out" || exec 5>&3
+    heard=$( { ( shift; exec $usual "$@" ) >&5 2>&5 3>&- 4>&- 5>&-; printf ' %s' "$?"; } 2>&1 )
     code=${heard##* }
-    case $heard in " $code") say end "$1" "$code" ;; *) say end "$1" "$code" signal ;; esac
+    exec 5>&-
+    [ "$1" = test ] || [ "$code" = 0 ] || [ ! -f "$out" ] || cat "$out" >&3
+    how=
+    [ -n "$BASH_VERSION" ] && [ "$code" -gt 128 ] && how=signal
+    [ "$heard" = " $code" ] || how=signal
+    say end "$1" "$code" $how
     [ "$code" = 0 ] || exit 0
 }
 "#

@@ -6,6 +6,8 @@ use crate::world::remote::client::Capabilities;
 use crate::world::remote::client::Client;
 use crate::world::remote::toolchain::Toolchain;
 use crate::world::remote::trouble::Trouble;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use std::time::Instant;
 
@@ -43,9 +45,9 @@ pub struct Checked {
 /// Checks a service.
 ///
 /// Cost: six actions, and about three seconds. Errors: it cannot be reached, or cannot run an action.
-pub fn check(service: &Service) -> Result<Checked, Trouble> {
+pub fn check(service: &Service, interrupt: Arc<AtomicBool>) -> Result<Checked, Trouble> {
     let begin = Instant::now();
-    let client = Client::connect(service)?;
+    let client = Client::connect(service, interrupt)?;
     let connected = begin.elapsed();
     let run = |script: &str, limit, is_fresh| action::run_script(&client, service, script, limit, is_fresh);
     let begin = Instant::now();

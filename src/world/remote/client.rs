@@ -30,7 +30,9 @@ use std::hash::Hasher as _;
 use std::hash::RandomState;
 use std::path::Path;
 use std::pin::pin;
+use std::sync::Arc;
 use std::sync::OnceLock;
+use std::sync::atomic::AtomicBool;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering;
 use std::thread;
@@ -69,6 +71,9 @@ const KEEP_ALIVE: Duration = Duration::from_secs(20);
 
 /// Calls of one kind, at most, before trouble is reported; with the pauses between them, about 8 s.
 const ATTEMPTS: u32 = 6;
+
+/// The time after which a call is not repeated: a service that takes calls and does not answer is not asked for minutes.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The first pause between them; each is twice the last.
 const PAUSE: Duration = Duration::from_millis(250);
@@ -127,13 +132,17 @@ pub struct Client {
     pub counts: Counts,
     /// Whether the first order to stop an action was taken.
     cancels: OnceLock<bool>,
+    /// Set when the user stops the program.
+    interrupt: Arc<AtomicBool>,
 }
 
 impl Client {
     /// Connects, and asks what the service can do.
     ///
+    /// - `interrupt`: ends every call when it is set.
+    ///
     /// Errors: unencrypted and not on this machine; unreadable files; no service there; one that cannot run actions.
-    pub fn connect(service: &Service) -> Result<Self, Trouble> {
+    pub fn connect(service: &Service, interrupt: Arc<AtomicBool>) -> Result<Self, Trouble> {
         let address = &service.address;
         if !address.is_secure && !address.is_loopback() {
             return Err(Trouble::lasting(format!(
@@ -160,6 +169,7 @@ impl Client {
             capabilities: Capabilities::default(),
             counts: Counts::default(),
             cancels: OnceLock::new(),
+            interrupt,
         };
         client.capabilities = client.ask_capabilities()?;
         if !client.capabilities.has_sha256 {
@@ -530,17 +540,30 @@ impl Client {
     where
         F: Future<Output = Result<T, Status>>,
     {
+        let begin = Instant::now();
+        let is_unwanted = || self.interrupt.load(Ordering::Relaxed);
         let mut number = 1;
         loop {
             self.counts.n_calls.fetch_add(1, Ordering::Relaxed);
-            match self.runtime.block_on(attempt()) {
+            let answer = self.runtime.block_on(async {
+                let mut attempt = pin!(attempt());
+                loop {
+                    match time::timeout(LOOK, attempt.as_mut()).await {
+                        Ok(answer) => break answer,
+                        Err(_) if is_unwanted() => break Err(Status::aborted("interrupted")),
+                        Err(_) => {}
+                    }
+                }
+            });
+            match answer {
                 Ok(answer) => return Ok(answer),
                 Err(status) => {
                     let trouble = Trouble::of_call(what, &status);
-                    if trouble.cure != Cure::Retry || number == ATTEMPTS {
+                    let is_last = number == ATTEMPTS || begin.elapsed() > PATIENCE || is_unwanted();
+                    if trouble.cure != Cure::Retry || is_last {
                         return Err(trouble);
                     }
-                    Self::pause(number, &|| false);
+                    Self::pause(number, &is_unwanted);
                     number += 1;
                 }
             }

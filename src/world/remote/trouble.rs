@@ -1,5 +1,6 @@
 //! What goes wrong between this program and a service. It is never an outcome of a test.
 
+use std::error::Error as _;
 use std::fmt;
 use tonic::Code;
 use tonic::Status;
@@ -54,7 +55,17 @@ impl Trouble {
             _ => Cure::None,
         };
         let said: String = status.message().chars().take(MAX_SAID).collect();
-        let said = if said.is_empty() { status.code().description().to_owned() } else { said };
+        let mut said = if said.is_empty() { status.code().description().to_owned() } else { said };
+        // The library has the reason of a connection that fails in the errors below.
+        let mut below = status.source();
+        while let Some(error) = below {
+            let reason = error.to_string();
+            below = error.source();
+            if below.is_none() && !said.contains(&reason) {
+                said.push_str(": ");
+                said.extend(reason.chars().take(MAX_SAID));
+            }
+        }
         Self { what: format!("{call}: {said}"), cure }
     }
 }
