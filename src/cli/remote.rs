@@ -5,17 +5,17 @@ use crate::cli::console::Console;
 use crate::report::Status;
 use crate::session::context::Context;
 use crate::session::failure::Failure;
-use crate::session::remote;
+use crate::session::service;
 
 /// Checks the service at this address, or the configured one.
 pub fn check(address: Option<&str>, context: &Context, console: Console) -> Result<Answer, Failure> {
     let configured = || context.configured("idd.remote").last();
-    let Some(address) = address.or_else(configured).filter(|address| *address != remote::HERE) else {
+    let Some(address) = address.or_else(configured).filter(|address| *address != service::HERE) else {
         return Err(Failure::new(Status::Usage, "no remote service is named").with_hint(
             "`git idd remote check grpcs://<host>` names one, and `git config idd.remote` for all commands",
         ));
     };
-    checked(&remote::service(address, context)?, console)
+    checked(&service::named(address, context)?, console)
 }
 
 #[cfg(not(feature = "remote"))]

@@ -46,6 +46,7 @@ mod reproduce;
 pub mod runner;
 pub mod sandboxes;
 pub mod saved;
+pub mod service;
 pub mod setup;
 pub mod share;
 pub mod shrink;

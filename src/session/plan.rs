@@ -24,7 +24,7 @@ use crate::session::order::Holding;
 use crate::session::order::HuntOrder;
 use crate::session::order::TestCommand;
 use crate::session::precheck::Precheck;
-use crate::session::remote;
+use crate::session::service;
 use crate::session::share::Flaky;
 use crate::sought::Sought;
 use crate::world::cache::CommandParts;
@@ -235,8 +235,8 @@ impl Plan {
         let outside_files = outside_files(&order, more_lines, location);
         let is_minimize = pair.is_some();
         let commits = [&goods[..], &[bad, target]].concat();
-        let remote = order.test.remote.as_deref().filter(|address| *address != remote::HERE);
-        let remote = remote.map(|address| remote::service(address, context)).transpose()?;
+        let remote = order.test.remote.as_deref().filter(|address| *address != service::HERE);
+        let remote = remote.map(|address| service::named(address, context)).transpose()?;
         if remote.is_some() && (!order.test.artifact.is_empty() || order.test.from_artifacts.is_some()) {
             let message = "products of builds and fetched programs are not known on a remote service";
             return Err(Failure::new(Status::Usage, message).with_hint(

@@ -1,13 +1,10 @@
 //! Where the probes of a hunt run: in worktrees of this machine, or on a remote service.
 
 use crate::report::Status;
-use crate::session::context::Context;
 use crate::session::failure::Failure;
 use crate::session::plan::Plan;
 use crate::session::talk::Talk;
-use crate::world::remote::Address;
 use crate::world::remote::Service;
-use crate::world::remote::address::is_secret;
 use crate::world::repo::locate::Location;
 use crate::world::repo::private;
 use crate::world::run::crew::Crew;
@@ -18,51 +15,6 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 #[cfg(feature = "remote")]
 use std::sync::atomic::Ordering;
-
-/// The address that stands for this machine.
-pub const HERE: &str = "none";
-
-/// The service at an address, with what the configuration says.
-///
-/// Errors: no address; a file or a variable that is missing; a variable that holds a secret.
-pub fn service(text: &str, context: &Context) -> Result<Service, Failure> {
-    let usage = |message: String| Failure::new(Status::Usage, message);
-    let address = Address::parse(text).map_err(|why| {
-        usage(format!("`{text}` is no address of a remote service: {why}"))
-            .with_hint("an example is `grpcs://build.example.org:443/main`")
-    })?;
-    let file = |key: &str| context.configured(key).last().map(PathBuf::from);
-    let identity = file("idd.remoteCertificate").zip(file("idd.remoteKey"));
-    let pair = |key: &str, value: &str| {
-        let (name, value) = value
-            .split_once('=')
-            .ok_or_else(|| usage(format!("`{key}` is `{value}`, and not of the form `<name>=<value>`")))?;
-        Ok((name.to_owned(), value.to_owned()))
-    };
-    let platform = context
-        .configured("idd.remotePlatform")
-        .map(|value| pair("idd.remotePlatform", value))
-        .collect::<Result<_, Failure>>()?;
-    let names: Vec<&str> = context.configured("idd.remoteEnv").collect();
-    let secrets: Vec<&str> = names.iter().copied().filter(|name| is_secret(name)).collect();
-    if !secrets.is_empty() {
-        let message = format!("`idd.remoteEnv` names variables that probably hold secrets: {}", secrets.join(", "));
-        return Err(usage(message).with_hint(
-            "everybody who can read the service's storage can read the environment of an action; give the variable another name \
-             if it holds no secret",
-        ));
-    }
-    let variable = |name: &str| {
-        let value = context
-            .variable(name)
-            .ok_or_else(|| usage(format!("`idd.remoteEnv` names `{name}`, which is not in the environment")))?;
-        let value = value.into_string().map_err(|_| usage(format!("the variable `{name}` is not UTF-8")))?;
-        Ok((name.to_owned(), value))
-    };
-    let environment = names.into_iter().map(variable).collect::<Result<_, Failure>>()?;
-    let (token_file, authorities) = (file("idd.remoteTokenFile"), file("idd.remoteAuthorities"));
-    Ok(Service { address, token_file, authorities, identity, platform, environment })
-}
 
 /// The executor of a hunt.
 ///

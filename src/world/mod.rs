@@ -17,6 +17,8 @@ pub mod spool;
 
 pub mod journal;
 
+pub mod lease;
+
 pub mod processors;
 
 pub mod remote;

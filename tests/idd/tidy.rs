@@ -100,12 +100,14 @@ const ROOMS: [(&str, &[&str]); 7] = [
 ];
 
 /// A pattern, and the files or directories that alone may hold it.
-const OWNERS: [(&str, &[&str]); 16] = [
+const OWNERS: [(&str, &[&str]); 18] = [
     (r"(^|[^:\w])git2::", &["src/world/repo"]),
     (r"(^|[^:\w])diffy::", &["src/world/repo/binary_patch.rs", "src/world/repo/patch.rs"]),
-    (r"(^|[^:\w])sled::", &["src/world/cache/sled.rs"]),
+    (r"(^|[^:\w])(::)?sled::", &["src/world/cache/sled.rs", "src/world/cache/stored_map.rs"]),
     (r"(^|[^:\w])(clap|clap_complete|clap_mangen)::", &["src/cli"]),
-    (r"(^|[^:\w])(rmcp|tokio)::", &["src/cli/mcp"]),
+    (r"(^|[^:\w])rmcp::", &["src/cli/mcp"]),
+    (r"(^|[^:\w])tokio::", &["src/cli/mcp", "src/world/remote"]),
+    (r"(^|[^:\w])(bazel_remote_apis|prost|tokio_stream|tonic)::", &["examples", "src/world/remote"]),
     (r"\bbatsat\b", &["src/logic"]),
     (r"\bstd::process::(\{[^}]*\b)?Command\b", &["src/world/process/command.rs"]),
     (r"\buse std::(\{[^}]*\b)?process\s*[;,}]", &["src/world/process/command.rs"]),
@@ -122,7 +124,7 @@ const OWNERS: [(&str, &[&str]); 16] = [
     ),
     (r"\btarget_os\b", &["src/world/system/mod.rs"]),
     (r"(^|[^:\w])tree_sitter\w*::", &["src/syntax"]),
-    (r"\bstd::(\{[^}]*\b)?net\b", &[]),
+    (r"\bstd::(\{[^}]*\b)?net\b", &["src/world/remote/address.rs"]),
     (r"\b(println|eprintln|print|eprint|todo|unimplemented|dbg)!", &[]),
 ];
 

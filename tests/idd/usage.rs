@@ -70,7 +70,7 @@ fn under_json_an_error_leaves_one_object_on_stdout() {
 }
 
 /// A complete line for each command, and its exit code outside of a repository.
-const LINES: [(&str, i32); 40] = [
+const LINES: [(&str, i32); 41] = [
     ("-- true", 1),
     ("minimize a b -- true", 1),
     ("shrink --input x -- true", 1),
@@ -109,6 +109,7 @@ const LINES: [(&str, i32); 40] = [
     ("mcp --build make -- true", 1),
     ("completions bash", 0),
     ("man", 0),
+    ("remote check", 129),
     ("setup --dry-run", 0),
     ("help", 0),
 ];

@@ -14,7 +14,7 @@ use crate::session::order::Side;
 use crate::session::order::SignatureMode;
 use crate::session::order::Until;
 use crate::session::order::Walk;
-use crate::session::remote;
+use crate::session::service;
 use crate::session::share::Flaky;
 use crate::session::share::MEASURED;
 use crate::session::share::Share;
@@ -701,7 +701,7 @@ pub(super) fn parse_duration(text: &str) -> Result<Duration, String> {
 }
 
 fn parse_remote(text: &str) -> Result<String, String> {
-    if text != remote::HERE {
+    if text != service::HERE {
         Address::parse(text)?;
     }
     Ok(text.to_owned())
