@@ -1,4 +1,4 @@
-//! The lease of a hunt, so that two jobs do not make the same one at once; see [`lease`](crate::world::lease).
+//! The lease of a hunt, so that two jobs do not make the same one at once; see [`crate::world::lease`].
 
 use crate::report::Status;
 use crate::session::failure::Failure;
