@@ -20,7 +20,7 @@ pub fn check(address: Option<&str>, context: &Context, console: Console) -> Resu
 
 #[cfg(not(feature = "remote"))]
 fn checked(_: &crate::world::remote::Service, _: Console) -> Result<Answer, Failure> {
-    Err(remote::absent())
+    Err(crate::session::remote::absent())
 }
 
 #[cfg(feature = "remote")]

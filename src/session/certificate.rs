@@ -44,7 +44,6 @@ use crate::world::run::classify::is_build_failure;
 use crate::world::run::normalise;
 use crate::world::run::sandbox;
 use crate::world::run::sandbox::Job;
-use crate::world::run::sandbox::Rebuild;
 use crate::world::run::sandbox::Sandbox;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -327,16 +326,7 @@ fn replay(
         let mut verdict = Verdict::Valid;
         for (role, tree) in &trees {
             talk.say(&format!("Running: {}.", role.words()));
-            let job = Job {
-                tree: *tree,
-                artifact_of: None,
-                exposed_commit: None,
-                precheck: None,
-                is_clean: true,
-                rebuild: Rebuild::Never,
-                may_share: false,
-                limit,
-            };
+            let job = Job::fresh(*tree, limit);
             let mut outcome = Outcome::Pass;
             for _ in 0..plan.order.test.repeat {
                 let seen = sandbox.observe(&job, &plan.commands, &mut interrupt);

@@ -33,7 +33,6 @@ use crate::world::repo::store::TreeStore;
 use crate::world::run::classify::printed_trouble;
 use crate::world::run::sandbox::Commands;
 use crate::world::run::sandbox::Job;
-use crate::world::run::sandbox::Rebuild;
 use crate::world::run::sandbox::Sandbox;
 use std::collections::HashMap;
 
@@ -198,16 +197,7 @@ pub enum Built {
 
 /// The job of writing and building a tree.
 pub fn job(plan: &Plan, tree: TreeId) -> Job {
-    Job {
-        tree,
-        artifact_of: None,
-        exposed_commit: None,
-        precheck: None,
-        is_clean: true,
-        rebuild: Rebuild::Never,
-        may_share: false,
-        limit: plan.order.test.timeout.unwrap_or(FIRST_LIMIT),
-    }
+    Job::fresh(tree, plan.order.test.timeout.unwrap_or(FIRST_LIMIT))
 }
 
 /// Writes a tree into a checkout and builds it. `None` if it was interrupted.

@@ -40,7 +40,6 @@ use crate::world::repo::private;
 use crate::world::run::sandbox;
 use crate::world::run::sandbox::Commands;
 use crate::world::run::sandbox::Job;
-use crate::world::run::sandbox::Rebuild;
 use crate::world::run::sandbox::Sandbox;
 use std::ffi::OsStr;
 use std::ffi::OsString;
@@ -164,16 +163,7 @@ pub fn of_trees(
         let instruments = Instruments::create(tools, at, sandbox.tree_directory(), talk)?;
         let place = store::directory(&location.session_directory()).join(&name);
         let limit = order.timeout.unwrap_or(FIRST_LIMIT);
-        let job = Job {
-            tree,
-            artifact_of: None,
-            exposed_commit: None,
-            precheck: None,
-            is_clean: true,
-            rebuild: Rebuild::Never,
-            limit,
-            may_share: false,
-        };
+        let job = Job::fresh(tree, limit);
         let mut observe = |job: &Job, commands: &Commands, listener: Option<&Listener>| {
             let seen = observe(&mut sandbox, job, commands, (listener, &mut interrupt))?;
             seen.ok_or_else(|| Failure::new(Status::Interrupted, "the recording was interrupted"))

@@ -13,7 +13,7 @@ pub const HERE: &str = "none";
 
 /// The service at an address, with what the configuration says.
 ///
-/// Errors: no address; a file or a variable that is missing; a variable that holds a secret.
+/// Errors: no address; a certificate without a key; a variable that is missing, or probably holds a secret.
 pub fn named(text: &str, context: &Context) -> Result<Service, Failure> {
     let usage = |message: String| Failure::new(Status::Usage, message);
     let address = Address::parse(text).map_err(|why| {
@@ -21,7 +21,12 @@ pub fn named(text: &str, context: &Context) -> Result<Service, Failure> {
             .with_hint("an example is `grpcs://build.example.org:443/main`")
     })?;
     let file = |key: &str| context.configured(key).last().map(PathBuf::from);
-    let identity = file("idd.remoteCertificate").zip(file("idd.remoteKey"));
+    let (certificate, key) = (file("idd.remoteCertificate"), file("idd.remoteKey"));
+    if certificate.is_some() != key.is_some() {
+        return Err(usage("one of `idd.remoteCertificate` and `idd.remoteKey` is missing".to_owned())
+            .with_hint("a certificate needs its key, and a key its certificate"));
+    }
+    let identity = certificate.zip(key);
     let pair = |key: &str, value: &str| {
         let (name, value) = value
             .split_once('=')

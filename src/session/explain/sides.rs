@@ -29,7 +29,6 @@ use crate::world::record::store;
 use crate::world::record::store::UnitRange;
 use crate::world::run::sandbox::Commands;
 use crate::world::run::sandbox::Job;
-use crate::world::run::sandbox::Rebuild;
 use crate::world::run::sandbox::Sandbox;
 use std::ffi::OsString;
 use std::io;
@@ -219,16 +218,7 @@ pub(super) fn is_same(process: &Process, other: &Process) -> bool {
 }
 
 pub(super) fn job(tree: TreeId, limit: Duration) -> Job {
-    Job {
-        tree,
-        artifact_of: None,
-        exposed_commit: None,
-        precheck: None,
-        is_clean: true,
-        rebuild: Rebuild::Never,
-        limit,
-        may_share: false,
-    }
+    Job::fresh(tree, limit)
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use crate::world::process::output::MAX_HEAD_BYTES;
 use crate::world::process::output::MAX_TAIL_BYTES;
 use crate::world::remote::action::Returned;
 use crate::world::remote::address::Service;
+use crate::world::remote::connection;
 use crate::world::remote::digest::Digest;
 use crate::world::remote::trouble::Cure;
 use crate::world::remote::trouble::Trouble;
@@ -23,12 +24,10 @@ use bazel_remote_apis::google::longrunning;
 use bazel_remote_apis::google::longrunning::operations_client::OperationsClient;
 use bazel_remote_apis::google::protobuf::Timestamp;
 use prost::Message as _;
-use std::fs;
 use std::future::Future;
 use std::hash::BuildHasher as _;
 use std::hash::Hasher as _;
 use std::hash::RandomState;
-use std::path::Path;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::OnceLock;
@@ -48,11 +47,7 @@ use tonic::Status;
 use tonic::Streaming;
 use tonic::metadata::Ascii;
 use tonic::metadata::MetadataValue;
-use tonic::transport::Certificate;
 use tonic::transport::Channel;
-use tonic::transport::ClientTlsConfig;
-use tonic::transport::Endpoint;
-use tonic::transport::Identity;
 
 /// The largest message that is read or sent, in bytes: the limit that every implementation of gRPC has by default.
 pub const MAX_MESSAGE_BYTES: usize = 4 << 20;
@@ -62,12 +57,6 @@ const SHARE_OF_BLOBS: (usize, usize) = (7, 8);
 
 /// The deadline of a call that does not wait for an action.
 const CALL: Duration = Duration::from_secs(60);
-
-/// The deadline of a connection.
-const CONNECT: Duration = Duration::from_secs(20);
-
-/// The interval in which an idle connection is tested.
-const KEEP_ALIVE: Duration = Duration::from_secs(20);
 
 /// Calls of one kind, at most, before trouble is reported; with the pauses between them, about 8 s.
 const ATTEMPTS: u32 = 6;
@@ -155,10 +144,10 @@ impl Client {
             .enable_all()
             .build()
             .map_err(|error| Trouble::lasting(format!("failed to start a thread: {error}")))?;
-        let token = service.token_file.as_deref().map(token).transpose()?;
+        let token = service.token_file.as_deref().map(connection::token).transpose()?;
         let channel = {
             let _entered = runtime.enter();
-            endpoint(service)?.connect_lazy()
+            connection::endpoint(service)?.connect_lazy()
         };
         let mut client = Self {
             runtime,
@@ -531,7 +520,7 @@ impl Client {
         let mut client = OperationsClient::new(self.channel.clone());
         let answer = self
             .runtime
-            .block_on(async { time::timeout(CONNECT, client.cancel_operation(self.request(request))).await });
+            .block_on(async { time::timeout(connection::LIMIT, client.cancel_operation(self.request(request))).await });
         let _ = self.cancels.set(matches!(answer, Ok(Ok(_))));
     }
 
@@ -601,41 +590,6 @@ impl Client {
         request.metadata_mut().insert_bin("build.bazel.remote.execution.v2.requestmetadata-bin", about);
         request
     }
-}
-
-fn endpoint(service: &Service) -> Result<Endpoint, Trouble> {
-    let scheme = if service.address.is_secure { "https" } else { "http" };
-    let invalid = |error: tonic::transport::Error| Trouble::lasting(format!("`{}`: {error}", service.address));
-    let mut endpoint = Endpoint::from_shared(format!("{scheme}://{}", service.address.authority()))
-        .map_err(invalid)?
-        .connect_timeout(CONNECT)
-        .tcp_nodelay(true)
-        .http2_keep_alive_interval(KEEP_ALIVE)
-        .keep_alive_timeout(KEEP_ALIVE);
-    if service.address.is_secure {
-        let mut tls = match &service.authorities {
-            Some(file) => ClientTlsConfig::new().ca_certificate(Certificate::from_pem(contents(file)?)),
-            None => ClientTlsConfig::new().with_native_roots(),
-        };
-        if let Some((certificate, key)) = &service.identity {
-            tls = tls.identity(Identity::from_pem(contents(certificate)?, contents(key)?));
-        }
-        endpoint = endpoint.tls_config(tls).map_err(invalid)?;
-    }
-    Ok(endpoint)
-}
-
-fn contents(file: &Path) -> Result<Vec<u8>, Trouble> {
-    fs::read(file).map_err(|error| Trouble::lasting(format!("failed to read `{}`: {error}", file.display())))
-}
-
-fn token(file: &Path) -> Result<MetadataValue<Ascii>, Trouble> {
-    let content = contents(file)?;
-    let token = str::from_utf8(&content).ok().map(str::trim).filter(|token| !token.is_empty());
-    let value = token.and_then(|token| format!("Bearer {token}").parse::<MetadataValue<Ascii>>().ok());
-    let mut value = value.ok_or_else(|| Trouble::lasting(format!("`{}` holds no token", file.display())))?;
-    value.set_sensitive(true);
-    Ok(value)
 }
 
 fn between(begin: Option<Timestamp>, end: Option<Timestamp>) -> Duration {

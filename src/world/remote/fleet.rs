@@ -15,7 +15,6 @@ use crate::world::remote::client::Client;
 use crate::world::remote::client::Counts;
 use crate::world::remote::client::Executed;
 use crate::world::remote::map::Map;
-use crate::world::remote::merkle;
 use crate::world::remote::merkle::Content;
 use crate::world::remote::merkle::Encoder;
 use crate::world::remote::merkle::Wanted;
@@ -26,6 +25,7 @@ use crate::world::remote::trouble::Cure;
 use crate::world::remote::trouble::Trouble;
 use crate::world::repo::Notice;
 use crate::world::repo::Repository;
+use crate::world::repo::object::Objects;
 use crate::world::repo::private;
 use crate::world::repo::refusal::Refusal;
 use crate::world::repo::refusal::split;
@@ -101,9 +101,7 @@ impl Fleet {
         let shared = Shared { client, service, private, known: Mutex::new(known) };
         Self { shared: Arc::new(shared), programs, flights: Vec::new(), sender, done }
     }
-}
 
-impl Fleet {
     /// What was sent and executed so far.
     pub fn counts(&self) -> &Counts {
         &self.shared.client.counts
@@ -185,27 +183,6 @@ impl Executor for Fleet {
     }
 }
 
-/// How one run of a probe went wrong.
-enum Failed {
-    Service(Trouble),
-    Sandbox(SandboxError),
-}
-
-impl From<Trouble> for Failed {
-    fn from(trouble: Trouble) -> Self {
-        Self::Service(trouble)
-    }
-}
-
-impl From<TransferError> for Failed {
-    fn from(error: TransferError) -> Self {
-        match error {
-            TransferError::Service(trouble) => Self::Service(trouble),
-            TransferError::Repository(error) => Self::Sandbox(error.into()),
-        }
-    }
-}
-
 impl Shared {
     fn known(&self) -> MutexGuard<'_, Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
@@ -217,8 +194,8 @@ impl Shared {
         loop {
             match self.attempt(parts, &repository, watch) {
                 Ok(probed) => return Ok(probed),
-                Err(Failed::Sandbox(error)) => return Err(error),
-                Err(Failed::Service(trouble)) => {
+                Err(TransferError::Repository(error)) => return Err(error.into()),
+                Err(TransferError::Service(trouble)) => {
                     if trouble.cure == Cure::None || attempt == ATTEMPTS {
                         let place = self.service.address.to_string();
                         return Err(SandboxError::Remote { place, what: trouble.what });
@@ -234,16 +211,21 @@ impl Shared {
         }
     }
 
-    fn attempt(&self, parts: Parts<'_>, repository: &Repository, watch: &dyn Watch) -> Result<Option<Probed>, Failed> {
+    fn attempt(
+        &self,
+        parts: Parts<'_>,
+        repository: &Repository,
+        watch: &dyn Watch,
+    ) -> Result<Option<Probed>, TransferError> {
         let begin = Instant::now();
         let job = parts.job;
-        let objects = merkle::objects(repository).map_err(|error| Failed::Sandbox(error.into()))?;
+        let objects = Objects::open(repository)?;
         let (root, mut wanted) = {
             let mut known = self.known();
             let Known { map, present, notices } = &mut *known;
             present.age();
             let encoded = Encoder::new(&objects, map, &present.digests).root(job.tree);
-            match split(encoded).map_err(|error| Failed::Sandbox(error.into()))? {
+            match split(encoded)? {
                 Err(refusal) => return Ok(Some(probed(not_run(job, &refusal)))),
                 Ok((root, wanted, new)) => {
                     notices.extend(new);
@@ -253,11 +235,15 @@ impl Shared {
         };
         let action = parts.action(root)?;
         let (digest, _) = action.action;
+        let mut is_fresh = !job.may_share;
         if job.may_share
             && let Some(earlier) = self.client.earlier(digest)?
-            && let Ok(observation) = observation(earlier, job, begin)
         {
-            return Ok(Some(probed(observation)));
+            match observation(earlier, job, begin) {
+                Ok(observation) => return Ok(Some(probed(observation))),
+                // The same lookup would give the same result without a report.
+                Err(_) => is_fresh = true,
+            }
         }
         for (digest, bytes) in [action.action, action.command] {
             if !self.known().present.digests.contains(&digest) {
@@ -266,7 +252,7 @@ impl Shared {
         }
         transfer::send(&self.client, &objects, &wanted)?;
         self.known().present.digests.extend(wanted.iter().map(|wanted| wanted.digest));
-        match self.client.execute(digest, !job.may_share, &|| watch.is_interrupted())? {
+        match self.client.execute(digest, is_fresh, &|| watch.is_interrupted())? {
             Executed::Cancelled => Ok(None),
             Executed::Returned(returned, _) => Ok(Some(probed(observation(returned, job, begin)?))),
         }

@@ -12,7 +12,6 @@ use crate::revision::TreeId;
 use crate::world::remote::digest::Digest;
 use crate::world::remote::map::Map;
 use crate::world::repo::Notice;
-use crate::world::repo::Repository;
 use crate::world::repo::attributes::AttributeFile;
 use crate::world::repo::attributes::AttributeStack;
 use crate::world::repo::conversion::Conversion;
@@ -271,9 +270,4 @@ impl<'e> Encoder<'e> {
     fn too_large(&self, why: &'static str) -> Stop {
         Stop::Refused(Refusal::Limit { path: self.path.clone(), why })
     }
-}
-
-/// Opens the objects of a repository for an [`Encoder`].
-pub fn objects(repository: &Repository) -> Result<Objects<'_>, WriteError> {
-    Objects::open(repository)
 }

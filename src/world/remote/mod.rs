@@ -3,7 +3,7 @@
 //! - [`address`]: where the service is, and what a connection must have. Always compiled, so that errors are the same.
 //! - [`digest`] and [`merkle`]: a git tree as the service's directories, with [`map`], which knows earlier digests.
 //! - [`action`]: the commands of a probe as one action, and its result as an observation.
-//! - [`client`]: the calls of the protocol, with retries; [`transfer`]: which blobs to send.
+//! - [`client`]: the calls of the protocol, with retries, over a [`connection`]; [`transfer`]: which blobs to send.
 //! - [`fleet`]: the [executor](crate::world::run::executor). [`check`]: what a service can do.
 //!
 //! Nothing that the service returns is trusted: it is bounded, and a result without a complete report is trouble, never an
@@ -17,6 +17,8 @@ mod action;
 pub mod check;
 #[cfg(feature = "remote")]
 pub mod client;
+#[cfg(feature = "remote")]
+mod connection;
 #[cfg(feature = "remote")]
 mod digest;
 #[cfg(feature = "remote")]

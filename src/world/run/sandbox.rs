@@ -133,6 +133,22 @@ pub struct Job {
     pub may_share: bool,
 }
 
+impl Job {
+    /// A run in a freshly written worktree, with a build and without a precheck.
+    pub fn fresh(tree: TreeId, limit: Duration) -> Self {
+        Self {
+            tree,
+            artifact_of: None,
+            exposed_commit: None,
+            precheck: None,
+            is_clean: true,
+            rebuild: Rebuild::Never,
+            limit,
+            may_share: false,
+        }
+    }
+}
+
 /// The result of a probe.
 #[derive(Debug, Clone)]
 pub struct Probed {
