@@ -61,6 +61,8 @@ else
     step cargo test --locked --no-fail-fast
 fi
 step scripts/macos.sh
+# The program without its optional parts.
+step cargo check --locked --no-default-features
 RUSTDOCFLAGS='-D warnings' step cargo doc --locked --no-deps --lib --document-private-items
 denied='dependencies checked'
 if cargo deny --version >/dev/null 2>&1; then

@@ -146,6 +146,18 @@ fn a_service_may_ask_for_a_token_which_comes_from_a_file() {
 }
 
 #[test]
+fn a_certificate_needs_its_key_and_every_documented_key_is_known() {
+    let fixture = Fixture::of(STORY);
+    fixture.sh("for key in TokenFile Authorities Key; do git config idd.remote$key /absent; done");
+    let (_, stderr) = fixture.said(&["--remote", "grpcs://localhost:1", "--", "./test.sh"], 129);
+    assert!(stderr.contains("one of `idd.remoteCertificate` and `idd.remoteKey` is missing"), "{stderr}");
+    assert!(!stderr.contains("is unknown"), "{stderr}");
+    fixture.sh("git config idd.remoteCertificate /absent");
+    let (_, stderr) = fixture.said(&["--remote", "grpcs://localhost:1", "--", "./test.sh"], 1);
+    assert!(stderr.contains("failed to read `/absent`") && !stderr.contains("is unknown"), "{stderr}");
+}
+
+#[test]
 fn only_named_variables_are_sent_and_none_that_looks_like_a_secret() {
     let (fixture, service) = (Fixture::of(STORY), Service::start());
     fixture.sh("git config --add idd.remoteEnv LC_ALL; git config --add idd.remotePlatform OSFamily=linux");
@@ -157,6 +169,7 @@ fn only_named_variables_are_sent_and_none_that_looks_like_a_secret() {
     let url = service.url();
     let (_, stderr) = fixture.said(&["--remote", &url, "--", "./test.sh"], 129);
     assert!(stderr.contains("NPM_TOKEN, DB_PASSWORD"), "{stderr}");
+    assert!(!stderr.contains("is unknown"), "{stderr}");
 }
 
 #[test]

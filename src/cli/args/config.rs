@@ -112,7 +112,7 @@ pub struct OtherKey {
 }
 
 /// The keys that are no options.
-pub const OTHER_KEYS: [OtherKey; 7] = [
+pub const OTHER_KEYS: [OtherKey; 13] = [
     OtherKey {
         key: "idd.submodules",
         meaning: "`empty`: leave the directories of submodules empty. Otherwise a revision with a missing submodule \
@@ -140,6 +140,21 @@ pub const OTHER_KEYS: [OtherKey; 7] = [
         meaning: "Command that writes the generated files. It runs before the build of every probe. The generated \
                   files are then not part of any change; only their sources are.",
     },
+    OtherKey {
+        key: "idd.remotePlatform",
+        meaning: "<name>=<value>: a property that a worker of a remote service must have; may be set more than once.",
+    },
+    OtherKey {
+        key: "idd.remoteEnv",
+        meaning: "Name of an environment variable that is sent to a remote service; may be set more than once.",
+    },
+    OtherKey { key: "idd.remoteTokenFile", meaning: "File with the token for a remote service." },
+    OtherKey {
+        key: "idd.remoteAuthorities",
+        meaning: "File with the certificates that sign that of a remote service; otherwise those of the system.",
+    },
+    OtherKey { key: "idd.remoteCertificate", meaning: "File with your certificate for a remote service." },
+    OtherKey { key: "idd.remoteKey", meaning: "File with the key of this certificate." },
     OtherKey {
         key: "idd.mcpAllow",
         meaning: "Shell line that a client of git idd mcp may run, as a test and as a build; may be set more than once.",

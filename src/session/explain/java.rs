@@ -37,7 +37,6 @@ use crate::session::explain::model::Pair;
 use crate::session::explain::model::interrupted;
 use crate::session::explain::plain::At;
 use crate::session::explain::plain::of_link;
-use crate::session::explain::sides::job;
 use crate::session::explain::words;
 use crate::session::failure::Failure;
 use crate::session::order::RecordOrder;
@@ -215,7 +214,7 @@ impl Explainer<'_> {
         let instruments = self.java_instruments(&order, tree, sandbox, talk)?;
         let place = self.root.join(name);
         let mut interrupt = self.interrupt.clone();
-        let job = Job { is_clean: is_built, ..job(tree, self.limit()) };
+        let job = Job { is_clean: is_built, ..Job::fresh(tree, self.limit()) };
         let Ran { seen, taken, losses } =
             instruments.run_with(replacements, &job, (&place, is_built), &mut |job, commands, listener| {
                 observe(sandbox, job, commands, (listener, &mut interrupt))?.ok_or_else(interrupted)

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use crate::revision::TreeId;
 use crate::session::explain::model::Explainer;
-use crate::session::explain::sides::job;
 use crate::session::failure::Failure;
 use crate::world::process::Words;
 use crate::world::record::build::BuildDirectory;
@@ -53,7 +52,7 @@ impl Products {
 
     /// A run. Where the products are put back, the sources stay as they are, so that they are no newer than what was made of them.
     pub(super) fn job(&self, tree: TreeId, limit: Duration) -> Job {
-        Job { is_clean: !self.kept.exists(), ..job(tree, limit) }
+        Job { is_clean: !self.kept.exists(), ..Job::fresh(tree, limit) }
     }
 
     /// Build and test for the next run. A test that compiles gets the same numbers for the same sources each time.

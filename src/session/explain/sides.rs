@@ -156,12 +156,13 @@ impl Explainer<'_> {
         let (socket, place) = (self.root.join(format!("trace-{name}")), self.root.join(name));
         let recording = commands(vec![(listen::VARIABLE.into(), socket.clone().into())])?;
         let listener = Listener::start(&socket, &place, (max_trace, Keep::First))?;
-        let seen = sandbox.observe(&job(tree, limit), &recording, &mut listener.watched(&mut self.interrupt.clone()));
+        let seen =
+            sandbox.observe(&Job::fresh(tree, limit), &recording, &mut listener.watched(&mut self.interrupt.clone()));
         let taken = listener.finish().into_iter().collect::<io::Result<Vec<_>>>()?;
         let seen = seen?.ok_or_else(interrupted)?;
         if missed::is_bypassed(&seen, &build.logged(), &taken) {
             let watched = missed::watched(build, self.commands(build, Vec::new()))?;
-            sandbox.observe(&job(tree, limit), &watched, &mut self.interrupt.clone())?;
+            sandbox.observe(&Job::fresh(tree, limit), &watched, &mut self.interrupt.clone())?;
         }
         missed::complain(&seen, build, &taken, missed::Java::default())?;
         let units = store::take_maps(&build.path, &place)?;
@@ -215,10 +216,6 @@ fn level(mut variables: Vec<(OsString, OsString)>) -> Vec<(OsString, OsString)> 
 /// Whether both are the same program with the same arguments.
 pub(super) fn is_same(process: &Process, other: &Process) -> bool {
     process.program == other.program && process.words == other.words
-}
-
-pub(super) fn job(tree: TreeId, limit: Duration) -> Job {
-    Job::fresh(tree, limit)
 }
 
 #[cfg(test)]

@@ -10,13 +10,13 @@ use crate::session::explain::model::FIRST_TRACE;
 use crate::session::explain::model::Pair;
 use crate::session::explain::model::interrupted;
 use crate::session::explain::sides::Side;
-use crate::session::explain::sides::job;
 use crate::session::explain::switching::search::Search;
 use crate::session::explain::switching::search::none_passes;
 use crate::session::failure::Failure;
 use crate::session::record;
 use crate::session::talk::Talk;
 use crate::world::process::Watch as _;
+use crate::world::run::sandbox::Job;
 use crate::world::run::sandbox::Sandbox;
 
 /// How a version ended: as it is, and under instrumentation; `None` where it could not be built or run.
@@ -90,7 +90,7 @@ impl Explainer<'_> {
 
     fn as_it_is(&self, tree: TreeId, sandbox: &mut Sandbox) -> Option<Ending> {
         let commands = record::plain_commands(&self.record_args(), self.location, self.context);
-        let seen = sandbox.observe(&job(tree, self.limit()), &commands, &mut self.interrupt.clone());
+        let seen = sandbox.observe(&Job::fresh(tree, self.limit()), &commands, &mut self.interrupt.clone());
         seen.ok().flatten().map(|seen| seen.ending)
     }
 }

@@ -1,10 +1,10 @@
 //! The name of a blob: its SHA-256 and its size.
 
+use crate::world::files;
 use bazel_remote_apis::build::bazel::remote::execution::v2 as api;
 use prost::Message;
 use sha2::Digest as _;
 use sha2::Sha256;
-use std::fmt::Write as _;
 
 /// A digest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -50,10 +50,7 @@ impl Digest {
 
     /// The hash in hexadecimal digits.
     pub fn hex(&self) -> String {
-        self.hash.iter().fold(String::new(), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+        files::hex(&self.hash)
     }
 
     /// In the form of the stored map.

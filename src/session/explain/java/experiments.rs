@@ -23,7 +23,6 @@ use crate::session::explain::java::trials::Bounds;
 use crate::session::explain::java::trials::Found;
 use crate::session::explain::model::Explainer;
 use crate::session::explain::model::interrupted;
-use crate::session::explain::sides::job;
 use crate::session::failure::Failure;
 use crate::session::interrupt::Interrupt;
 use crate::session::order::TestCommand;
@@ -166,7 +165,7 @@ impl<'l> Laboratory<'l> {
             instruments,
             sandbox,
             interrupt: explainer.interrupt.clone(),
-            job: Job { is_clean: false, ..job(tree, explainer.limit()) },
+            job: Job { is_clean: false, ..Job::fresh(tree, explainer.limit()) },
             process: bad.processes[number].process.clone(),
             is_direct: is_direct(explainer.order.command.as_ref(), &bad.processes[number].process),
             recorded: (bad.ending, bad.output.clone()),
