@@ -172,7 +172,7 @@ const SLOWER: Words = Words {
     reproducing: "Measuring both ends",
     shows: ["is faster", "is slow"],
     absent: [
-        "There is no loss: the bad revision needs no more than the good one.",
+        "There is no loss: the bad revision does not clearly need more than the good one.",
         "The revision that was given as good is as slow as the bad one.",
     ],
     advice: [

@@ -80,8 +80,8 @@ fn record_of_java_does_not_change_what_the_torture_program_does() {
         let machine = &player.machine;
         assert!(machine.n_derived > 20 && machine.n_reads > 5, "{} {}", machine.n_derived, machine.n_reads);
         assert_eq!(machine.n_wrong, 0, "{}", machine.n_derived);
-        // Where the stack overflows, the last store of a method may have run or not.
-        assert!(machine.n_other <= 1, "{} of {}", machine.n_other, machine.n_reads);
+        // Where the stack overflows, the `finally` of each of the deepest calls overflows again: its store may have run or not.
+        assert!(machine.n_other <= 8, "{} of {}", machine.n_other, machine.n_reads);
     }
 }
 

@@ -73,7 +73,10 @@ fn two_ends_of_the_same_speed_are_no_loss() {
     let fixture = Fixture::of(HISTORY);
     let same = ["--good", "HEAD~2", "--threshold", "100%"];
     let (stdout, stderr) = fixture.said(&[&PERF[..], &same].concat(), 3);
-    assert!(stdout.contains("There is no loss: the bad revision needs no more than the good one."), "{stdout}");
+    // On a busy machine, the measured difference can be clear, and it is far below the threshold.
+    let no_loss = "There is no loss: the bad revision does not clearly need more than the good one.";
+    let small_loss = "less than the threshold of 100%: there is nothing to hunt.";
+    assert!(stdout.contains(no_loss) || stdout.contains(small_loss), "{stdout}");
     assert!(stdout.contains("next: a smaller loss is found with a smaller `--threshold`"), "{stdout}");
     assert!(stderr.contains("The bad revision needs "), "{stderr}");
     let (_, stderr) = fixture.said(&[&PERF[..], &["--bad", "HEAD~9", "--good", "HEAD"]].concat(), 129);

@@ -249,7 +249,7 @@ impl Hunt<'_> {
             report.notes.push(Untrusted::from(NOISY));
         }
         if let (Conclusion::BadPasses, Some(loss)) = (finding.conclusion, &ends)
-            && loss.more > 0.0
+            && loss.low > 0.0
         {
             report.sentence = Untrusted::from(format!(
                 "The bad revision needs {} than the good one, less than the threshold of {}: there is nothing to hunt.",
