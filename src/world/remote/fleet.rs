@@ -14,6 +14,7 @@ use crate::world::remote::address::Service;
 use crate::world::remote::client::Client;
 use crate::world::remote::client::Counts;
 use crate::world::remote::client::Executed;
+use crate::world::remote::digest::Digest;
 use crate::world::remote::map::Map;
 use crate::world::remote::merkle::Content;
 use crate::world::remote::merkle::Encoder;
@@ -174,12 +175,13 @@ impl Executor for Fleet {
     /// Each action begins from nothing.
     fn spoil(&mut self) {}
 
-    fn dismiss(&mut self) {
+    fn dismiss(&mut self) -> bool {
         for flight in self.flights.drain(..) {
             if let Some(thread) = flight.thread {
                 thread.join().expect("a probe does not panic");
             }
         }
+        true
     }
 }
 
@@ -235,26 +237,35 @@ impl Shared {
         };
         let action = parts.action(root)?;
         let (digest, _) = action.action;
-        let mut is_fresh = !job.may_share;
-        if job.may_share
-            && let Some(earlier) = self.client.earlier(digest)?
-        {
-            match observation(earlier, job, begin) {
-                Ok(observation) => return Ok(Some(probed(observation))),
-                // The same lookup would give the same result without a report.
-                Err(_) => is_fresh = true,
-            }
-        }
         for (digest, bytes) in [action.action, action.command] {
             if !self.known().present.digests.contains(&digest) {
                 wanted.push(Wanted { digest, content: Content::Bytes(bytes) });
             }
         }
-        transfer::send(&self.client, &objects, &wanted)?;
-        self.known().present.digests.extend(wanted.iter().map(|wanted| wanted.digest));
-        match self.client.execute(digest, is_fresh, &|| watch.is_interrupted())? {
-            Executed::Cancelled => Ok(None),
-            Executed::Returned(returned, _) => Ok(Some(probed(observation(returned, job, begin)?))),
+        let asked: Vec<Digest> = wanted.iter().map(|wanted| wanted.digest).collect();
+        let missing = transfer::missing(&self.client, wanted)?;
+        let mut is_fresh = !job.may_share;
+        // A service that does not have the action has hardly executed it; if it did, it finds the result itself.
+        if job.may_share
+            && missing.iter().all(|missing| missing.digest != digest)
+            && let Some(earlier) = self.client.earlier(digest)?
+        {
+            match observation(earlier, job, begin) {
+                Ok(observation) => return Ok(Some(probed(observation))),
+                // The same lookup would give the same result without a report, here and below.
+                Err(_) => is_fresh = true,
+            }
+        }
+        transfer::send(&self.client, &objects, &missing)?;
+        self.known().present.digests.extend(asked);
+        loop {
+            match self.client.execute(digest, is_fresh, &|| watch.is_interrupted())? {
+                Executed::Cancelled => return Ok(None),
+                Executed::Returned(returned, is_shared) => match observation(returned, job, begin) {
+                    Err(_) if is_shared && !is_fresh => is_fresh = true,
+                    observed => return Ok(Some(probed(observed?))),
+                },
+            }
         }
     }
 }

@@ -6,7 +6,6 @@ use crate::world::remote::merkle::Wanted;
 use crate::world::remote::trouble::Trouble;
 use crate::world::repo::object::Objects;
 use crate::world::repo::refusal::WriteError;
-use std::collections::HashMap;
 use std::collections::HashSet;
 use std::mem;
 use std::time::Duration;
@@ -61,21 +60,27 @@ impl From<WriteError> for TransferError {
     }
 }
 
-/// Sends those of these blobs that the service lacks.
+/// Those of these blobs that the service lacks.
 ///
-/// Cost: one call for what is missing, and one for each batch of it; one for each blob that is larger than a batch.
-pub fn send(client: &Client, objects: &Objects<'_>, wanted: &[Wanted]) -> Result<(), TransferError> {
+/// Cost: one call; none if nothing is wanted.
+pub fn missing(client: &Client, wanted: Vec<Wanted>) -> Result<Vec<Wanted>, Trouble> {
     if wanted.is_empty() {
-        return Ok(());
+        return Ok(wanted);
     }
     let digests: Vec<Digest> = wanted.iter().map(|wanted| wanted.digest).collect();
-    let by_digest: HashMap<Digest, &Wanted> = wanted.iter().map(|wanted| (wanted.digest, wanted)).collect();
+    let missing: HashSet<Digest> = client.missing(&digests)?.into_iter().collect();
+    Ok(wanted.into_iter().filter(|wanted| missing.contains(&wanted.digest)).collect())
+}
+
+/// Sends blobs.
+///
+/// Cost: one call for each batch of them; one for each blob that is larger than a batch.
+pub fn send(client: &Client, objects: &Objects<'_>, missing: &[Wanted]) -> Result<(), TransferError> {
     let max_bytes = client.capabilities.batch_bytes;
     let mut batch = Vec::new();
     let mut n_bytes = 0;
-    for digest in client.missing(&digests)? {
-        let Some(wanted) = by_digest.get(&digest) else { continue };
-        let content = wanted.bytes(objects)?;
+    for wanted in missing {
+        let (digest, content) = (wanted.digest, wanted.bytes(objects)?);
         if content.len() + FRAME_BYTES > max_bytes {
             client.send(digest, &content)?;
             continue;

@@ -128,6 +128,18 @@ pub struct State {
 }
 
 impl State {
+    /// What the cache of results says of an action.
+    fn found(&mut self, key: &str) -> Option<api::ActionResult> {
+        if self.lies {
+            let report = b"git-idd top /x/w\ngit-idd begin test\ngit-idd end test 0\n".to_vec();
+            return Some(api::ActionResult { stderr_raw: report, ..api::ActionResult::default() });
+        }
+        if self.happens(Fault::Foreign) {
+            self.results.insert(key.to_owned(), api::ActionResult::default());
+        }
+        self.results.get(key).cloned()
+    }
+
     fn happens(&mut self, fault: Fault) -> bool {
         if !self.faults.contains(&fault) || self.every == 0 {
             return false;
@@ -391,10 +403,9 @@ impl Shared {
         };
         let key = wanted.unwrap().hash;
         if !request.skip_cache_lookup
-            && let Some(result) = self.state().results.get(&key)
+            && let Some(result) = self.state().found(&key)
         {
-            let result = Some(result.clone());
-            return api::ExecuteResponse { result, cached_result: true, ..failed(&Status::ok("")) };
+            return api::ExecuteResponse { result: Some(result), cached_result: true, ..failed(&Status::ok("")) };
         }
         match self.run(&action, running) {
             Err(status) => failed(&status),
@@ -499,17 +510,8 @@ impl api::action_cache_server::ActionCache for Shared {
         request: Request<api::GetActionResultRequest>,
     ) -> Result<Response<api::ActionResult>, Status> {
         self.enter("GetActionResult", &request).await?;
-        let mut state = self.state();
-        if state.lies {
-            let report = b"git-idd top /x/w\ngit-idd begin test\ngit-idd end test 0\n".to_vec();
-            return Ok(Response::new(api::ActionResult { stderr_raw: report, ..api::ActionResult::default() }));
-        }
         let key = request.into_inner().action_digest.unwrap().hash;
-        if state.happens(Fault::Foreign) {
-            state.results.insert(key.clone(), api::ActionResult::default());
-        }
-        let result = state.results.get(&key).cloned();
-        result.map(Response::new).ok_or_else(|| Status::not_found("no result"))
+        self.state().found(&key).map(Response::new).ok_or_else(|| Status::not_found("no result"))
     }
 
     async fn update_action_result(
