@@ -99,12 +99,11 @@ impl Run {
 ///
 /// Cost: a reduction, see [`shrink`](crate::session::shrink::run), and two to four runs with instrumentation.
 pub fn run(order: &ChopOrder, location: &Location, context: &Context, talk: &mut dyn Talk) -> Result<Chop, Failure> {
-    let mut chopping = Chopping { order, location, context, interrupt: Interrupt::register()?, talk };
+    let mut chopping = Chopping { order, location, context, interrupt: context.interrupt()?, talk };
     input::refuse_directories(&order.inputs, context)?;
     let subject = subject::find(order, location, context, chopping.talk)?;
     let (run, reduced) = chopping.recorded(&subject)?;
-    // Nothing is left to clean up: from now on a signal ends the program at once.
-    chopping.interrupt.end_at_once()?;
+    chopping.leave()?;
     let chop = chopping.chop(run, reduced, &subject)?;
     // The reports of the hunt know the version that it found, not one with a smaller input.
     explain::keep(subject.hunt, subject.failing, || Explanation::Chop(chop.clone()), (location, talk));
@@ -122,13 +121,13 @@ pub(in crate::session) fn recorded(
     context: &Context,
     talk: &mut dyn Talk,
 ) -> Result<(Run, Subject), Failure> {
-    let mut chopping = Chopping { order, location, context, interrupt: Interrupt::register()?, talk };
+    let mut chopping = Chopping { order, location, context, interrupt: context.interrupt()?, talk };
     let subject = subject::find(order, location, context, chopping.talk)?;
     let run = chopping.record(&subject, &[])?;
     if run.passes() {
         return Err(run.refusal());
     }
-    chopping.interrupt.end_at_once()?;
+    chopping.leave()?;
     Ok((run, subject))
 }
 
@@ -141,6 +140,14 @@ struct Chopping<'c> {
 }
 
 impl Chopping<'_> {
+    /// Nothing is left to clean up: from now on a signal ends the program at once, if it does nothing else.
+    fn leave(&self) -> Result<(), Failure> {
+        match &self.context.interrupt {
+            None => self.interrupt.end_at_once(),
+            Some(interrupt) => interrupt.check("stopped"),
+        }
+    }
+
     /// The recorded run, on a reduced input where that is possible.
     fn recorded(&mut self, subject: &Subject) -> Result<(Run, Reduced), Failure> {
         let named = input::named_files(&self.order.inputs, self.context);

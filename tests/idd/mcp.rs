@@ -166,7 +166,7 @@ fn a_client_hunts_from_the_start_to_the_finding() {
     let mut client = Client::new(&fixture, &["--", "./t.sh"]);
     let tools = client.ask("tools/list", json!({}));
     let tools = tools["result"]["tools"].as_array().unwrap().clone();
-    assert_eq!(tools.len(), 17);
+    assert_eq!(tools.len(), 19);
     let is_read_only = |name: &str| {
         let tool = tools.iter().find(|tool| tool["name"] == name).unwrap();
         assert_eq!(tool["inputSchema"]["type"], "object", "{tool}");
@@ -278,6 +278,8 @@ fn only_allowed_commands_run_and_the_refusal_says_how_to_allow_more() {
     assert!(client.fail("hunt_start", json!({"build": "make"})).contains("allowed as build: `true`; "));
     // What the user hunted for is not what a client may run.
     fixture.run(&["--good", "HEAD~5", "--until", "change", "--", "./t.sh"]);
+    let refused = client.fail("chop", json!({}));
+    assert!(refused.contains("the test of this hunt `./t.sh` is not allowed"), "{refused}");
     let refused = client.fail("explain", json!({}));
     assert!(refused.contains("the test of this hunt `./t.sh` is not allowed"), "{refused}");
     drop(client);
@@ -355,6 +357,10 @@ fn a_hostile_client_gets_errors_and_the_server_goes_on() {
         ("slice", json!({"direction": "backward", "criterion": "\u{1b}"}), "a criterion is"),
         ("debug_answer", json!({"answer": "c"}), "nothing was recorded"),
         ("explain", json!({}), "there is no hunt"),
+        ("chop", json!({}), "there is no hunt"),
+        ("invariants", json!({}), "nothing was recorded"),
+        ("invariants", json!({"passing": "../.."}), "there is no recording"),
+        ("invariants", json!({"criterion": "--verify=id"}), "invalid value '--verify=id'"),
     ] {
         let message = client.fail(tool, arguments.clone());
         assert!(message.contains(expected), "{tool} {arguments}: {message}");
@@ -536,14 +542,22 @@ fn a_finding_is_explained_and_a_recorded_run_answers_questions() {
     let stored = client.tell("explanation", json!({}));
     assert!(stored.contains("* a.c:12"), "{stored}");
     assert!(client.tell("hunt_finding", json!({})).contains("\nwhy:"));
+    let mut chop = client.tell("chop", json!({"wait": 50}));
+    if chop.contains("runs in the background") {
+        chop = client.wait();
+    }
+    assert!(chop.contains("failure:  ") && chop.contains("total += values[i];"), "{chop}");
+    assert!(client.tell("explanation", json!({})).contains("total += values[i];"));
 
     let mut recorded = client.tell("record", json!({"wait": 50}));
     if recorded.contains("runs in the background") {
         recorded = client.wait();
     }
-    assert!(recorded.contains("recording 0001: the test ended with exit code 1"), "{recorded}");
-    assert!(client.tell("recording_list", json!({})).contains("0001"));
-    let tree = client.tell("trace_tree", json!({"recording": 1}));
+    assert!(recorded.contains("the test ended with exit code 1"), "{recorded}");
+    let name = recorded.split("recording ").nth(1).and_then(|rest| rest.split(':').next()).unwrap();
+    assert!(client.tell("recording_list", json!({})).contains(name));
+    let number: u64 = name.parse().unwrap();
+    let tree = client.tell("trace_tree", json!({"recording": number}));
     assert!(tree.contains("sum(") && tree.contains(" = 3  a.c:"), "{tree}");
     let loop_step = tree.lines().find(|line| line.contains("loop, 2 times")).unwrap_or_else(|| panic!("{tree}"));
     let step: u64 = loop_step.split('#').nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
@@ -553,6 +567,8 @@ fn a_finding_is_explained_and_a_recorded_run_answers_questions() {
     assert!(why.contains("int n = 2;"), "{why}");
     let slice = client.tell("slice", json!({"direction": "backward", "criterion": format!("{step}:n")}));
     assert!(slice.contains("int n = 2;") && !slice.contains("total +="), "{slice}");
+    let invariants = client.tell("invariants", json!({"criterion": format!("{step}:n")}));
+    assert!(invariants.contains("int n = 2;") && !invariants.contains("total +="), "{invariants}");
 
     let question = client.tell("debug_question", json!({}));
     assert!(question.contains("\n1. step ") && question.contains("printf"), "{question}");

@@ -38,6 +38,7 @@ use crate::session::require_support;
 use crate::session::saved;
 use crate::session::slice::Direction;
 use crate::session::slice::SliceOrder;
+use crate::session::talk::Silent;
 use crate::trace::slice::Kinds;
 use crate::world::repo::graph;
 use crate::world::repo::locate::Location;
@@ -88,6 +89,46 @@ pub fn explain(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Fail
         Ok(explain::with_sources(found.chain, found.sources, Console::plain()))
     })?;
     result(number, &format!("explanation of the hunt {}; it is stored", kept.id), arguments, state)
+}
+
+/// Chops the failing run of a finding.
+pub fn chop(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure> {
+    require_support()?;
+    let (kept, _) = kept::newest_finding(&state.location, arguments.text("hunt"))?;
+    let plan = saved::plan(&kept.replay)?;
+    state.allowed.check(&plan.order.command, plan.order.test.build.as_ref())?;
+    let mut words = vec![OsString::from("chop"), option("hunt", &kept.id)];
+    words.extend(arguments.flag("data").then(|| OsString::from("--data")));
+    let Request::Chop(mut order) = request(words, &state.context)? else {
+        return Err(Failure::new(Status::Usage, "the arguments make no chop"));
+    };
+    // The build of the hunt, which was checked.
+    order.record.build = None;
+    let (location, context) = (state.location.clone(), state.context.clone());
+    let number = state.jobs.start(Kind::Explanation, Some(kept.id.clone()), move |heard, interrupt| {
+        mend(&location, true, heard)?;
+        Ok(chop::text(&session::chop::run(&order, &location, &apart(&context, interrupt), heard)?))
+    })?;
+    result(number, &format!("chop of the hunt {}; it is stored", kept.id), arguments, state)
+}
+
+/// What has to hold before the statements that matter for the failure of a recorded run.
+pub fn invariants(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure> {
+    let mut words = vec![OsString::from("invariants")];
+    for (name, value) in [("recording", "recording"), ("from", "criterion"), ("passing", "passing")] {
+        words.extend(arguments.text(value).map(|value| option(name, value)));
+    }
+    words.extend(arguments.number("process").map(|number| option("process", &number.to_string())));
+    words.extend(arguments.flag("data").then(|| OsString::from("--data")));
+    let Request::Invariants(order) = request(words, &state.context)? else {
+        return Err(Failure::new(Status::Usage, "the arguments ask for no invariants"));
+    };
+    let found = session::invariants::run(&order, &state.location, &state.context, &mut Silent)?;
+    Ok(Answer::data(
+        "numbers after # are steps: trace_step, trace_why",
+        &invariants::text(&found, false),
+        Part::of(arguments),
+    ))
 }
 
 /// The stored explanations of a finding.

@@ -69,6 +69,8 @@ const PROCESS: Argument = Argument::new("process", Kind::Number(0, 100_000), "")
 
 const WAIT: Argument = Argument::new("wait", Kind::Number(0, 50), "Seconds to wait.");
 
+const DATA: Argument = Argument::new("data", Kind::Flag, "Values only, no decisions.");
+
 const STEP: Argument = Argument::required("step", Kind::Number(1, u32::MAX as u64), "Number, from 1.");
 
 /// A part of a text.
@@ -80,7 +82,7 @@ const RUN: &[Argument] = &[RECORDING, PROCESS, OFFSET, SIZE];
 const NONE: &[Argument] = &[];
 
 /// All tools.
-pub const TOOLS: [Tool; 17] = [
+pub const TOOLS: [Tool; 19] = [
     Tool {
         name: "hunt_start",
         description: "Start a hunt for the change that broke the test, in the background; returns its id. Only commands that the user allowed run.",
@@ -155,6 +157,14 @@ pub const TOOLS: [Tool; 17] = [
         run: runs::explain,
     },
     Tool {
+        name: "chop",
+        description: "Statements between the input and the failure of a finding. Runs the test of the hunt.",
+        arguments: &[HUNT, DATA, WAIT],
+        shared: PART,
+        effect: Effect::Runs,
+        run: runs::chop,
+    },
+    Tool {
         name: "explanation",
         description: "Stored explanations of a finding.",
         arguments: &[HUNT],
@@ -224,11 +234,23 @@ pub const TOOLS: [Tool; 17] = [
                 Kind::Text,
                 "`<step>`, `<step>:<variable>`, `output:<byte>`, `stderr:<byte>`, `crash`, `end`, `line:<file>:<line>`, `input:<file>`.",
             ),
-            Argument::new("data", Kind::Flag, "Values only, no decisions."),
+            DATA,
         ],
         shared: RUN,
         effect: Effect::Reads,
         run: runs::slice,
+    },
+    Tool {
+        name: "invariants",
+        description: "Statements of a recorded run that matter for its failure, and what has to hold before each.",
+        arguments: &[
+            Argument::new("criterion", Kind::Text, "Default: the crash, or the end."),
+            Argument::new("passing", Kind::Text, "Id of a recording that passes."),
+            DATA,
+        ],
+        shared: RUN,
+        effect: Effect::Reads,
+        run: runs::invariants,
     },
     Tool {
         name: "debug_question",
@@ -269,6 +291,6 @@ mod tests {
             .iter()
             .map(|tool| tool.description.len() + Value::Object(tool.schema()).to_string().len() + tool.name.len())
             .sum();
-        assert!(size < 8000, "{size} bytes");
+        assert!(size < 8800, "{size} bytes");
     }
 }
