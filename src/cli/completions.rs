@@ -178,8 +178,13 @@ mod tests {
     fn offered(line: &str) -> Vec<String> {
         let place = tempfile::tempdir().unwrap();
         let environment = vec![("GIT_DIR".into(), place.path().join("none").into())];
-        let context =
-            Context { directory: place.path().to_owned(), environment, configuration: Vec::new(), interrupt: None };
+        let context = Context {
+            directory: place.path().to_owned(),
+            environment,
+            configuration: Vec::new(),
+            interrupt: None,
+            crew: None,
+        };
         let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
         let lines = String::from_utf8(candidates(Shell::Bash, &words, &context).unwrap()).unwrap();
         lines.lines().map(str::to_owned).collect()
@@ -218,8 +223,13 @@ mod tests {
 
     #[test]
     fn each_shell_gets_the_help_in_its_form() {
-        let context =
-            Context { directory: "/".into(), environment: Vec::new(), configuration: Vec::new(), interrupt: None };
+        let context = Context {
+            directory: "/".into(),
+            environment: Vec::new(),
+            configuration: Vec::new(),
+            interrupt: None,
+            crew: None,
+        };
         let lines = |shell| String::from_utf8(candidates(shell, &["gc".into()], &context).unwrap()).unwrap();
         let help = "Delete old hunts, data that no hunt needs, and all recordings but the last one";
         assert_eq!(lines(Shell::Bash), "gc\n");

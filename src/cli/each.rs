@@ -1,11 +1,17 @@
 //! Several failing tests at once: one hunt for each, and one list of the commits that broke them.
 //!
-//! A culprit mostly breaks several tests. So before a test is hunted in all of history, it is run at both sides of each commit
-//! that was found already: if it passes before the commit and fails with it, that is its culprit, too, for a few runs.
+//! A culprit mostly breaks several tests. So before a test is hunted in all of history, it is run at both sides of commits
+//! that were found already: if it passes before such a commit and fails with it, that is its culprit, too, for a few runs.
+//! All hunts use the same checkouts, so a build of one serves the next one.
+
+mod borders;
 
 use crate::cli::commands;
 use crate::cli::console::Answer;
 use crate::cli::console::Console;
+use crate::cli::each::borders::Border;
+use crate::cli::each::borders::Borders;
+use crate::cli::each::borders::Side;
 use crate::cli::progress::Volume;
 use crate::plural::count;
 use crate::report::Commit;
@@ -21,8 +27,12 @@ use crate::session::listed::Each;
 use crate::session::listed::Listed;
 use crate::session::order::HuntOrder;
 use crate::session::order::Until;
+use crate::session::sandboxes::kept_crew;
 use crate::session::talk::Talk as _;
+use crate::world::repo::graph;
 use crate::world::repo::locate::Location;
+use crate::world::repo::private;
+use crate::world::run::kept_crew::KeptCrew;
 use serde::Serialize;
 use std::fmt::Write as _;
 
@@ -49,19 +59,18 @@ struct All<'f> {
     tests: &'f [Found],
 }
 
-/// A commit that broke a test, and its passing neighbour.
-struct Border {
-    bad: String,
-    good: String,
-}
-
 /// Hunts all tests.
 pub fn run(each: &Each, location: &Location, context: &Context, console: Console) -> Result<Answer, Failure> {
     let tests = listed::read(&each.source, &context.directory, &context.environment)?;
     let mut progress = console.progress();
     progress.say(&format!("Hunting {}.", count(tests.len(), "test")));
     let quiet = Console { is_json: true, volume: Volume::Quiet, ..console };
-    let (mut found, mut borders): (Vec<Found>, Vec<Border>) = (Vec::new(), Vec::new());
+    let user = private::open(&location.git_directory)?;
+    // A revision that cannot be resolved is an error of the first hunt.
+    let head = graph::resolve(&user, &each.order.history.bad).ok();
+    let crew = head.map(|head| kept_crew(context, location, head)).transpose()?;
+    let context = &Context { crew, ..context.clone() };
+    let (mut found, mut borders): (Vec<Found>, Borders) = (Vec::new(), Borders::new(user));
     for (nth, test) in tests.iter().enumerate() {
         let result = hunted(test, &each.order, &borders, (location, context, quiet));
         let name = Terminal.line(&result.test);
@@ -71,13 +80,15 @@ pub fn run(each: &Each, location: &Location, context: &Context, console: Console
         };
         progress.say(&format!("{} of {}: {name}: {what} ({})", nth + 1, tests.len(), count(result.runs, "run")));
         let is_interrupted = result.status == Status::Interrupted.word();
-        let border = result.border();
-        borders.extend(border.filter(|border| borders.iter().all(|known| known.bad != border.bad)));
+        if let Some(border) = result.border() {
+            borders.add(border);
+        }
         found.push(result.found);
         if is_interrupted {
             break;
         }
     }
+    context.crew.iter().for_each(KeptCrew::close);
     let is_whole = found.len() == tests.len() && found.iter().all(|found| found.first_bad.is_some());
     let code = match found.last() {
         Some(last) if last.status == Status::Interrupted.word() => Status::Interrupted.code(),
@@ -108,8 +119,10 @@ impl std::ops::Deref for Hunted {
 
 impl Hunted {
     fn border(&self) -> Option<Border> {
-        let bad = self.report.first_bad.as_ref()?.commit.commit.to_string();
-        Some(Border { bad, good: self.report.last_good.as_ref()?.commit.to_string() })
+        Some(Border {
+            bad: self.report.first_bad.as_ref()?.commit.commit,
+            good: self.report.last_good.as_ref()?.commit,
+        })
     }
 }
 
@@ -117,23 +130,31 @@ impl Hunted {
 fn hunted(
     test: &Listed,
     order: &HuntOrder,
-    borders: &[Border],
+    borders: &Borders,
     (location, context, console): (&Location, &Context, Console),
 ) -> Hunted {
-    let order = HuntOrder { command: test.command(&order.command), ..order.clone() };
+    let mut order = HuntOrder { command: test.command(&order.command), ..order.clone() };
     let mut runs = 0;
-    // Tests of one commit often stand beside each other.
-    for border in borders.iter().rev() {
+    let mut search = borders.search();
+    while let Some(border) = search.next() {
         let mut near = order.clone();
-        near.history.bad.clone_from(&border.bad);
-        near.history.good = vec![border.good.clone()];
+        near.history.bad = border.bad.to_string();
+        near.history.good = vec![border.good.to_string()];
         near.effort.until = Until::Commit;
         let report = one(near, location, context, console);
         runs += report.probes.run;
-        let is_it = report.first_bad.as_ref().is_some_and(|first| first.commit.commit.to_string() == border.bad);
-        if (report.status == Status::Found && is_it) || report.status == Status::Interrupted {
-            return told(test, report, runs);
-        }
+        let is_it = report.first_bad.as_ref().is_some_and(|first| first.commit.commit == border.bad);
+        let side = match report.status {
+            Status::Found if is_it => return told(test, report, runs),
+            Status::Interrupted => return told(test, report, runs),
+            Status::BadPasses => Side::Newer,
+            Status::GoodFails => Side::Older,
+            _ => Side::Unknown,
+        };
+        search.seen(border, side);
+    }
+    if !order.history.from_bisect {
+        order.history.good.extend(search.into_passing().iter().map(ToString::to_string));
     }
     let report = one(order, location, context, console);
     runs += report.probes.run;

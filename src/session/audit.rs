@@ -46,6 +46,7 @@ mod tests {
             environment: environment.into_iter().collect(),
             configuration: Vec::new(),
             interrupt: None,
+            crew: None,
         })
     }
 

@@ -3,6 +3,7 @@
 use crate::session::failure::Failure;
 use crate::session::interrupt::Interrupt;
 use crate::world::repo::locate;
+use crate::world::run::kept_crew::KeptCrew;
 use crate::world::run::toolchain;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -18,6 +19,8 @@ pub struct Context {
     pub configuration: Vec<(String, String)>,
     /// The flag that stops a recording or an explanation in this context; `None` if signals to the process stop it.
     pub interrupt: Option<Interrupt>,
+    /// The workers that hunts in this context use one after the other; `None` if each hunt has its own.
+    pub crew: Option<KeptCrew>,
 }
 
 impl Context {
@@ -32,7 +35,7 @@ impl Context {
             *path = std::env::join_paths(rest).unwrap_or_else(|_| path.clone());
         }
         let directory = std::env::current_dir()?;
-        Ok(Self { directory, environment, configuration: Vec::new(), interrupt: None })
+        Ok(Self { directory, environment, configuration: Vec::new(), interrupt: None, crew: None })
     }
 
     /// Reads the part of git's configuration that this program uses. Cost: one run of git.

@@ -231,7 +231,11 @@ impl<'h> Hunt<'h> {
             max_probes: effort.max_probes,
             max_cost: effort.max_cost,
         };
-        let root = sandboxes(context, location, &saved.id)?;
+        let crew = context.crew.as_ref().filter(|_| plan.remote.is_none());
+        let root = match crew {
+            Some(crew) => crew.root().to_owned(),
+            None => sandboxes(context, location, &saved.id)?,
+        };
         if plan.remote.is_none() {
             observations.use_tools(Tools::new(Setting {
                 directory: tools::directory(&location.idd_directory()),
@@ -242,7 +246,7 @@ impl<'h> Hunt<'h> {
                 earlier: saved.replay.as_ref().and_then(|replay| replay.toolset.clone()),
             }));
         }
-        let executor = remote::executor(plan, &root, location, (&interrupt, talk))?;
+        let executor = remote::executor(plan, (&root, crew), location, (&interrupt, talk))?;
         let log = saved.segment.path().to_owned();
         let before = Duration::try_from_secs_f64(saved.seconds_before).unwrap_or_default();
         talk.resumed(before);

@@ -409,7 +409,7 @@ mod tests {
 
     fn context(variables: &[(&str, &str)]) -> Context {
         let environment = variables.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
-        Context { directory: "/".into(), environment, configuration: Vec::new(), interrupt: None }
+        Context { directory: "/".into(), environment, configuration: Vec::new(), interrupt: None, crew: None }
     }
 
     fn location() -> Location {

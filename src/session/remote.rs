@@ -3,12 +3,14 @@
 use crate::report::Status;
 use crate::session::failure::Failure;
 use crate::session::plan::Plan;
+use crate::session::sandboxes::failed;
 use crate::session::talk::Talk;
 use crate::world::remote::Service;
 use crate::world::repo::locate::Location;
 use crate::world::repo::private;
 use crate::world::run::crew::Crew;
 use crate::world::run::executor::Executor;
+use crate::world::run::kept_crew::KeptCrew;
 use std::path::Path;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,16 +21,18 @@ use std::sync::atomic::Ordering;
 /// The executor of a hunt.
 ///
 /// - `root`: the directory of its sandboxes.
+/// - `crew`: the workers of this machine, if they are kept from hunt to hunt.
 pub fn executor(
     plan: &Plan,
-    root: &Path,
+    (root, crew): (&Path, Option<&KeptCrew>),
     location: &Location,
     (interrupt, talk): (&Arc<AtomicBool>, &mut dyn Talk),
 ) -> Result<Box<dyn Executor>, Failure> {
     let private = private::private_directory(&location.idd_directory());
-    match &plan.remote {
-        None => Ok(Box::new(Crew::new(root.to_owned(), private, plan.bad))),
-        Some(service) => remote(service, private, location, (interrupt, talk)),
+    match (&plan.remote, crew) {
+        (None, Some(crew)) => Ok(Box::new(crew.lend().map_err(|error| failed(root, &error))?)),
+        (None, None) => Ok(Box::new(Crew::new(root.to_owned(), private, plan.bad))),
+        (Some(service), _) => remote(service, private, location, (interrupt, talk)),
     }
 }
 

@@ -371,8 +371,9 @@ impl<'p> Runner<'p> {
         self.all_observations().flush();
         // An observation that can no longer be written is not needed either.
         let _ = self.land_all();
-        self.executor.dismiss();
-        sandbox::remove(&self.root, &private::private_directory(&self.location.idd_directory()));
+        if self.executor.dismiss() {
+            sandbox::remove(&self.root, &private::private_directory(&self.location.idd_directory()));
+        }
     }
 
     /// Observes the bad tree; `nths` are the numbers of the runs that reproduce the failure. `None` if interrupted.

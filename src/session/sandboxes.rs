@@ -1,12 +1,14 @@
 //! The directory for the sandboxes of a command.
 
 use crate::report::Status;
+use crate::revision::CommitId;
 use crate::session::context::Context;
 use crate::session::failure::Failure;
 use crate::world::files;
 use crate::world::record::objects::Objects;
 use crate::world::repo::locate::Location;
 use crate::world::repo::private;
+use crate::world::run::kept_crew::KeptCrew;
 use crate::world::run::sandbox;
 use std::path::Path;
 use std::path::PathBuf;
@@ -18,12 +20,27 @@ pub fn sandboxes(context: &Context, location: &Location, id: &str) -> Result<Pat
     let place = place(context)?;
     let prefix = format!("{}-", files::short_digest(&location.git_directory));
     let private = private::private_directory(&location.idd_directory());
+    let kept = context.crew.as_ref().map(KeptCrew::root);
     for stale in files::names(&place).iter().filter(|name| name.to_string_lossy().starts_with(&prefix)) {
-        sandbox::remove(&place.join(stale), &private);
+        let stale = place.join(stale);
+        if kept != Some(&*stale) {
+            sandbox::remove(&stale, &private);
+        }
     }
     let root = place.join(format!("{prefix}{id}"));
     files::make_private(&root).map_err(|error| failed(&root, &error))?;
     Ok(root)
+}
+
+/// A crew for several hunts, one after the other.
+///
+/// - `head`: the commit that `HEAD` names in its checkouts.
+///
+/// Errors: there is no place for its sandboxes.
+pub fn kept_crew(context: &Context, location: &Location, head: CommitId) -> Result<KeptCrew, Failure> {
+    // As the name of a hunt: if this is killed, the next hunt removes it.
+    let root = place(context)?.join(format!("{}-each", files::short_digest(&location.git_directory)));
+    Ok(KeptCrew::new(root, private::private_directory(&location.idd_directory()), head))
 }
 
 /// The directory for the checkout of a hunt by hand, which stays while a person looks at it.
@@ -31,7 +48,8 @@ pub fn by_hand(context: &Context, location: &Location) -> Result<PathBuf, Failur
     Ok(place(context)?.join(format!("hand-{}", files::short_digest(&location.git_directory))))
 }
 
-fn failed(path: &Path, error: &std::io::Error) -> Failure {
+/// The failure of a directory for sandboxes.
+pub fn failed(path: &Path, error: &std::io::Error) -> Failure {
     let message = format!("failed to prepare the sandbox directory `{}`: {error}", path.display());
     Failure::new(Status::Error, message).with_hint("`git config idd.worktreeDir <path>` names another place")
 }
@@ -91,6 +109,7 @@ mod tests {
                 .map(|path| ("idd.worktreeDir".to_owned(), top.join(path).display().to_string()))
                 .collect(),
             interrupt: None,
+            crew: None,
         };
         let root = sandboxes(&context, world.location(), "a")?;
         assert!(root.is_dir());

@@ -90,7 +90,7 @@ impl World {
         let directory = location.top.clone().unwrap();
         let environment = vec![("HOME".into(), directory.join(".git/home").into()), ("PATH".into(), "/nowhere".into())];
         let configuration = vec![("idd.worktreedir".to_owned(), directory.join(".git/work").display().to_string())];
-        let context = Context { directory, environment, configuration, interrupt: None };
+        let context = Context { directory, environment, configuration, interrupt: None, crew: None };
         let mut world = Self { written, commits: Vec::new(), trees: Vec::new(), context };
         for files in commits {
             let tree = world.tree(files);

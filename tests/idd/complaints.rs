@@ -49,7 +49,8 @@ fn ask(fixture: &Fixture, arguments: &[&str], revisions: &[&str]) -> Vec<Answer>
     ]
     .map(|(name, value)| (name.into(), value))
     .into();
-    let context = Context { directory: fixture.repo(), environment, configuration: Vec::new(), interrupt: None };
+    let context =
+        Context { directory: fixture.repo(), environment, configuration: Vec::new(), interrupt: None, crew: None };
     let words = ["git-idd"].iter().chain(arguments).map(OsString::from).collect();
     let Ok(args::Invocation { request: Request::Hunt(args), .. }) = args::parse(words, &[]) else {
         panic!("not the arguments of a hunt: {arguments:?}");

@@ -37,8 +37,9 @@ fn a_program_hunts_without_a_command_line_and_goes_on_where_it_stopped() {
     ]
     .map(|(name, value)| (name.into(), value))
     .into();
-    let context = Context { directory: fixture.repo(), environment, configuration: Vec::new(), interrupt: None }
-        .with_configuration();
+    let context =
+        Context { directory: fixture.repo(), environment, configuration: Vec::new(), interrupt: None, crew: None }
+            .with_configuration();
     let mut order = HuntOrder::new(TestCommand::Shell("grep -q good value".into()));
     order.effort.until = Until::Commit;
     let mut heard = Heard::default();

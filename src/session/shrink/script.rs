@@ -141,7 +141,7 @@ mod tests {
 
     fn context() -> Context {
         let environment = vec![("MODE".into(), "it's".into()), ("X1".into(), "1".into())];
-        Context { directory: "/".into(), environment, configuration: Vec::new(), interrupt: None }
+        Context { directory: "/".into(), environment, configuration: Vec::new(), interrupt: None, crew: None }
     }
 
     #[test]

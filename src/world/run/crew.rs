@@ -89,6 +89,14 @@ impl Crew {
         Ok(number)
     }
 
+    /// Waits until every worker is idle.
+    pub fn settle(&mut self) {
+        while self.workers.iter().any(|worker| !worker.is_idle) {
+            // The hunt that asked is over.
+            let _ = self.wait();
+        }
+    }
+
     /// The number of files that a worker would have to write (and so to build again); a new sandbox is the farthest.
     fn distance(&self, worker: usize, tree: TreeId) -> usize {
         match (private::open(&self.private), self.workers[worker].tree) {
@@ -163,11 +171,12 @@ impl Executor for Crew {
         self.workers.iter_mut().for_each(|worker| worker.is_spoiled = true);
     }
 
-    fn dismiss(&mut self) {
+    fn dismiss(&mut self) -> bool {
         for worker in self.workers.drain(..) {
             drop(worker.errands);
             worker.thread.join().expect("a worker does not panic");
         }
+        true
     }
 }
 

@@ -84,6 +84,8 @@ pub trait Executor {
     /// Marks all products of builds as unusable: the next probe of each place begins from nothing.
     fn spoil(&mut self);
 
-    /// Ends the work. Running probes must have been told to end, or this waits for them.
-    fn dismiss(&mut self);
+    /// Ends the work of a hunt. Running probes must have been told to end, or this waits for them.
+    ///
+    /// Returns whether the directories are used no more.
+    fn dismiss(&mut self) -> bool;
 }

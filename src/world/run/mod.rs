@@ -14,6 +14,7 @@ pub mod exact;
 pub mod executor;
 mod failure_line;
 pub mod java_check;
+pub mod kept_crew;
 pub mod normalise;
 pub mod product;
 pub mod sandbox;

@@ -1,0 +1,137 @@
+//! A crew that several hunts use, one after the other: a hunt finds the checkouts as the last one has left them, so what is
+//! built already is not built again.
+
+use crate::revision::CommitId;
+use crate::world::files;
+use crate::world::repo::Notice;
+use crate::world::run::crew::Crew;
+use crate::world::run::executor::Done;
+use crate::world::run::executor::Errand;
+use crate::world::run::executor::Executor;
+use crate::world::run::executor::Wish;
+use crate::world::run::sandbox;
+use crate::world::run::sandbox::SandboxError;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::io;
+use std::path::Path;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::MutexGuard;
+use std::sync::PoisonError;
+
+/// A crew between two hunts. Its clones are the same crew.
+#[derive(Clone)]
+pub struct KeptCrew {
+    root: PathBuf,
+    private: PathBuf,
+    head: CommitId,
+    home: Arc<Mutex<Option<Crew>>>,
+}
+
+impl fmt::Debug for KeptCrew {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("KeptCrew").field("root", &self.root).finish_non_exhaustive()
+    }
+}
+
+impl KeptCrew {
+    /// An empty crew; see [`Crew::new`].
+    pub fn new(root: PathBuf, private: PathBuf, head: CommitId) -> Self {
+        Self { root, private, head, home: Arc::default() }
+    }
+
+    /// The directory of the sandboxes.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Lends the crew to a hunt, until [`dismiss`](Executor::dismiss) gives it back. The hunt must be the only one of its
+    /// worktree.
+    ///
+    /// Errors: the directory of the sandboxes cannot be created.
+    pub fn lend(&self) -> io::Result<LentCrew> {
+        // Another command of this worktree can have removed the sandboxes in between.
+        let crew = self.home().take().filter(|_| self.root.is_dir());
+        let crew = match crew {
+            Some(crew) => crew,
+            None => {
+                files::make_private(&self.root)?;
+                Crew::new(self.root.clone(), self.private.clone(), self.head)
+            }
+        };
+        Ok(LentCrew { crew: Some(crew), home: self.clone() })
+    }
+
+    /// Ends the work, and removes the sandboxes.
+    pub fn close(&self) {
+        if let Some(mut crew) = self.home().take() {
+            crew.dismiss();
+        }
+        sandbox::remove(&self.root, &self.private);
+    }
+
+    fn home(&self) -> MutexGuard<'_, Option<Crew>> {
+        self.home.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A crew in a hunt.
+pub struct LentCrew {
+    /// `None` when it was given back.
+    crew: Option<Crew>,
+    home: KeptCrew,
+}
+
+impl LentCrew {
+    fn crew(&self) -> &Crew {
+        self.crew.as_ref().expect("a dismissed crew is not used")
+    }
+
+    fn crew_mut(&mut self) -> &mut Crew {
+        self.crew.as_mut().expect("a dismissed crew is not used")
+    }
+}
+
+impl Executor for LentCrew {
+    fn usual_width(&self) -> usize {
+        self.crew().usual_width()
+    }
+
+    fn reserve(&mut self, wish: Wish) -> Result<Option<usize>, SandboxError> {
+        self.crew_mut().reserve(wish)
+    }
+
+    fn directory(&self, place: usize) -> Option<&Path> {
+        self.crew().directory(place)
+    }
+
+    fn start(&mut self, place: usize, errand: Errand) {
+        self.crew_mut().start(place, errand);
+    }
+
+    fn wait(&mut self) -> Done {
+        self.crew_mut().wait()
+    }
+
+    fn directories(&self) -> Vec<PathBuf> {
+        self.crew().directories()
+    }
+
+    fn notices(&self) -> BTreeSet<Notice> {
+        self.crew().notices()
+    }
+
+    fn spoil(&mut self) {
+        self.crew_mut().spoil();
+    }
+
+    fn dismiss(&mut self) -> bool {
+        if let Some(mut crew) = self.crew.take() {
+            crew.settle();
+            *self.home.home() = Some(crew);
+        }
+        false
+    }
+}
