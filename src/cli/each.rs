@@ -141,6 +141,7 @@ fn hunted(
         near.history.bad = border.bad.to_string();
         near.history.good = vec![border.good.to_string()];
         near.effort.until = Until::Commit;
+        near.is_known_border = true;
         let report = one(near, location, context, console);
         runs += report.probes.run;
         let is_it = report.first_bad.as_ref().is_some_and(|first| first.commit.commit == border.bad);

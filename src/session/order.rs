@@ -38,6 +38,9 @@ pub struct HuntOrder {
     /// Whether a person judges the revisions, so that the command is only a name.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_hand: bool,
+    /// Whether the bad revision is known to have broken another test, so that fewer runs show that it broke this one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_known_border: bool,
     /// How the command is measured, if its cost is hunted and not its result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub perf: Option<Perf>,
@@ -52,6 +55,7 @@ impl HuntOrder {
             test: Test::default(),
             effort: Effort::default(),
             by_hand: false,
+            is_known_border: false,
             perf: None,
         }
     }

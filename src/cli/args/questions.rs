@@ -169,5 +169,5 @@ pub fn hunt_args(
         (_, Some(_)) => test.signature = SignatureMode::Regex,
         (_, None) => {}
     }
-    Ok(HuntOrder { command, history, test, effort, by_hand: false, perf: None })
+    Ok(HuntOrder { history, test, effort, ..HuntOrder::new(command) })
 }
