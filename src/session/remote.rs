@@ -70,8 +70,14 @@ fn remote(
 /// A failure of a service, with advice.
 #[cfg(feature = "remote")]
 pub fn failure(service: &Service, trouble: &crate::world::remote::trouble::Trouble) -> Failure {
-    Failure::new(Status::Error, format!("the remote service `{}` failed: {trouble}", service.address))
-        .with_hint("`git idd remote check` tests a service; `--remote none` runs the probes on this machine")
+    let failure = Failure::new(Status::Error, format!("the remote service `{}` failed: {trouble}", service.address));
+    // Such a service says nothing before it closes the connection.
+    let may_want_certificate = service.address.is_secure && service.identity.is_none();
+    failure.with_hint(if may_want_certificate && trouble.what.contains("transport error") {
+        "perhaps the service asks for your certificate: `git config idd.remoteCertificate <file>` and `idd.remoteKey`"
+    } else {
+        "`git idd remote check` tests a service; `--remote none` runs the probes on this machine"
+    })
 }
 
 #[cfg(not(feature = "remote"))]

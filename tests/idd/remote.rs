@@ -8,6 +8,7 @@ use git_idd::report::Status;
 use rustix::process::Pid;
 use rustix::process::Signal;
 use rustix::process::kill_process;
+use service::CERTIFICATES;
 use service::Fault;
 use service::Service;
 use std::net::TcpListener;
@@ -75,9 +76,17 @@ fn results_are_shared_through_the_service_but_never_for_a_claim() {
     assert!(n_second >= 10, "{n_second}");
 }
 
-/// A hunt with a fault in each `every`th chance: right, or an error that names the service; returns whether it was right.
+/// What a hunt with faults has shown.
+struct Survived {
+    /// Whether it found the commit and the lines; if not, it ended with an error that names the service.
+    is_right: bool,
+    n_actions: usize,
+    n_faults: usize,
+}
+
+/// A hunt with a fault in each `every`th chance: right, or an error that names the service.
 #[track_caller]
-fn survives(fault: Fault, every: usize) -> bool {
+fn survives(fault: Fault, every: usize) -> Survived {
     let (fixture, service) = (Fixture::of(STORY), Service::start());
     service.state().every = every;
     service.state().faults = vec![fault];
@@ -89,27 +98,48 @@ fn survives(fault: Fault, every: usize) -> bool {
     let output = fixture.run(&args);
     let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(!stderr.contains("panicked"), "{fault:?} {every}: {stderr}");
-    let happened = service.state().happened.get(&fault).copied().unwrap_or_default();
-    assert!(happened > 0, "{fault:?} {every}: it never happened");
-    if matches!(output.status.code(), Some(0 | 8)) {
+    let n_faults = service.state().happened.get(&fault).copied().unwrap_or_default();
+    assert!(n_faults > 0, "{fault:?} {every}: it never happened");
+    let is_right = matches!(output.status.code(), Some(0 | 8));
+    if is_right {
         check_found(&git_idd::report::json::read(&output.stdout).unwrap());
-        return true;
+    } else {
+        assert!(stderr.contains(&url), "{fault:?} {every}: {stdout} {stderr}");
     }
-    assert!(stderr.contains(&url), "{fault:?} {every}: {stdout} {stderr}");
-    false
+    let n_actions = service.state().n_executed;
+    Survived { is_right, n_actions, n_faults }
 }
 
 #[test]
 fn a_fault_of_every_third_chance_changes_no_finding() {
     for fault in Fault::ALL {
-        assert!(survives(fault, 3), "{fault:?}");
+        assert!(survives(fault, 3).is_right, "{fault:?}");
     }
+}
+
+#[test]
+#[ignore = "it takes minutes; docs/bench-wide.md has its table, and the command"]
+fn two_thousand_actions_with_faults_give_no_wrong_finding() {
+    let mut n_all = 0;
+    for fault in Fault::ALL {
+        let (mut n_actions, mut n_faults, mut n_right, mut n_hunts) = (0, 0, 0, 0);
+        for every in [2, 3, 4, 5, 6, 7, 9] {
+            let survived = survives(fault, every);
+            n_actions += survived.n_actions;
+            n_faults += survived.n_faults;
+            n_right += usize::from(survived.is_right);
+            n_hunts += 1;
+        }
+        println!("| {fault:?} | {n_hunts} | {n_actions} | {n_faults} | {n_right} | {} |", n_hunts - n_right);
+        n_all += n_actions;
+    }
+    assert!(n_all >= 2000, "{n_all} actions");
 }
 
 #[test]
 fn a_service_that_always_fails_is_named_and_no_outcome_is_invented() {
     for fault in [Fault::DeadWorker, Fault::KilledScript, Fault::LostAction, Fault::WrongOutput] {
-        assert!(!survives(fault, 1), "{fault:?}");
+        assert!(!survives(fault, 1).is_right, "{fault:?}");
     }
 }
 
@@ -143,6 +173,38 @@ fn a_service_may_ask_for_a_token_which_comes_from_a_file() {
     check_found(&hunt(&fixture, &service, &[]));
     let journals = fixture.sh("grep -rl s3cret .git || true");
     assert_eq!(journals, "");
+}
+
+/// Names the files of certificates in the configuration of a repository.
+fn use_certificates(fixture: &Fixture, names: &[(&str, &str)]) {
+    for (key, name) in names {
+        fixture.git(&["config", &format!("idd.remote{key}"), &format!("{CERTIFICATES}/{name}")]);
+    }
+}
+
+#[test]
+fn an_encrypted_service_is_used_if_its_certificate_is_signed_and_for_its_host() {
+    let fixture = Fixture::of(STORY);
+    let check = |service: &Service, expected: &str| {
+        let (_, stderr) = fixture.said(&["--remote", &service.url(), "--", "./test.sh"], 1);
+        assert!(stderr.contains(expected) && stderr.contains(&service.url()), "{expected}: {stderr}");
+        assert_eq!(service.state().n_executed, 0);
+    };
+    let (service, other) = (Service::encrypted("service", false), Service::encrypted("other", false));
+    check(&service, "UnknownIssuer");
+    use_certificates(&fixture, &[("Authorities", "authority.pem")]);
+    check(&other, "certificate not valid for name \"127.0.0.1\"");
+    check_found(&hunt(&fixture, &service, &[]));
+}
+
+#[test]
+fn a_service_that_asks_for_a_certificate_gets_it() {
+    let (fixture, service) = (Fixture::of(STORY), Service::encrypted("service", true));
+    use_certificates(&fixture, &[("Authorities", "authority.pem")]);
+    let (_, stderr) = fixture.said(&["--remote", &service.url(), "--", "./test.sh"], 1);
+    assert!(stderr.contains("hint: perhaps the service asks for your certificate"), "{stderr}");
+    use_certificates(&fixture, &[("Certificate", "client.pem"), ("Key", "client.key")]);
+    check_found(&hunt(&fixture, &service, &[]));
 }
 
 #[test]

@@ -44,7 +44,10 @@ use tonic::Request;
 use tonic::Response;
 use tonic::Status;
 use tonic::Streaming;
+use tonic::transport::Certificate;
+use tonic::transport::Identity;
 use tonic::transport::Server;
+use tonic::transport::ServerTlsConfig;
 use tonic::transport::server::TcpIncoming;
 
 /// What goes wrong in a call.
@@ -159,10 +162,14 @@ struct Running {
     ended: Mutex<Option<api::ExecuteResponse>>,
 }
 
+/// The certificates of the tests.
+pub const CERTIFICATES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/idd/remote/certificates");
+
 /// The service, as long as it lives.
 pub struct Service {
     /// Where it listens.
     pub address: SocketAddr,
+    is_encrypted: bool,
     state: Arc<Mutex<State>>,
     _runtime: Runtime,
 }
@@ -173,6 +180,21 @@ struct Shared(Arc<Mutex<State>>);
 impl Service {
     /// Starts a service on a free port.
     pub fn start() -> Self {
+        Self::start_with(Server::builder(), false)
+    }
+
+    /// Starts one with the certificate of this name; clients need one, too, if it `asks_clients`.
+    pub fn encrypted(certificate: &str, asks_clients: bool) -> Self {
+        let pem = |name: &str| fs::read(format!("{CERTIFICATES}/{name}")).unwrap();
+        let identity = Identity::from_pem(pem(&format!("{certificate}.pem")), pem(&format!("{certificate}.key")));
+        let mut tls = ServerTlsConfig::new().identity(identity);
+        if asks_clients {
+            tls = tls.client_ca_root(Certificate::from_pem(pem("authority.pem")));
+        }
+        Self::start_with(Server::builder().tls_config(tls).unwrap(), true)
+    }
+
+    fn start_with(mut server: Server, is_encrypted: bool) -> Self {
         let state = Arc::new(Mutex::new(State::default()));
         let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let shared = Shared(Arc::clone(&state));
@@ -188,7 +210,7 @@ impl Service {
             use api::execution_server::ExecutionServer;
             use bytestream::byte_stream_server::ByteStreamServer;
             use longrunning::operations_server::OperationsServer;
-            Server::builder()
+            server
                 .add_service(CapabilitiesServer::new(shared.clone()))
                 .add_service(ActionCacheServer::new(shared.clone()))
                 .add_service(ContentAddressableStorageServer::new(shared.clone()))
@@ -199,12 +221,12 @@ impl Service {
                 .await
                 .unwrap();
         });
-        Self { address, state, _runtime: runtime }
+        Self { address, is_encrypted, state, _runtime: runtime }
     }
 
     /// Its address for `--remote`.
     pub fn url(&self) -> String {
-        format!("grpc://{}", self.address)
+        format!("{}://{}", if self.is_encrypted { "grpcs" } else { "grpc" }, self.address)
     }
 
     /// What it has and knows.
