@@ -61,6 +61,7 @@ use crate::session::interrupt::Interrupt;
 use crate::session::kept;
 use crate::session::kept::Kept;
 use crate::session::lease;
+use crate::session::lease::Maker;
 use crate::session::lines::Lines;
 use crate::session::mend::mend;
 use crate::session::order::Allowance;
@@ -272,11 +273,12 @@ fn hunt_with(
 ) -> Result<Answer, Failure> {
     let lease = plan.order.effort.lease.as_ref().map(|directory| lease::take(plan, directory, &context.directory));
     let _lease = match lease.transpose()? {
-        Some(Err(Held(owner))) => {
+        Some(Maker::Other(Held(owner))) => {
             let sentence = format!("Another job makes this hunt now: {}.", owner.trim());
             return Ok(Answer::Report(Box::new(Report::new(Status::Elsewhere, sentence)), Vec::new(), None, None));
         }
-        Some(Ok(lease)) => Some(lease),
+        Some(Maker::Before(report)) => return Ok(Answer::Report(report, Vec::new(), None, None)),
+        Some(Maker::This(lease)) => Some(lease),
         None => None,
     };
     let interrupt = Interrupt::register()?.0;
@@ -287,6 +289,11 @@ fn hunt_with(
     let mut talk = Announcer { progress, console, context, notice: notice.as_ref(), announced: None };
     let result = hunt::run(Task { plan, location, context, saved, interrupt, talk: &mut talk }, user);
     let announced = talk.announced;
+    if let (Ok(report), Some(directory)) = (&result, &plan.order.effort.lease)
+        && let Err(error) = lease::leave(plan, directory, &context.directory, report)
+    {
+        console.progress().say(&format!("The finding could not be left for other jobs: {error}."));
+    }
     if let (Ok(_), Ok((finding, Some(_)))) = (&result, kept::newest_finding(location, None)) {
         let said = format!("This hunt has no finding; that of the hunt {} is kept: `git idd show`.", finding.id);
         console.progress().say(&said);

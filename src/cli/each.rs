@@ -22,6 +22,7 @@ use crate::report::escape::Terminal;
 use crate::report::style::Role;
 use crate::session::context::Context;
 use crate::session::failure::Failure;
+use crate::session::kept;
 use crate::session::listed;
 use crate::session::listed::Each;
 use crate::session::listed::Listed;
@@ -152,6 +153,10 @@ fn hunted(
             Status::GoodFails => Side::Older,
             _ => Side::Unknown,
         };
+        // It only said where to look.
+        if let Some(id) = &report.hunt {
+            let _ = kept::remove(location, id);
+        }
         search.seen(border, side);
     }
     if !order.history.from_bisect {

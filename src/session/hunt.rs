@@ -69,6 +69,7 @@ use crate::world::repo::promisor::Promisor;
 use crate::world::repo::state::UserState;
 use crate::world::repo::store::Held;
 use crate::world::repo::store::TreeStore;
+use crate::world::shared_cost::SharedCost;
 use crate::world::tools;
 use crate::world::tools::Setting;
 use crate::world::tools::Tools;
@@ -230,6 +231,10 @@ impl<'h> Hunt<'h> {
             deadline: effort.budget.and_then(|budget| begin.checked_add(budget)),
             max_probes: effort.max_probes,
             max_cost: effort.max_cost,
+            shared: effort
+                .max_cost
+                .and(effort.lease.as_ref())
+                .map(|name| SharedCost::new(&context.directory.join(name))),
         };
         let crew = context.crew.as_ref().filter(|_| plan.remote.is_none());
         let root = match crew {

@@ -560,6 +560,11 @@ impl<'p> Runner<'p> {
             *self.tally.runs.entry(ticket.probe.phase).or_default() += 1;
             self.tally.pace.add(observation.duration);
             self.tally.cost += observation.duration;
+            if let Some(Err(error)) = self.limits.shared.as_mut().map(|shared| shared.add(observation.duration)) {
+                self.limits.shared = None;
+                self.talk
+                    .say(&format!("Only the cost of this job counts from now on: its sum cannot be shared ({error})."));
+            }
         }
         Ok(())
     }
@@ -639,7 +644,7 @@ impl<'p> Runner<'p> {
         }
         let is_late = self.limits.deadline.is_some_and(|deadline| Instant::now() >= deadline);
         let is_many = self.limits.max_probes.is_some_and(|max| self.tally.n_runs() >= max);
-        let is_costly = self.limits.max_cost.is_some_and(|max| self.tally.cost >= max);
+        let is_costly = self.limits.is_spent(self.tally.cost);
         (is_late || is_many || is_costly).then_some(Conclusion::Budget)
     }
 

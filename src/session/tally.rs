@@ -3,6 +3,7 @@
 use crate::hunt::event::Phase;
 use crate::report::Probes;
 use crate::session::estimate::Pace;
+use crate::world::shared_cost::SharedCost;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use std::time::Instant;
@@ -32,7 +33,7 @@ pub mod counted {
 }
 
 /// The limits of a run of the program.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Default)]
 pub struct Limits {
     /// The end of this run of the program.
     pub deadline: Option<Instant>,
@@ -40,6 +41,18 @@ pub struct Limits {
     pub max_probes: Option<u64>,
     /// The maximum time of all workers together in this run of the program.
     pub max_cost: Option<Duration>,
+    /// The time of the workers of all jobs that share a directory for leases; it counts in place of that of this job.
+    pub shared: Option<SharedCost>,
+}
+
+impl Limits {
+    /// Whether the workers have taken all the time that they may.
+    ///
+    /// - `cost`: that of this job.
+    pub fn is_spent(&self, cost: Duration) -> bool {
+        let cost = self.shared.as_ref().map_or(cost, |shared| shared.total().max(cost));
+        self.max_cost.is_some_and(|max| cost >= max)
+    }
 }
 
 /// The counts of answers.

@@ -195,7 +195,7 @@ impl World {
             reader: thread::current(),
             talk,
             audit: None,
-            limits: Limits { deadline: None, max_probes: plan.order.effort.max_probes, max_cost: None },
+            limits: Limits { max_probes: plan.order.effort.max_probes, ..Limits::default() },
             before: (Duration::ZERO, Spent::default()),
         }
     }

@@ -18,6 +18,7 @@ pub mod spool;
 pub mod journal;
 
 pub mod lease;
+pub mod shared_cost;
 
 pub mod processors;
 

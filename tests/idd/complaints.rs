@@ -76,7 +76,7 @@ fn ask(fixture: &Fixture, arguments: &[&str], revisions: &[&str]) -> Vec<Answer>
         reader: thread::current(),
         talk: &mut Silent,
         audit: None,
-        limits: Limits { deadline: None, max_probes: None, max_cost: None },
+        limits: Limits::default(),
         before: (Duration::ZERO, saved.spent),
     };
     let criteria = Criteria {

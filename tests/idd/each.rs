@@ -45,6 +45,8 @@ fn twelve_tests_of_four_culprits_take_at_most_half_of_the_runs_of_twelve_hunts()
     let runs_of = |fact: &&str| alone.report(&[&TEST.replace("{}", fact)]).probes.run;
     let apart: u64 = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"].iter().map(runs_of).sum();
     assert!(together * 2 <= apart, "{together} runs together, {apart} apart");
+    // A hunt for each test; those that only said where to look are not kept.
+    assert_eq!(json(&fixture, &["list"], 0)["hunts"].as_array().unwrap().len(), 12);
 }
 
 #[test]

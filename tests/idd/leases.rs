@@ -30,5 +30,47 @@ fn of_two_jobs_with_one_lease_only_one_hunts() {
     assert!(second.report(&["--lease", lease, "--", "grep -q 1 a"]).first_bad.is_some());
     fs::write(fixture.place().join("go"), "").unwrap();
     assert!(first.wait().unwrap().success());
-    assert_eq!(fs::read_dir(lease).unwrap().count(), 0);
+    let left: Vec<_> = fs::read_dir(lease).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(left.iter().all(|name| name.to_string_lossy().ends_with(".fix.json")), "{left:?}");
+    // What the first job has found is the answer of the second one; it is not a hunt of this worktree.
+    let found = second.report(&["--lease", lease, "--timeout", "60", "--", test]);
+    assert_eq!((found.status, found.hunt), (Status::Found, None));
+    let (stdout, _) = second.said(&["--lease", lease, "--timeout", "60", "--", test], 0);
+    assert!(stdout.contains("Another job made this hunt") && !stdout.contains("\nnext:"), "{stdout}");
+    let own = ["--lease", lease, "--no-cache", "--", "grep -q 1 a"];
+    assert!(second.report(&own).hunt.is_some() && second.report(&own).hunt.is_some());
+}
+
+#[test]
+fn a_finding_that_cannot_be_read_is_made_again() {
+    let fixture = Fixture::of("echo 1 > a; commit 'Begin'; echo 2 > a; commit 'Break'");
+    let lease = fixture.place().join("leases");
+    let args = ["--lease", lease.to_str().unwrap(), "--", "grep -q 1 a"];
+    assert!(fixture.report(&args).hunt.is_some());
+    let file = fs::read_dir(&lease).unwrap().next().unwrap().unwrap().path();
+    for broken in [&b"{}"[..], b"", b"\xff"] {
+        fs::write(&file, broken).unwrap();
+        assert!(fixture.report(&args).hunt.is_some());
+    }
+    assert_eq!(fixture.report(&args).hunt, None);
+}
+
+#[test]
+fn jobs_with_one_directory_share_the_time_of_their_workers() {
+    let fixture = Fixture::of("for n in 1 2 3 4; do echo $n > a; commit $n; done");
+    let lease = fixture.place().join("leases");
+    let test = |border: u32| format!("sleep 0.1; test $(cat a) -lt {border}");
+    let lease_name = lease.to_str().unwrap().to_owned();
+    let hunt = |border: u32| fixture.report(&["--lease", &lease_name, "--max-cost", "30s", "--", &test(border)]);
+    assert_eq!(hunt(3).status, Status::Found);
+    let cost: u64 =
+        fs::read_to_string(lease.join("cost")).unwrap().lines().map(|line| line.parse::<u64>().unwrap()).sum();
+    assert!(cost >= 500, "{cost} ms");
+    fs::write(lease.join("cost"), "30000\n").unwrap();
+    assert_eq!(hunt(4).status, Status::Budget);
+    // Where the sum cannot be kept, the job counts for itself.
+    fs::remove_file(lease.join("cost")).unwrap();
+    fs::create_dir(lease.join("cost")).unwrap();
+    let (_, stderr) = fixture.said(&["--lease", &lease_name, "--max-cost", "30s", "--no-cache", "--", &test(2)], 0);
+    assert!(stderr.contains("Only the cost of this job counts from now on"), "{stderr}");
 }

@@ -283,7 +283,7 @@ pub struct Effort {
     pub notify: Option<String>,
 
     /// Directory that several machines share: if another job makes the same hunt now, this one ends at once with the status
-    /// `elsewhere`.
+    /// `elsewhere`; if another one has made it, its finding is printed. `--max-cost` counts for all jobs with one directory.
     #[arg(long, value_name = "DIR")]
     pub lease: Option<OsString>,
 }

@@ -285,6 +285,10 @@ impl Screen<'_> {
             return text::next_step(report, self.look)
                 .map_or_else(Vec::new, |said| rows::broken(&label, &said, self.look.columns));
         }
+        // The finding of another job is not stored in this worktree.
+        if report.hunt.is_none() {
+            return Vec::new();
+        }
         let mut commands = Vec::new();
         if report.fix.as_ref().is_some_and(|fix| fix.complete) && report.status == Status::Found {
             commands.push(("git idd apply", "put the fix into the working tree"));

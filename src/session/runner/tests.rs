@@ -134,9 +134,9 @@ fn a_budget_counts_the_runs_of_this_session_and_its_clock() {
         assert_eq!(runner.stops(), None);
         runner.tally.runs.insert(Phase::Search, 1);
         assert_eq!(runner.stops(), Some(Conclusion::Budget));
-        runner.limits = Limits { deadline: Some(Instant::now()), max_probes: None, max_cost: None };
+        runner.limits = Limits { deadline: Some(Instant::now()), ..Limits::default() };
         assert_eq!(runner.stops(), Some(Conclusion::Budget));
-        runner.limits = Limits { deadline: None, max_probes: None, max_cost: None };
+        runner.limits = Limits::default();
         assert_eq!(runner.stops(), None);
     });
 }
