@@ -24,8 +24,16 @@ pub struct Expect {
     /// Other arguments, by name, that come to the same finding.
     #[serde(default)]
     pub variants: BTreeMap<String, Vec<String>>,
+    /// Other hunts, by name, that come to findings of their own.
+    #[serde(default)]
+    pub hunts: BTreeMap<String, Hunt>,
     /// A reduction between two revisions.
     pub minimize: Option<Minimize>,
+    /// How a person judges the revisions, if the arguments begin a hunt by hand.
+    pub by_hand: Option<ByHand>,
+    /// The finding of each test, by its name, if the arguments hunt several failing tests.
+    #[serde(default)]
+    pub each: BTreeMap<String, Finding>,
 }
 
 /// What is to be found.
@@ -59,6 +67,12 @@ pub struct Finding {
     n_repairs_min: Option<usize>,
     repair_lines_max: Option<u64>,
     repair_contains: Option<Vec<String>>,
+    /// The commits that could not be told apart.
+    range_subjects: Option<Vec<String>>,
+    /// Tests of a program that was fetched.
+    n_fetched: Option<u64>,
+    /// Runs of the search for which a revision was built, although programs are fetched.
+    n_built: Option<u64>,
     /// All runs of the test but the clean ones that verify the claims.
     max_probes: Option<u64>,
     /// Runs before the reduction: to reproduce, to search, to repair.
@@ -81,6 +95,26 @@ pub struct WithGood {
     max_search_probes: Option<u64>,
 }
 
+/// A hunt with arguments and a finding of its own.
+#[derive(Debug, Deserialize)]
+pub struct Hunt {
+    pub arguments: Vec<String>,
+    #[serde(flatten)]
+    pub finding: Finding,
+}
+
+/// How a person judges the revisions.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ByHand {
+    /// Stands for the person. It runs in the checkout: exit code 0 means good, 1 bad, 125 that nothing can be seen.
+    pub look: String,
+    /// The revisions that are skipped, in the order in which they are shown.
+    #[serde(default)]
+    pub skipped_subjects: Vec<String>,
+    pub max_verdicts: usize,
+}
+
 /// A reduction between two revisions.
 #[derive(Debug, Deserialize)]
 pub struct Minimize {
@@ -94,8 +128,10 @@ impl Expect {
     /// Reads `expect.toml`.
     pub fn read(text: &str) -> Self {
         let expect: Self = toml::from_str(text).unwrap_or_else(|error| panic!("expect.toml: {error}"));
-        let minimize = expect.minimize.iter().flat_map(|minimize| minimize.finding.others.keys());
-        for name in expect.finding.others.keys().chain(minimize) {
+        let minimize = expect.minimize.iter().map(|minimize| &minimize.finding);
+        let hunts = expect.hunts.values().map(|hunt| &hunt.finding);
+        let findings = [&expect.finding].into_iter().chain(minimize).chain(hunts).chain(expect.each.values());
+        for name in findings.flat_map(|finding| finding.others.keys()) {
             assert!(FOR_SCRIPTS.contains(&name.as_str()), "expect.toml: the field `{name}` is not known");
         }
         expect
@@ -123,6 +159,14 @@ impl Expect {
 }
 
 impl Finding {
+    /// What is wrong with the exit code of several hunts and with all their runs, in words.
+    pub fn complaints_about_cost(&self, exit: Option<i32>, n_runs: u64) -> Vec<String> {
+        let mut check = Check { found: Vec::new() };
+        check.equal("exit", self.exit.map(i32::from), exit);
+        check.at_most("max_probes", self.max_probes, Some(n_runs));
+        check.found
+    }
+
     /// What is wrong with `report`, in words.
     pub fn complaints(&self, report: &Report) -> Vec<String> {
         let mut check = Check { found: Vec::new() };
@@ -174,6 +218,11 @@ impl Finding {
         check.at_most("repair_lines_max", self.repair_lines_max, longest.or(Some(0)));
         let repairs = report.repairs.iter().flat_map(|repair| repair.patch.as_bytes()).copied().collect::<Vec<_>>();
         check.contains("repair_contains", self.repair_contains.as_ref(), Some(&repairs.into()));
+        let candidates = report.range.iter().flat_map(|range| &range.candidates);
+        check.equal("range_subjects", self.range_subjects.clone(), Some(candidates.map(subject).collect()));
+        let artifacts = report.artifacts.as_ref();
+        check.equal("n_fetched", self.n_fetched, artifacts.map(|artifacts| artifacts.fetched));
+        check.equal("n_built", self.n_built, artifacts.map(|artifacts| artifacts.built));
         let probes = &report.probes;
         check.at_most("max_probes", self.max_probes, Some(probes.run.saturating_sub(probes.verify)));
         check.at_most(

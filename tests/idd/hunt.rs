@@ -1,7 +1,13 @@
 //! The hunt on every fixture: expected against found, and nothing of the user's changed.
 
-use git_idd::report::Report;
+use std::fmt::Write as _;
+use std::path::PathBuf;
 
+use git_idd::report::Report;
+use git_idd::report::json;
+use serde_json::Value;
+
+use crate::expect::ByHand;
 use crate::expect::Finding;
 use crate::fixture;
 use crate::fixture::Fixture;
@@ -10,18 +16,31 @@ use crate::fixture::Format;
 /// Runs one command on `fixture` and compares everything that can be compared.
 #[track_caller]
 fn check<S: AsRef<str>>(what: &str, fixture: &Fixture, args: &[S], expected: &Finding) {
+    check_hunt(what, fixture, |complaints| {
+        let report = fixture.report(args);
+        complaints.extend(expected.complaints(&report));
+        if let Some(fix) = report.fix.as_ref().filter(|fix| fix.complete && !fixture.applies(fix.patch.as_bytes())) {
+            complaints
+                .push(format!("git apply does not take the fix:\n{}", String::from_utf8_lossy(fix.patch.as_bytes())));
+        }
+        shown(&report)
+    });
+}
+
+/// Calls `hunt`, which adds complaints and returns what is printed below them.
+///
+/// Nothing of the user's may change, and no process may be left.
+#[track_caller]
+fn check_hunt(what: &str, fixture: &Fixture, hunt: impl FnOnce(&mut Vec<String>) -> String) {
     let before = fixture.state();
-    let report = fixture.report(args);
+    let mut complaints = Vec::new();
+    let shown = hunt(&mut complaints);
     let after = fixture.state();
-    let mut complaints = expected.complaints(&report);
     for name in before.keys().chain(after.keys()).filter(|name| before.get(*name) != after.get(*name)) {
         complaints.push(format!("the hunt changed {name}: {:?} became {:?}", before.get(name), after.get(name)));
     }
-    if let Some(fix) = report.fix.as_ref().filter(|fix| fix.complete && !fixture.applies(fix.patch.as_bytes())) {
-        complaints.push(format!("git apply does not take the fix:\n{}", String::from_utf8_lossy(fix.patch.as_bytes())));
-    }
     complaints.extend(fixture.processes_left().iter().map(|command| format!("still running: {command}")));
-    assert!(complaints.is_empty(), "{what}:\n{}\n\n{}", complaints.join("\n"), shown(&report));
+    assert!(complaints.is_empty(), "{what}:\n{}\n\n{shown}", complaints.join("\n"));
 }
 
 fn shown(report: &Report) -> String {
@@ -30,13 +49,125 @@ fn shown(report: &Report) -> String {
 
 fn hunt(name: &str) {
     let fixture = Fixture::make(name);
-    check(name, &fixture, &fixture.expect.arguments, &fixture.expect.finding);
+    let expect = &fixture.expect;
+    if let Some(by_hand) = &expect.by_hand {
+        check_hunt(name, &fixture, |complaints| judge(&fixture, by_hand, complaints));
+    } else if !expect.each.is_empty() {
+        check_hunt(name, &fixture, |complaints| hunt_each(&fixture, complaints));
+    } else {
+        check(name, &fixture, &expect.arguments, &expect.finding);
+    }
 }
 
-/// The same finding with a known good revision, with other arguments, in another format, and the reduction alone.
+/// The answer to a command of a hunt by hand: the report, or the subject and the directory of the revision that waits.
+enum Answer {
+    Report(Box<Report>),
+    Waiting(String, PathBuf),
+}
+
+/// Runs a command of a hunt by hand.
+fn answer(fixture: &Fixture, args: &[&str]) -> Answer {
+    let output = fixture.run(&[args, &["--json"]].concat());
+    if let Ok(report) = json::read(&output.stdout) {
+        assert_eq!(output.status.code(), Some(i32::from(report.status.code())));
+        return Answer::Report(Box::new(report));
+    }
+    let value: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{args:?}: {error}\n{}", String::from_utf8_lossy(&output.stderr)));
+    let text =
+        |name: &str| value[name].as_str().unwrap_or_else(|| panic!("{args:?}: no `{name}` in {value}")).to_owned();
+    Answer::Waiting(text("subject"), text("directory").into())
+}
+
+/// Gives the verdicts of a person, of which the first one is a slip and is taken back; compares the report at the end.
+fn judge(fixture: &Fixture, by_hand: &ByHand, complaints: &mut Vec<String>) -> String {
+    let arguments: Vec<&str> = fixture.expect.arguments.iter().map(String::as_str).collect();
+    let verdict = |directory: &PathBuf| {
+        let seen = fixture.shell(&format!("cd '{}' && {}", directory.display(), by_hand.look));
+        match seen.status.code() {
+            Some(0) => "good",
+            Some(1) => "bad",
+            Some(125) => "skip",
+            _ => panic!("`{}` sees nothing in {}: {seen:?}", by_hand.look, directory.display()),
+        }
+    };
+    let mut now = answer(fixture, &arguments);
+    if let Answer::Waiting(first, directory) = &now {
+        let slip = if verdict(directory) == "good" { "bad" } else { "good" };
+        answer(fixture, &[slip, "--why", "a slip"]);
+        let again = answer(fixture, &["undo"]);
+        if !matches!(&again, Answer::Waiting(subject, _) if subject == first) {
+            complaints.push(format!("`git idd undo` does not show `{first}` again"));
+        }
+        now = again;
+    }
+    let (mut said, mut skipped, mut n_verdicts) = (String::new(), Vec::new(), 0);
+    while let Answer::Waiting(subject, directory) = &now {
+        let verdict = verdict(directory);
+        n_verdicts += 1;
+        if verdict == "skip" {
+            skipped.push(subject.clone());
+        }
+        writeln!(said, "{verdict}: {subject}").unwrap();
+        assert!(n_verdicts < 100, "the hunt does not end:\n{said}");
+        now = answer(fixture, &[verdict]);
+    }
+    let Answer::Report(report) = now else { unreachable!("the loop ends with a report") };
+    complaints.extend(fixture.expect.finding.complaints(&report));
+    if skipped != by_hand.skipped_subjects {
+        complaints.push(format!("skipped_subjects: expected {:?}, found {skipped:?}", by_hand.skipped_subjects));
+    }
+    if n_verdicts > by_hand.max_verdicts {
+        complaints.push(format!("max_verdicts: expected at most {}, found {n_verdicts}", by_hand.max_verdicts));
+    }
+    format!("{said}\n{}", shown(&report))
+}
+
+/// Hunts several failing tests: the list names all of them with their commits, and each has a finding of its own.
+fn hunt_each(fixture: &Fixture, complaints: &mut Vec<String>) -> String {
+    let expect = &fixture.expect;
+    let args: Vec<&str> = ["--json"].into_iter().chain(expect.arguments.iter().map(String::as_str)).collect();
+    let output = fixture.run(&args);
+    let all: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{args:?}: {error}\n{}", String::from_utf8_lossy(&output.stderr)));
+    let tests = all["tests"].as_array().expect("a list of tests");
+    let names: Vec<&str> = tests.iter().map(|test| test["test"].as_str().unwrap()).collect();
+    let mut sorted = names.clone();
+    sorted.sort_unstable();
+    if !sorted.into_iter().eq(expect.each.keys()) {
+        complaints.push(format!("each: expected {:?}, found {names:?}", expect.each.keys()));
+    }
+    complaints.extend(
+        expect
+            .finding
+            .complaints_about_cost(output.status.code(), tests.iter().filter_map(|test| test["runs"].as_u64()).sum()),
+    );
+    for (test, name) in tests.iter().zip(names) {
+        let (stdout, _) = fixture.said(&["show", "--json", "--hunt", test["hunt"].as_str().unwrap()], 0);
+        let report = json::read(stdout.as_bytes()).unwrap();
+        let found = expect.each.get(name).into_iter().flat_map(|finding| finding.complaints(&report));
+        complaints.extend(found.map(|complaint| format!("{name}: {complaint}")));
+        let subject = report
+            .first_bad
+            .as_ref()
+            .map(|first_bad| String::from_utf8_lossy(first_bad.commit.subject.as_bytes()).into_owned());
+        if test["status"] != report.status.word() || test["first_bad"]["subject"].as_str() != subject.as_deref() {
+            complaints
+                .push(format!("{name}: the list says {test}, the report {} and {subject:?}", report.status.word()));
+        }
+    }
+    serde_json::to_string_pretty(&all).unwrap()
+}
+
+/// The same finding with a known good revision, with other arguments, in another format.
+///
+/// Also the other hunts, and the reduction alone.
 fn hunt_otherwise(name: &str) {
     let expect = Fixture::make(name).expect;
-    let is_other = expect.with_good.is_some() || !expect.variants.is_empty() || expect.minimize.is_some();
+    let is_other = expect.with_good.is_some()
+        || !expect.variants.is_empty()
+        || !expect.hunts.is_empty()
+        || expect.minimize.is_some();
     let Some(format) = is_other.then(|| Format::NEWEST.known()[0]) else { return };
     if let Some(with_good) = &expect.with_good {
         let args: Vec<&str> = ["--until", "commit", "--good", &with_good.good]
@@ -57,6 +188,10 @@ fn hunt_otherwise(name: &str) {
             args,
             &expect.finding_of_variant(),
         );
+    }
+    for (other, hunt) in &expect.hunts {
+        let fixture = Fixture::make_in(format, name);
+        check(&format!("{name}, hunt {other}"), &fixture, &hunt.arguments, &hunt.finding);
     }
     if let Some(minimize) = &expect.minimize {
         let ends = ["minimize", &minimize.good, &minimize.bad];
