@@ -267,6 +267,7 @@ fixtures! {
     old_code_new_compiler: "old-code-new-compiler",
     one_commit_per_file: "one-commit-per-file",
     other_failure_same_line: "other-failure-same-line",
+    prebuilt_programs: "prebuilt-programs",
     product_becomes_tracked: "product-becomes-tracked",
     reformatted_history: "reformatted-history",
     rename: "rename",
