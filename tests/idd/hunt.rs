@@ -278,6 +278,7 @@ fixtures! {
     rust_methods: "rust-methods",
     same_exit_other_failure: "same-exit-other-failure",
     second_culprit_newer: "second-culprit-newer",
+    seen_by_a_person: "seen-by-a-person",
     shallow: "shallow",
     signature_change_across_files: "signature-change-across-files",
     single_commit: "single-commit",
