@@ -279,6 +279,7 @@ fixtures! {
     same_exit_other_failure: "same-exit-other-failure",
     second_culprit_newer: "second-culprit-newer",
     seen_by_a_person: "seen-by-a-person",
+    several_tests: "several-tests",
     shallow: "shallow",
     signature_change_across_files: "signature-change-across-files",
     single_commit: "single-commit",
