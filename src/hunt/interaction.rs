@@ -11,15 +11,19 @@ use crate::hunt::pair::Pair;
 use crate::hunt::probe::Ends;
 use crate::hunt::probe::Probe;
 use crate::outcome::Outcome;
+use crate::sought::Sought;
 use std::collections::HashMap;
 
 impl Hunter<'_> {
     /// Searches older commits that the culprit needs. If its lines alone do not break an older pass, other commits take
     /// part.
     ///
-    /// Then the whole difference from that pass is reduced, and each line is labelled with its commit.
+    /// Then the whole difference from that pass is reduced, and each line is labelled with its commit. No other commit
+    /// takes part if no line has the label of the culprit, or if a change of a value is looked for.
     pub(super) async fn interaction(&self, pair: &Pair, sufficient: &Change) -> Result<Option<(Change, Tested)>, Halt> {
-        if pair.older.repair.is_some() || pair.newer.repair.is_some() {
+        // Any other value counts as the older behaviour, so revisions with an even older one say nothing of partners.
+        let is_value = self.order.sought == Sought::Change;
+        if is_value || pair.older.repair.is_some() || pair.newer.repair.is_some() {
             return Ok(None);
         }
         let Some(oldest) = self.pass_without_partner(pair, sufficient).await? else { return Ok(None) };
@@ -29,10 +33,14 @@ impl Hunter<'_> {
         let candidates = self.history.between(oldest.revision, pair.newer.revision);
         self.label(&mut change, &candidates)?;
         let culprits = Self::labels(&change, &candidates);
-        if culprits.len() < 2 {
+        // A change without lines of the culprit is another way to the same outcome, such as a test that runs for the
+        // first time. The lines of a merge have the labels of the commits that it merged.
+        let is_merge = self.history.get(pair.newer.revision).parents.len() > 1;
+        if culprits.len() < 2 || !is_merge && !culprits.contains(&pair.newer.revision) {
             return Ok(None);
         }
-        self.note(format!("{} commits interact: the failure needs lines of each of them", culprits.len()));
+        let what = self.order.sought.words().together[1].to_lowercase();
+        self.note(format!("{} commits interact: {what} needs lines of each of them", culprits.len()));
         self.board.borrow_mut().finding.culprits = culprits;
         Ok(Some((change, oldest)))
     }
