@@ -295,7 +295,10 @@ impl Plan {
                 until => until,
             },
             port: !effort.no_port && !self.is_minimize && sought.is_failure(),
-            check_vacuous: !adjustments.believe_tests && adjustments.also_held.is_empty() && !self.is_minimize,
+            check_vacuous: sought.is_failure()
+                && !adjustments.believe_tests
+                && adjustments.also_held.is_empty()
+                && !self.is_minimize,
             may_widen: sought.is_failure()
                 && self.order.test.signature == order::SignatureMode::Auto
                 && !adjustments.signature_is_exit,

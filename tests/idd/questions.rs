@@ -133,6 +133,27 @@ fn a_change_of_a_value_needs_no_other_commit_that_changed_it_before() {
 }
 
 #[test]
+fn a_value_that_changed_by_a_test_file_alone_changed_there() {
+    let fixture = Fixture::of(
+        "mkdir tests; seq 3 > a; seq 3 > tests/a_test.txt; commit first; seq 4 > a; commit older; echo > n; commit filler
+        seq 5 > tests/a_test.txt; commit newer; echo 1 > n; commit last",
+    );
+    let report = fixture.report(&["--find", "change", "--by", "cat a tests/*.txt | wc -l"]);
+    assert_eq!((report.status, &*subject(&report)), (Status::Found, "newer"));
+    assert!(report.held.is_empty());
+}
+
+#[test]
+fn a_test_that_a_change_of_tests_alone_mended_was_mended_there() {
+    let fixture = Fixture::of(
+        "mkdir tests; echo 1 > value; echo 1 > tests/expected.txt; commit first; echo 2 > value; commit 'new value'
+        echo > n; commit filler; echo 2 > tests/expected.txt; commit 'expect the new value'; echo 1 > n; commit last",
+    );
+    let report = fixture.report(&["--find", "fix", "cmp value tests/expected.txt"]);
+    assert_eq!((report.status, &*subject(&report)), (Status::Found, "expect the new value"));
+}
+
+#[test]
 fn a_fix_names_no_commits_that_only_let_an_older_test_run() {
     // At the first commit the test fails for want of two files; with empty ones it passes, whatever the value is.
     let fixture = Fixture::of(
