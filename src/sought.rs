@@ -205,6 +205,14 @@ impl Sought {
         *self == Self::Failure
     }
 
+    /// The revision with the newer behaviour: `the bad revision`, or `the newer revision`.
+    pub fn newer_revision(self) -> &'static str {
+        match self {
+            Self::Fix | Self::Change => "the newer revision",
+            Self::Failure | Self::Slower => "the bad revision",
+        }
+    }
+
     /// An outcome, in the words of the question.
     pub fn outcome(self, outcome: Outcome) -> String {
         let [older, newer] = self.words().outcomes;

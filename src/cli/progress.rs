@@ -118,9 +118,12 @@ impl Talk for Progress {
                 }
                 self.begin(format!("Reducing, {n_units} of {n_total} left"));
             }
-            Event::Culprit { .. } => {
+            Event::Culprit { n_candidates, .. } => {
                 let first = self.sought.words().first;
-                self.line(&format!("Found the {first}; testing it and its parent in fresh checkouts."));
+                self.line(&match n_candidates {
+                    1 => format!("Found the {first}; testing it and its parent in fresh checkouts."),
+                    _ => format!("The {first} is one of {n_candidates}; testing both ends in fresh checkouts."),
+                });
             }
             Event::Proved { revision } => {
                 self.line(&format!("Proved the {}, {}.", self.sought.words().first, revision.short()));

@@ -77,7 +77,8 @@ impl Hunter<'_> {
             board.finding.culprits = vec![pair.newer.revision];
             board.finding.range = if is_range { candidates.clone() } else { Vec::new() };
         }
-        self.tell(Event::Culprit { revision: pair.newer.revision });
+        let n_candidates = if is_range { candidates.len() } else { 1 };
+        self.tell(Event::Culprit { revision: pair.newer.revision, n_candidates });
         self.check_ends(&pair).await?;
         self.end_with_commit(&pair, &candidates).await?;
         let pair = self.built(pair, &candidates).await?;

@@ -132,6 +132,8 @@ pub enum Event {
     Culprit {
         /// The first bad revision.
         revision: CommitId,
+        /// The number of revisions that may be it, 1 or more.
+        n_candidates: usize,
     },
     /// A reversal is tried at a revision.
     Trying {

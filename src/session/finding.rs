@@ -220,7 +220,9 @@ impl Sources<'_> {
             }
             Conclusion::BadPasses => newer.to_owned(),
             Conclusion::GoodFails => older.to_owned(),
-            Conclusion::NothingTestable => "The test gives no verdict at the bad revision.".to_owned(),
+            Conclusion::NothingTestable => {
+                format!("The test gives no verdict at {}.", self.plan.order.history.find.newer_revision())
+            }
             Conclusion::NotReproducible => "The test does not give the same answer when it is run again.".to_owned(),
             Conclusion::NeverPassed => {
                 let oldest = finding.oldest_tested.unwrap_or(finding.bad);

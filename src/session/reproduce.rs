@@ -272,19 +272,27 @@ impl Hunt<'_> {
             return Reproduced::No(Conclusion::NothingTestable, Some(ErrorReport { message: message.into(), hint }));
         }
         if reason == Reason::NoArtifact {
-            let message = with_last_line(format!("there is no artifact of the bad revision ({})", seen.ending), seen);
+            let revision = self.plan.order.history.find.newer_revision();
+            let message = with_last_line(format!("there is no artifact of {revision} ({})", seen.ending), seen);
             let hint = finding::hint_for(reason, false);
             let error = ErrorReport { message: message.into(), hint: Some(Untrusted::from(hint)) };
             return Reproduced::No(Conclusion::NothingTestable, Some(error));
         }
-        let revision = if self.subject.is_some() { "the revision" } else { "the bad revision" };
+        let find = self.plan.order.history.find;
+        let revision = if self.subject.is_some() { "the revision" } else { find.newer_revision() };
         let message = format!("the test gives no verdict at {revision} ({reason})");
         let message = match printed_trouble(seen).filter(|_| reason == Reason::Build) {
             Some(line) => format!("{message}: {line}"),
             None => with_last_line(message, seen),
         };
         let hint = self.hint_of_directory().filter(|_| reason == Reason::TestAbsent);
-        let hint = hint.unwrap_or_else(|| finding::hint_for(reason, has_build).to_owned());
+        let hint = hint.unwrap_or_else(|| match reason {
+            Reason::Other if self.plan.order.test.match_line.is_none() => {
+                "this is neither a pass nor the failure; check the command, or name another revision with `--bad`"
+                    .to_owned()
+            }
+            reason => finding::hint_for(reason, has_build).to_owned(),
+        });
         let hint = hint.replace("the bad revision", revision);
         let hint =
             Some(Untrusted::from(hint.replace("`--bad`", if self.subject.is_some() { "`--at`" } else { "`--bad`" })));

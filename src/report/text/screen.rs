@@ -197,7 +197,9 @@ impl Screen<'_> {
 
     fn place(&self, place: &Place) -> Vec<String> {
         let file = Terminal.line(&place.file);
-        let Some(lines) = &place.lines else { return vec![format!("  {file}: no change of lines")] };
+        let Some(lines) = &place.lines else {
+            return vec![format!("  {file}: no change of lines (an empty file, a new name or another mode)")];
+        };
         let at = if lines.begin == 0 { file } else { format!("{file}:{}", lines.begin) };
         let mut rows = vec![format!("  {}", self.look.style.paint(Role::Hunk, at))];
         let margin = margin(lines);
