@@ -12,6 +12,7 @@ from running import git
 OURS = {
     "default": [],
     "fast": ["--fast"],
+    "half": ["--level", "half-line"],
     "artho": ["--reducer", "artho"],
     "artho-flat": ["--reducer", "artho-flat"],
     "ddmin": ["--reducer", "ddmin"],
@@ -41,6 +42,7 @@ def measure(name, case, arguments, progress):
                               refused)
             row["audit"] = audit(bench, refused) if arguments.audit else None
         row["lines"], row["hunks"] = bench.size(row["tree"])
+        row["patch"] = git(bench.repo, "diff", "--no-renames", bench.good_tree, row["tree"])
         row["removable"] = removable(bench, row["tree"]) if arguments.check and not row["cut"] else None
     return {"case": case, "algorithm": name, **row}
 

@@ -39,7 +39,7 @@ def reduce(binary, bench, options, seconds, max_probes, progress, refused=None):
 
     `refused`: a file for the list of what is refused without a probe."""
     jobs = [] if any(option.startswith("-j") for option in options) else ["-j1"]
-    command = [binary, "minimize", "--json", "--verbose", "--no-port", "--no-hold", "--no-cache", "--signature", "exit",
+    command = [binary, "minimize", "--json", "--verbose", "--no-port", "--no-hold", "--no-cache", "--effort", "unlimited", "--signature", "exit",
                "--timeout", str(2 * bench.case["timeout"] + 5), "--build", f"{PROBE} build", *jobs, *options,
                bench.good, bench.bad, "--", str(PROBE), "test"]
     env = {**bench.env, AUDIT: str(refused)} if refused else bench.env
