@@ -105,7 +105,9 @@ mod tests {
         let commits = world.commits.clone();
         let mut borders = Borders::new(private::open(&world.location().git_directory).unwrap());
         let all: Vec<Border> = commits.windows(2).map(|pair| Border { good: pair[0], bad: pair[1] }).collect();
-        indices.iter().for_each(|index| borders.add(all[*index]));
+        for index in indices {
+            borders.add(all[*index]);
+        }
         (borders, all)
     }
 

@@ -54,12 +54,11 @@ impl KeptCrew {
     pub fn lend(&self) -> io::Result<LentCrew> {
         // Another command of this worktree can have removed the sandboxes in between.
         let crew = self.home().take().filter(|_| self.root.is_dir());
-        let crew = match crew {
-            Some(crew) => crew,
-            None => {
-                files::make_private(&self.root)?;
-                Crew::new(self.root.clone(), self.private.clone(), self.head)
-            }
+        let crew = if let Some(crew) = crew {
+            crew
+        } else {
+            files::make_private(&self.root)?;
+            Crew::new(self.root.clone(), self.private.clone(), self.head)
         };
         Ok(LentCrew { crew: Some(crew), home: self.clone() })
     }
