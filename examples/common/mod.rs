@@ -111,7 +111,7 @@ pub fn order(n_revisions: usize, is_bounded: bool) -> Order {
         asks_complaints: false,
         has_suite: false,
         could_ask_suite: false,
-        is_known_border: false,
+        known: Vec::new(),
         noisy: None,
         bounds_repairs: false,
     }

@@ -290,9 +290,10 @@ fn hunt_with(
     let result = hunt::run(Task { plan, location, context, saved, interrupt, talk: &mut talk }, user);
     let announced = talk.announced;
     if let (Ok(report), Some(directory)) = (&result, &plan.order.effort.lease)
-        && let Err(error) = lease::leave(plan, directory, &context.directory, report)
+        && let Err(failure) = lease::leave(plan, directory, &context.directory, report)
     {
-        console.progress().say(&format!("The finding could not be left for other jobs: {error}."));
+        let why = Terminal.line(&failure.message);
+        console.progress().say(&format!("The finding could not be left for other jobs: {why}."));
     }
     if let (Ok(_), Ok((finding, Some(_)))) = (&result, kept::newest_finding(location, None)) {
         let said = format!("This hunt has no finding; that of the hunt {} is kept: `git idd show`.", finding.id);

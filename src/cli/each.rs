@@ -1,17 +1,11 @@
 //! Several failing tests at once: one hunt for each, and one list of the commits that broke them.
 //!
-//! A culprit mostly breaks several tests. So before a test is hunted in all of history, it is run at both sides of commits
-//! that were found already: if it passes before such a commit and fails with it, that is its culprit, too, for a few runs.
-//! All hunts use the same checkouts, so a build of one serves the next one.
-
-mod borders;
+//! A culprit mostly breaks several tests. So the search for the next one begins at the commits that were found already, and
+//! one of them that is found again is not reduced again. All hunts use the same checkouts, so a build of one serves the next.
 
 use crate::cli::commands;
 use crate::cli::console::Answer;
 use crate::cli::console::Console;
-use crate::cli::each::borders::Border;
-use crate::cli::each::borders::Borders;
-use crate::cli::each::borders::Side;
 use crate::cli::progress::Volume;
 use crate::plural::count;
 use crate::report::Commit;
@@ -22,12 +16,10 @@ use crate::report::escape::Terminal;
 use crate::report::style::Role;
 use crate::session::context::Context;
 use crate::session::failure::Failure;
-use crate::session::kept;
 use crate::session::listed;
 use crate::session::listed::Each;
 use crate::session::listed::Listed;
 use crate::session::order::HuntOrder;
-use crate::session::order::Until;
 use crate::session::sandboxes::kept_crew;
 use crate::session::talk::Talk as _;
 use crate::world::repo::graph;
@@ -71,9 +63,15 @@ pub fn run(each: &Each, location: &Location, context: &Context, console: Console
     let head = graph::resolve(&user, &each.order.history.bad).ok();
     let crew = head.map(|head| kept_crew(context, location, head)).transpose()?;
     let context = &Context { crew, ..context.clone() };
-    let (mut found, mut borders): (Vec<Found>, Borders) = (Vec::new(), Borders::new(user));
+    let mut order = HuntOrder::clone(&each.order);
+    if let Some(head) = head.filter(|_| !order.history.from_bisect) {
+        // All tests have the same one, even if the branch moves.
+        order.history.bad = head.to_string();
+    }
+    let mut found: Vec<Found> = Vec::new();
     for (nth, test) in tests.iter().enumerate() {
-        let result = hunted(test, &each.order, &borders, (location, context, quiet));
+        let hunt = HuntOrder { command: test.command(&order.command), ..order.clone() };
+        let result = told(test, one(hunt, location, context, quiet));
         let name = Terminal.line(&result.test);
         let what = match &result.first_bad {
             Some(commit) => format!("{} {}", commit.commit.short(), Terminal.line(&commit.subject)),
@@ -81,10 +79,12 @@ pub fn run(each: &Each, location: &Location, context: &Context, console: Console
         };
         progress.say(&format!("{} of {}: {name}: {what} ({})", nth + 1, tests.len(), count(result.runs, "run")));
         let is_interrupted = result.status == Status::Interrupted.word();
-        if let Some(border) = result.border() {
-            borders.add(border);
+        // Tests of one commit often stand beside each other.
+        if let Some(commit) = result.first_bad.as_ref().map(|commit| commit.commit.to_string()) {
+            order.known.retain(|known| *known != commit);
+            order.known.insert(0, commit);
         }
-        found.push(result.found);
+        found.push(result);
         if is_interrupted {
             break;
         }
@@ -104,69 +104,6 @@ pub fn run(each: &Each, location: &Location, context: &Context, console: Console
     Ok(Answer::Text(text(&found, console).into_bytes(), code))
 }
 
-/// A result, with the whole report.
-struct Hunted {
-    found: Found,
-    report: Report,
-}
-
-impl std::ops::Deref for Hunted {
-    type Target = Found;
-
-    fn deref(&self) -> &Found {
-        &self.found
-    }
-}
-
-impl Hunted {
-    fn border(&self) -> Option<Border> {
-        Some(Border {
-            bad: self.report.first_bad.as_ref()?.commit.commit,
-            good: self.report.last_good.as_ref()?.commit,
-        })
-    }
-}
-
-/// Tries the known borders, and hunts in history if none of them fits.
-fn hunted(
-    test: &Listed,
-    order: &HuntOrder,
-    borders: &Borders,
-    (location, context, console): (&Location, &Context, Console),
-) -> Hunted {
-    let mut order = HuntOrder { command: test.command(&order.command), ..order.clone() };
-    let mut runs = 0;
-    let mut search = borders.search();
-    while let Some(border) = search.next() {
-        let mut near = order.clone();
-        near.history.bad = border.bad.to_string();
-        near.history.good = vec![border.good.to_string()];
-        near.effort.until = Until::Commit;
-        near.is_known_border = true;
-        let report = one(near, location, context, console);
-        runs += report.probes.run;
-        let is_it = report.first_bad.as_ref().is_some_and(|first| first.commit.commit == border.bad);
-        let side = match report.status {
-            Status::Found if is_it => return told(test, report, runs),
-            Status::Interrupted => return told(test, report, runs),
-            Status::BadPasses => Side::Newer,
-            Status::GoodFails => Side::Older,
-            _ => Side::Unknown,
-        };
-        // It only said where to look.
-        if let Some(id) = &report.hunt {
-            let _ = kept::remove(location, id);
-        }
-        search.seen(border, side);
-    }
-    if !order.history.from_bisect {
-        order.history.good.extend(search.into_passing().iter().map(ToString::to_string));
-    }
-    let report = one(order, location, context, console);
-    runs += report.probes.run;
-    told(test, report, runs)
-}
-
 /// A hunt; a failure becomes a report.
 fn one(order: HuntOrder, location: &Location, context: &Context, console: Console) -> Report {
     match commands::start(order, None, location, context, console) {
@@ -176,20 +113,19 @@ fn one(order: HuntOrder, location: &Location, context: &Context, console: Consol
     }
 }
 
-fn told(test: &Listed, report: Report, runs: u64) -> Hunted {
+fn told(test: &Listed, report: Report) -> Found {
     let is_found = matches!(report.status, Status::Found | Status::Unported | Status::Culprit);
     let is_told = report.first_bad.is_some() || report.status == Status::Interrupted;
     let why = report.error.as_ref().map_or_else(|| report.sentence.clone(), |error| error.message.clone());
-    let found = Found {
+    Found {
         test: Untrusted::from(test.name.clone()),
         status: report.status.word().to_owned(),
         first_bad: report.first_bad.as_ref().filter(|_| is_found).map(|first| first.commit.clone()),
-        hunt: report.hunt.clone(),
-        runs,
+        hunt: report.hunt,
+        runs: report.probes.run,
         error: (!is_told).then_some(why),
         flaky: report.confidence.is_some() || report.status == Status::NotReproducible,
-    };
-    Hunted { found, report }
+    }
 }
 
 /// The tests by their culprits; those that are not reliable first.

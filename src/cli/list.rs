@@ -61,10 +61,6 @@ pub fn run(location: &Location, console: Console) -> Result<Answer, Failure> {
             continue;
         }
         let (is_own, is_default) = (own.contains(&id), default.as_ref() == Some(&id));
-        // A hunt of `--each` that only said where to look.
-        if !is_own && kept.as_ref().is_ok_and(is_of_border) {
-            continue;
-        }
         rows.push(Row { is_own, is_default, ..row(id, kept, location)? });
     }
     if console.is_json {
@@ -77,10 +73,6 @@ pub fn run(location: &Location, console: Console) -> Result<Answer, Failure> {
     let columns = console.look().columns;
     let shown: String = text(&rows, console).lines().map(|row| cut(row, columns) + "\n").collect();
     Ok(Answer::Page(shown.into_bytes()))
-}
-
-fn is_of_border(kept: &Kept) -> bool {
-    saved::plan(&kept.replay).is_ok_and(|plan| plan.order.is_known_border)
 }
 
 fn row(id: String, kept: Result<Kept, Failure>, location: &Location) -> Result<Row, Failure> {

@@ -141,8 +141,9 @@ pub struct Order {
     pub has_suite: bool,
     /// Whether the project seems to have a suite that was not given.
     pub could_ask_suite: bool,
-    /// Whether the bad revision is known to have broken another test.
-    pub is_known_border: bool,
+    /// Commits that broke other tests, the likeliest first: the search begins with them, and one that is found is not
+    /// reduced again.
+    pub known: Vec<CommitId>,
     /// Whether runs of one tree disagree, and the parameters for that case.
     pub noisy: Option<Noisy>,
 }

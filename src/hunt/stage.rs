@@ -25,7 +25,7 @@ impl Hunter<'_> {
     /// themselves, so that the pass before it was empty. Cost: one probe if the commit changes tests and something
     /// else.
     pub(super) async fn end_with_commit(&self, pair: &Pair, candidates: &[CommitId]) -> Result<(), Halt> {
-        let is_last = self.order.until == Stage::Commit;
+        let is_last = self.order.until == Stage::Commit || self.order.known.contains(&pair.newer.revision);
         if let Some(paths) = self.failing_tests(pair).await? {
             return if is_last { Err(Halt::Again(Again::Hold(paths))) } else { Ok(()) };
         }

@@ -251,7 +251,7 @@ pub fn order(bad: CommitId, goods: Vec<CommitId>) -> Order {
         asks_complaints: false,
         has_suite: false,
         could_ask_suite: false,
-        is_known_border: false,
+        known: Vec::new(),
         noisy: None,
     }
 }

@@ -115,6 +115,10 @@ impl Hunter<'_> {
     async fn gallop(&self, bad: Tested, near: usize) -> Result<Bracket, Halt> {
         let line = self.in_scope(&self.history.first_parents(bad.revision))?;
         let last = line.len() - 1;
+        let near = match self.gallop_known(&line, near).await? {
+            Ok(good) => return Ok(Bracket { line: line[..=good.0].to_vec(), bad, good: good.1 }),
+            Err(near) => near,
+        };
         let mut near = near;
         let mut distance = (2 * near).max(1);
         while near < last {
@@ -148,6 +152,44 @@ impl Hunter<'_> {
             distance = 2 * stop.max(index);
         }
         self.never_passed(&line, near).await
+    }
+
+    /// Tries the revisions before commits that broke other tests: first the likeliest, then by halves, until one passes.
+    ///
+    /// Returns the index of the passing revision, or that of the oldest one that fails. Cost: log2(n) + 2 revisions for n
+    /// known commits.
+    async fn gallop_known(&self, line: &[CommitId], near: usize) -> Result<Result<(usize, Tested), usize>, Halt> {
+        let before = |id: &CommitId| Some(line.iter().position(|other| other == id)? + 1);
+        let stops = |near: usize| -> Vec<usize> {
+            let stops = self.order.known.iter().filter_map(before);
+            stops.filter(|stop| *stop > near && *stop < line.len()).collect()
+        };
+        let mut near = near;
+        let mut next = stops(near).first().copied();
+        while let Some(stop) = next {
+            let tested = self.as_tested(line[stop]).await?;
+            match tested.outcome {
+                Outcome::Pass => return Ok(Ok((stop, tested))),
+                Outcome::Fail => near = stop,
+                // The usual walk goes around it.
+                Outcome::Unresolved(_) => break,
+            }
+            let mut left = stops(near);
+            left.sort_unstable();
+            next = left.get(left.len() / 2).copied();
+        }
+        Ok(Err(near))
+    }
+
+    /// The next revision of a search between two indices of a line: a commit that broke another test, or the one before
+    /// it if it fails; else the middle.
+    fn next_between(&self, line: &[CommitId], bad: usize, good: usize) -> usize {
+        if bad > 0 && self.order.known.contains(&line[bad]) && good - bad > 2 {
+            return bad + 1;
+        }
+        let middle = bad + (good - bad) / 2;
+        let known = (bad + 1..good).filter(|index| self.order.known.contains(&line[*index]));
+        known.min_by_key(|index| index.abs_diff(middle)).unwrap_or(middle)
     }
 
     /// Nothing passes: runs the oldest failure again clean, three times, and once without the held files; then the hunt
@@ -240,7 +282,7 @@ impl Hunter<'_> {
         let mut joined: Vec<CommitId> = Vec::new();
         let mut is_decided = true;
         while good_index - bad_index > 1 {
-            let middle = bad_index + (good_index - bad_index) / 2;
+            let middle = self.next_between(&line, bad_index, good_index);
             {
                 let mut board = self.board.borrow_mut();
                 board.finding.last_good = Some(good.revision);

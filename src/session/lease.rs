@@ -8,22 +8,17 @@ use crate::report::Untrusted;
 use crate::report::json;
 use crate::session::failure::Failure;
 use crate::session::plan::Plan;
-use crate::session::plan::shell_line;
-use crate::world::cache::Key;
+use crate::session::saved;
 use crate::world::files;
 use crate::world::lease;
 use crate::world::lease::Held;
 use crate::world::lease::Lease;
-use sha2::Digest as _;
-use sha2::Sha256;
 use std::ffi::OsStr;
-use std::ffi::OsString;
-use std::io;
 use std::path::Path;
 use std::path::PathBuf;
 
 /// The bytes of a finding, at most.
-const MAX_BYTES: u64 = 64 << 20;
+const MAX_BYTES: u64 = 16 << 20;
 
 /// Who makes a hunt.
 pub enum Maker {
@@ -46,13 +41,14 @@ pub fn take(plan: &Plan, name: &OsStr, place: &Path) -> Result<Maker, Failure> {
             .with_hint("it names a directory that all jobs can write"));
     }
     let directory = &place.join(name);
-    let taken = lease::take(directory, &name_of(plan)).map_err(|error| {
+    let digest = saved::digest(plan)?;
+    let taken = lease::take(directory, &digest).map_err(|error| {
         let message = format!("failed to take a lease in `{}`: {error}", directory.display());
         Failure::new(Status::Error, message).with_hint("`--lease` names a directory that all jobs can write")
     })?;
     Ok(match taken {
         Err(held) => Maker::Other(held),
-        Ok(lease) => match earlier(plan, directory).filter(|_| !plan.order.effort.no_cache) {
+        Ok(lease) => match earlier(plan, &finding(plan, directory, &digest)).filter(|_| !plan.order.effort.no_cache) {
             Some(report) => Maker::Before(Box::new(report)),
             None => Maker::This(lease),
         },
@@ -62,20 +58,29 @@ pub fn take(plan: &Plan, name: &OsStr, place: &Path) -> Result<Maker, Failure> {
 /// Leaves a finding for other jobs; what is none is not left.
 ///
 /// Errors: the directory cannot be written.
-pub fn leave(plan: &Plan, name: &OsStr, place: &Path, report: &Report) -> io::Result<()> {
-    if !matches!(report.status, Status::Found | Status::Unported) {
+pub fn leave(plan: &Plan, name: &OsStr, place: &Path, report: &Report) -> Result<(), Failure> {
+    if !is_finding(report) {
         return Ok(());
     }
     let mut bytes = Vec::new();
     json::write(report, &mut bytes)?;
-    files::replace(&finding(plan, &place.join(name)), &bytes)
+    let file = finding(plan, &place.join(name), &saved::digest(plan)?);
+    Ok(files::replace(&file, &bytes)?)
 }
 
-/// The finding of another job. It is not of a hunt of this worktree.
-fn earlier(plan: &Plan, directory: &Path) -> Option<Report> {
-    let file = finding(plan, directory);
-    files::plain(&file).ok()??;
-    let mut report = json::read(&files::bytes_up_to(&file, MAX_BYTES).ok()?).ok()?;
+fn is_finding(report: &Report) -> bool {
+    matches!(report.status, Status::Found | Status::Unported) && report.first_bad.is_some()
+}
+
+/// The finding of another job, if it is one of this hunt. It is not of a hunt of this worktree.
+fn earlier(plan: &Plan, file: &Path) -> Option<Report> {
+    let mut report = json::read(&files::plain_up_to(file, MAX_BYTES).ok()??).ok()?;
+    let is_of_plan = report.find == plan.order.history.find
+        && report.bad.as_ref().is_some_and(|bad| bad.commit == plan.bad)
+        && is_finding(&report);
+    if !is_of_plan {
+        return None;
+    }
     (report.hunt, report.log) = (None, None);
     let note = "Another job made this hunt, and nothing was run here; `--no-cache` hunts here, too.";
     report.notes.push(Untrusted::from(note));
@@ -83,17 +88,6 @@ fn earlier(plan: &Plan, directory: &Path) -> Option<Report> {
 }
 
 /// The file of the finding of a hunt.
-fn finding(plan: &Plan, directory: &Path) -> PathBuf {
-    directory.join(format!("{}.{}.json", name_of(plan), plan.order.effort.until.word()))
-}
-
-/// The same for jobs that would search the same failure, whatever their machine is.
-fn name_of(plan: &Plan) -> String {
-    let order = &plan.order;
-    let mut words = vec![plan.bad.to_string(), format!("{:?}", order.history.find)];
-    words.extend(plan.goods.iter().map(ToString::to_string));
-    let commands = [Some(&plan.commands.test), plan.commands.build.as_ref()];
-    words.extend(commands.map(|words| words.map_or_else(OsString::new, shell_line).to_string_lossy().into_owned()));
-    words.push(plan.commands.directory.to_string_lossy().into_owned());
-    Key(Sha256::digest(words.join("\0")).into()).to_string()
+fn finding(plan: &Plan, directory: &Path, digest: &str) -> PathBuf {
+    directory.join(format!("{digest}.{}.json", plan.order.effort.until.word()))
 }

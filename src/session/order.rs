@@ -38,9 +38,10 @@ pub struct HuntOrder {
     /// Whether a person judges the revisions, so that the command is only a name.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_hand: bool,
-    /// Whether the bad revision is known to have broken another test, so that fewer runs show that it broke this one.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_known_border: bool,
+    /// Ids of commits that broke other tests, the one of the last test first. The search begins with them, and one that is
+    /// found is not reduced again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub known: Vec<String>,
     /// How the command is measured, if its cost is hunted and not its result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub perf: Option<Perf>,
@@ -55,7 +56,7 @@ impl HuntOrder {
             test: Test::default(),
             effort: Effort::default(),
             by_hand: false,
-            is_known_border: false,
+            known: Vec::new(),
             perf: None,
         }
     }

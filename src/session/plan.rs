@@ -308,7 +308,7 @@ impl Plan {
             asks_complaints: !reducer(&self.order).is_plain(),
             has_suite: self.order.test.suite.is_some(),
             could_ask_suite: false,
-            is_known_border: self.order.is_known_border,
+            known: self.order.known.iter().filter_map(|id| id.parse().ok()).collect(),
             noisy: self.noisy(adjustments),
         }
     }

@@ -198,7 +198,7 @@ impl Hunt<'_> {
             let (n_failing, n_passing) = (count(Shown::Fails), count(Shown::Passes));
             // Two passes are not enough to report that the bad revision passes.
             let is_enough = if is_noisy { n_failing >= 2 } else { n_failing > 0 || n_passing >= N_PASSES };
-            if is_enough || (!is_noisy && n_passing == 0) || self.is_elsewhere(&seen) {
+            if is_enough || (!is_noisy && n_passing == 0) {
                 break;
             }
             let Some(more) = self.runner.reproduce(probe, &[nth])? else { return Ok(None) };
@@ -207,19 +207,10 @@ impl Hunt<'_> {
         Ok(Some(seen))
     }
 
-    /// Whether these runs pass at a commit that broke another test: this test was broken elsewhere, and has a hunt of its own.
-    fn is_elsewhere(&self, seen: &[Observation]) -> bool {
-        self.plan.order.is_known_border
-            && seen.iter().all(|seen| reproduced(seen, &self.runner.criteria) == Shown::Passes)
-    }
-
     fn first_runs(&mut self, probe: Probe) -> Result<Option<Vec<Observation>>, Failure> {
         let repeat = self.plan.order.test.repeat;
         let (begin, before) = (Instant::now(), time_of_commands());
         let Some(mut seen) = self.runner.reproduce(probe, &[0])? else { return Ok(None) };
-        if self.is_elsewhere(&seen) {
-            return Ok(Some(seen));
-        }
         if self.runner.n_jobs > 1 && self.plan.order.effort.jobs.is_none() {
             let n_busy = time_of_commands().saturating_sub(before).as_secs_f64() / begin.elapsed().as_secs_f64();
             if n_busy > MAX_BUSY_OF_ONE {

@@ -149,8 +149,8 @@ fn basis(plan: &Plan) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// The digest of a hunt. Limits (jobs, budget) are not part of it.
-fn digest(plan: &Plan) -> Result<String, Failure> {
+/// The digest of a hunt. Limits (jobs, budget) are not part of it; the machine is, as far as results depend on it.
+pub fn digest(plan: &Plan) -> Result<String, Failure> {
     let mut saved = SavedPlan::of(plan);
     saved.order.effort.jobs = None;
     saved.order.effort.budget = None;

@@ -136,7 +136,7 @@ fn reduce(
     let user = private::open(&location.git_directory)?;
     let hunt = HuntOrder {
         by_hand: false,
-        is_known_border: false,
+        known: Vec::new(),
         perf: None,
         command: inputs::localised(&order.command, &inputs, context),
         history: History { bad: order.at.clone(), ..History::default() },

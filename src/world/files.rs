@@ -117,6 +117,18 @@ pub fn bytes_up_to(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it has more than {} MiB", limit >> 20)))
 }
 
+/// The bytes of a file that is no link, and that others may have made; `None` if nothing has this name.
+///
+/// Errors: it cannot be read, it has more than `limit`, or something else has this name.
+pub fn plain_up_to(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
+    match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_file() => bytes_up_to(path, limit).map(Some),
+        Ok(_) => Err(io::Error::other("it is no file")),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
 /// The bytes of a file that is no link; `None` if nothing has this name.
 ///
 /// Errors: it cannot be read, or something else has this name.

@@ -103,6 +103,9 @@ fn lease(directory: &Path, name: &str, owner: &str, stale: Duration) -> io::Resu
 /// Who wrote a lease, as far as it says so.
 fn holder(path: &Path) -> String {
     let mut text = Vec::new();
+    if !fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file()) {
+        return "unknown".to_owned();
+    }
     let _ = File::open(path).and_then(|file| file.take(MAX_OWNER_BYTES).read_to_end(&mut text));
     let text =
         String::from_utf8_lossy(&text).trim_matches(|letter: char| letter.is_control() || letter == ' ').to_owned();
@@ -111,11 +114,26 @@ fn holder(path: &Path) -> String {
 
 /// The present time of the file system.
 fn present(directory: &Path) -> io::Result<SystemTime> {
-    let clock = directory.join(format!("{}.clock", std::process::id()));
-    fs::write(&clock, b"")?;
-    let now = fs::metadata(&clock)?.modified();
+    // A new file, so nothing that stands there is written or waited for.
+    let clock = tempfile_in(directory)?;
+    let now = fs::symlink_metadata(&clock)?.modified();
     fs::remove_file(&clock)?;
     now
+}
+
+/// A new empty file with a name that nobody knows before.
+fn tempfile_in(directory: &Path) -> io::Result<PathBuf> {
+    let mut random = [0; 8];
+    File::open("/dev/urandom")?.read_exact(&mut random)?;
+    let name = directory.join(format!("{:016x}.clock", u64::from_ne_bytes(random)));
+    File::create_new(&name)?;
+    Ok(name)
+}
+
+/// Whether a lease is still that of its owner. What is no file is not read: it could keep the reader waiting.
+fn is_of(path: &Path, owner: &str) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.len() == owner.len() as u64)
+        && fs::read(path).is_ok_and(|content| content == owner.as_bytes())
 }
 
 impl Lease {
@@ -129,7 +147,7 @@ impl Lease {
                 rest = rest.saturating_sub(LOOK);
                 if rest.is_zero() {
                     // Writing sets the time by the clock of the file system. It is of another job now if it has another text.
-                    if fs::read(&file).is_ok_and(|content| content == text.as_bytes()) {
+                    if is_of(&file, &text) {
                         let _ = fs::write(&file, text.as_bytes());
                     }
                     rest = RENEWAL;
@@ -146,7 +164,7 @@ impl Drop for Lease {
         if let Some(renewing) = self.renewing.take() {
             let _ = renewing.join();
         }
-        if fs::read(&self.path).is_ok_and(|content| content == self.owner.as_bytes()) {
+        if is_of(&self.path, &self.owner) {
             let _ = fs::remove_file(&self.path);
         }
     }
@@ -207,6 +225,19 @@ mod tests {
         assert_eq!(held, Some(Held("unknown".to_owned())));
         File::options().write(true).open(&path).unwrap().set_modified(SystemTime::now() + 9 * STALE).unwrap();
         assert!(lease(directory.path(), "a", "one", STALE).unwrap().is_ok());
+    }
+
+    #[test]
+    fn what_stands_in_the_place_of_a_lease_is_neither_written_nor_waited_for() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.lease");
+        let taken = lease(directory.path(), "a", "one", STALE).unwrap().ok().unwrap();
+        fs::remove_file(&path).unwrap();
+        let fifo = std::process::Command::new("mkfifo").arg(&path).status().unwrap();
+        assert!(fifo.success());
+        drop(taken);
+        assert!(path.exists());
+        assert!(lease(directory.path(), "a", "two", STALE).is_err());
     }
 
     #[test]

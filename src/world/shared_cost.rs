@@ -10,6 +10,9 @@ use std::time::Duration;
 /// The name of the file.
 const NAME: &str = "cost";
 
+/// A line has some five bytes, and a night has not a million probes.
+const MAX_BYTES: u64 = 16 << 20;
+
 /// The cost of all jobs with one directory.
 #[derive(Debug)]
 pub struct SharedCost {
@@ -41,7 +44,7 @@ impl SharedCost {
 
 /// The sum of the lines of a file, in milliseconds; zero if there is none. What is no number counts nothing.
 fn total(file: &Path) -> io::Result<Duration> {
-    let bytes = files::plain(file)?.unwrap_or_default();
+    let bytes = files::plain_up_to(file, MAX_BYTES)?.unwrap_or_default();
     let numbers = bytes.split(|byte| *byte == b'\n').filter_map(|line| str::from_utf8(line).ok()?.parse::<u64>().ok());
     Ok(Duration::from_millis(numbers.fold(0, u64::saturating_add)))
 }

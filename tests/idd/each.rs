@@ -34,7 +34,7 @@ fn json(fixture: &Fixture, args: &[&str], code: i32) -> Value {
 #[test]
 fn twelve_tests_of_four_culprits_take_at_most_half_of_the_runs_of_twelve_hunts() {
     let fixture = Fixture::of(HISTORY);
-    let all = json(&fixture, &["--each", LIST, TEST], 0);
+    let all = json(&fixture, &["-j1", "--each", LIST, TEST], 0);
     let tests = all["tests"].as_array().unwrap();
     let culprit = |test: &Value| test["first_bad"]["subject"].as_str().unwrap().to_owned();
     let culprits: Vec<String> = tests.iter().map(culprit).collect();
@@ -42,10 +42,10 @@ fn twelve_tests_of_four_culprits_take_at_most_half_of_the_runs_of_twelve_hunts()
     assert_eq!(culprits, expected);
     let together: u64 = tests.iter().map(|test| test["runs"].as_u64().unwrap()).sum();
     let alone = Fixture::of(HISTORY);
-    let runs_of = |fact: &&str| alone.report(&[&TEST.replace("{}", fact)]).probes.run;
+    let runs_of = |fact: &&str| alone.report(&["-j1", &TEST.replace("{}", fact)]).probes.run;
     let apart: u64 = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"].iter().map(runs_of).sum();
     assert!(together * 2 <= apart, "{together} runs together, {apart} apart");
-    // A hunt for each test; those that only said where to look are not kept.
+    // A hunt for each test.
     assert_eq!(json(&fixture, &["list"], 0)["hunts"].as_array().unwrap().len(), 12);
 }
 
@@ -108,7 +108,27 @@ fn what_one_hunt_has_built_is_there_for_the_next() {
         fs::read_to_string(&log).unwrap().lines().count()
     };
     let (one, both) = (n_builds("echo g"), n_builds("printf 'g\\nh\\n'"));
-    // The commit is built already. The one before it is built, and six fresh checkouts for the claims.
-    assert!(both - one <= 7, "{one} builds for one test, {both} for two");
+    // HEAD is built, the commit, the one before it, and five fresh checkouts for the claims.
+    assert!(both - one <= 8, "{one} builds for one test, {both} for two");
     assert!(fixture.sandboxes_left().is_empty());
+}
+
+#[test]
+fn a_test_that_failed_for_another_reason_at_a_known_commit_has_a_culprit_of_its_own() {
+    let history = "echo good > a; echo good > c; commit first; echo bad > a; echo stop > broken; commit 'Break a';
+        rm broken; commit 'Mend what is broken'; echo 1 > log; commit 'Something else'; echo bad > c; commit 'Break c'; echo 2 > log; commit last";
+    let fixture = Fixture::of(history);
+    let test = "if [ {} = a ]; then grep -q good a; else test ! -e broken || { echo 'FAIL: it is broken'; exit 1; }; \
+                grep -q good c || { echo 'FAIL: c is bad'; exit 2; }; fi";
+    for list in ["printf 'a\\nc\\n'", "printf 'c\\na\\n'"] {
+        let all = json(&fixture, &["--no-cache", "--each", list, test], 0);
+        for found in all["tests"].as_array().unwrap() {
+            let expected = format!("Break {}", found["test"].as_str().unwrap());
+            assert_eq!(found["first_bad"]["subject"], expected, "{list}: {all}");
+        }
+    }
+    // Broken by a known commit, mended since.
+    let (stdout, _) = fixture
+        .said(&["--each", "printf 'a\\nx\\n'", "if [ {} = a ]; then grep -q good a; else test ! -e broken; fi"], 2);
+    assert!(stdout.contains("  x: The test passes at the bad revision"), "{stdout}");
 }

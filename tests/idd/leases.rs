@@ -74,3 +74,47 @@ fn jobs_with_one_directory_share_the_time_of_their_workers() {
     let (_, stderr) = fixture.said(&["--lease", &lease_name, "--max-cost", "30s", "--no-cache", "--", &test(2)], 0);
     assert!(stderr.contains("Only the cost of this job counts from now on"), "{stderr}");
 }
+
+#[test]
+fn a_hunt_with_another_script_or_another_failure_is_another_hunt() {
+    let history = "echo good > a; echo good > b; commit first; echo bad > a; commit 'Break a'; echo 1 > log; commit log; echo bad > b; commit 'Break b'";
+    let fixture = Fixture::of(history);
+    let lease = fixture.place().join("leases");
+    let lease = lease.to_str().unwrap();
+    for name in ["a", "b", "a"] {
+        fs::write(fixture.repo().join("t.sh"), format!("grep -q good {name}\n")).unwrap();
+        let report = fixture.report(&["--lease", lease, "--until", "commit", "--", "sh", "t.sh"]);
+        assert_eq!(report.first_bad.unwrap().commit.subject, format!("Break {name}").as_str().into());
+    }
+    let test = "! grep -H bad a b";
+    for name in ["a", "b"] {
+        let line = format!("^{name}:bad");
+        let report = fixture.report(&["--lease", lease, "--until", "commit", "--match", &line, "--", test]);
+        assert_eq!(report.first_bad.unwrap().commit.subject, format!("Break {name}").as_str().into());
+    }
+}
+
+#[test]
+fn a_finding_of_another_hunt_or_without_a_commit_is_not_believed() {
+    let fixture = Fixture::of("echo 1 > a; commit 'Begin'; echo 2 > a; commit 'Break'");
+    let lease = fixture.place().join("leases");
+    let args = ["--lease", lease.to_str().unwrap(), "--", "grep -q 1 a"];
+    assert!(fixture.report(&args).hunt.is_some());
+    let file = fs::read_dir(&lease).unwrap().next().unwrap().unwrap().path();
+    let whole = fs::read_to_string(&file).unwrap();
+    let good: serde_json::Value = serde_json::from_str(&whole).unwrap();
+    for (field, value) in [
+        ("first_bad", serde_json::Value::Null),
+        ("bad", good["last_good"].clone()),
+        ("status", "never_passed".into()),
+        ("find", "fix".into()),
+    ] {
+        let mut other = good.clone();
+        other[field] = value;
+        fs::write(&file, other.to_string()).unwrap();
+        assert!(fixture.report(&args).hunt.is_some(), "{field}");
+    }
+    fs::remove_file(&file).unwrap();
+    fs::File::create(&file).unwrap().set_len(1 << 36).unwrap();
+    assert!(fixture.report(&args).hunt.is_some());
+}

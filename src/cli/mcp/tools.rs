@@ -244,7 +244,7 @@ pub const TOOLS: [Tool; 19] = [
         name: "invariants",
         description: "Statements of a recorded run that matter for its failure, and what has to hold before each.",
         arguments: &[
-            Argument::new("criterion", Kind::Text, "Default: the crash, or the end."),
+            Argument::new("criterion", Kind::Text, "As of slice; default: the crash. `end` for a wrong exit code."),
             Argument::new("passing", Kind::Text, "Id of a recording that passes."),
             DATA,
         ],

@@ -44,7 +44,8 @@ impl Trouble {
     /// A service that dies is reported as `Unknown` or `Internal` as often as as `Unavailable`, so these are tried again.
     pub fn of_call(call: &str, status: &Status) -> Self {
         let cure = match status.code() {
-            Code::FailedPrecondition => Cure::SendAgain,
+            // The protocol has the first one for a blob that is missing; buildbox-casd says the second one.
+            Code::FailedPrecondition | Code::NotFound => Cure::SendAgain,
             Code::Unavailable
             | Code::Unknown
             | Code::Internal

@@ -65,10 +65,11 @@ impl KeptCrew {
 
     /// Ends the work, and removes the sandboxes.
     pub fn close(&self) {
+        // Without a crew, the sandboxes there are of another process.
         if let Some(mut crew) = self.home().take() {
             crew.dismiss();
+            sandbox::remove(&self.root, &self.private);
         }
-        sandbox::remove(&self.root, &self.private);
     }
 
     fn home(&self) -> MutexGuard<'_, Option<Crew>> {
