@@ -101,7 +101,7 @@ pub fn run(each: &Each, location: &Location, context: &Context, console: Console
         text.push(b'\n');
         return Ok(Answer::Text(text, code));
     }
-    Ok(Answer::Text(text(&found, console).into_bytes(), code))
+    Ok(Answer::Text(text(&found, tests.len() - found.len(), console).into_bytes(), code))
 }
 
 /// A hunt; a failure becomes a report.
@@ -115,7 +115,7 @@ fn one(order: HuntOrder, location: &Location, context: &Context, console: Consol
 
 fn told(test: &Listed, report: Report) -> Found {
     let is_found = matches!(report.status, Status::Found | Status::Unported | Status::Culprit);
-    let is_told = report.first_bad.is_some() || report.status == Status::Interrupted;
+    let is_told = report.first_bad.is_some();
     let why = report.error.as_ref().map_or_else(|| report.sentence.clone(), |error| error.message.clone());
     Found {
         test: Untrusted::from(test.name.clone()),
@@ -129,7 +129,9 @@ fn told(test: &Listed, report: Report) -> Found {
 }
 
 /// The tests by their culprits; those that are not reliable first.
-fn text(found: &[Found], console: Console) -> String {
+///
+/// - `n_left`: tests that were not hunted because the user stopped the rest.
+fn text(found: &[Found], n_left: usize, console: Console) -> String {
     let style = console.out_style;
     let mut text = String::new();
     let name = |found: &Found| Terminal.line(&found.test);
@@ -167,6 +169,9 @@ fn text(found: &[Found], console: Console) -> String {
     let others: Vec<&Found> = found.iter().filter(|found| found.first_bad.is_none() && !found.flaky).collect();
     if !others.is_empty() {
         list(&mut text, "No commit was found for:".to_owned(), &others);
+    }
+    if n_left > 0 {
+        let _ = writeln!(text, "Not hunted: {}. The same command goes on.\n", count(n_left, "more test"));
     }
     let runs: u64 = found.iter().map(|found| found.runs).sum();
     let _ = writeln!(
