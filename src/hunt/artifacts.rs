@@ -22,7 +22,7 @@ const MAX_ABSENT_BEFORE_BUILDS: usize = 100;
 /// The same if nothing can be built: the search ends.
 const MAX_ABSENT: usize = 1000;
 
-/// The result of galloping over artifacts.
+/// The result of galloping over some revisions: those with artifacts, or those before known commits.
 pub enum Gallop {
     /// One of them passes.
     Bracket(Bracket),

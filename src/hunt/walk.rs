@@ -115,11 +115,10 @@ impl Hunter<'_> {
     async fn gallop(&self, bad: Tested, near: usize) -> Result<Bracket, Halt> {
         let line = self.in_scope(&self.history.first_parents(bad.revision))?;
         let last = line.len() - 1;
-        let near = match self.gallop_known(&line, near).await? {
-            Ok(good) => return Ok(Bracket { line: line[..=good.0].to_vec(), bad, good: good.1 }),
-            Err(near) => near,
+        let mut near = match self.gallop_known(&line, bad, near).await? {
+            Gallop::Bracket(bracket) => return Ok(bracket),
+            Gallop::Until(near) => near,
         };
-        let mut near = near;
         let mut distance = (2 * near).max(1);
         while near < last {
             let stop = distance.min(last);
@@ -156,9 +155,8 @@ impl Hunter<'_> {
 
     /// Tries the revisions before commits that broke other tests: first the likeliest, then by halves, until one passes.
     ///
-    /// Returns the index of the passing revision, or that of the oldest one that fails. Cost: log2(n) + 2 revisions for n
-    /// known commits.
-    async fn gallop_known(&self, line: &[CommitId], near: usize) -> Result<Result<(usize, Tested), usize>, Halt> {
+    /// Cost: log2(n) + 2 revisions for n known commits.
+    async fn gallop_known(&self, line: &[CommitId], bad: Tested, near: usize) -> Result<Gallop, Halt> {
         let before = |id: &CommitId| Some(line.iter().position(|other| other == id)? + 1);
         let stops = |near: usize| -> Vec<usize> {
             let stops = self.order.known.iter().filter_map(before);
@@ -169,7 +167,9 @@ impl Hunter<'_> {
         while let Some(stop) = next {
             let tested = self.as_tested(line[stop]).await?;
             match tested.outcome {
-                Outcome::Pass => return Ok(Ok((stop, tested))),
+                Outcome::Pass => {
+                    return Ok(Gallop::Bracket(Bracket { line: line[..=stop].to_vec(), bad, good: tested }));
+                }
                 Outcome::Fail => near = stop,
                 // The usual walk goes around it.
                 Outcome::Unresolved(_) => break,
@@ -178,13 +178,13 @@ impl Hunter<'_> {
             left.sort_unstable();
             next = left.get(left.len() / 2).copied();
         }
-        Ok(Err(near))
+        Ok(Gallop::Until(near))
     }
 
     /// The next revision of a search between two indices of a line: a commit that broke another test, or the one before
-    /// it if it fails; else the middle.
+    /// it if it fails; else the middle. At least one revision must be between the two.
     fn next_between(&self, line: &[CommitId], bad: usize, good: usize) -> usize {
-        if bad > 0 && self.order.known.contains(&line[bad]) && good - bad > 2 {
+        if bad > 0 && self.order.known.contains(&line[bad]) {
             return bad + 1;
         }
         let middle = bad + (good - bad) / 2;

@@ -115,14 +115,14 @@ fn holder(path: &Path) -> String {
 /// The present time of the file system.
 fn present(directory: &Path) -> io::Result<SystemTime> {
     // A new file, so nothing that stands there is written or waited for.
-    let clock = tempfile_in(directory)?;
+    let clock = new_clock(directory)?;
     let now = fs::symlink_metadata(&clock)?.modified();
     fs::remove_file(&clock)?;
     now
 }
 
 /// A new empty file with a name that nobody knows before.
-fn tempfile_in(directory: &Path) -> io::Result<PathBuf> {
+fn new_clock(directory: &Path) -> io::Result<PathBuf> {
     let mut random = [0; 8];
     File::open("/dev/urandom")?.read_exact(&mut random)?;
     let name = directory.join(format!("{:016x}.clock", u64::from_ne_bytes(random)));
