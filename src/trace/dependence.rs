@@ -401,14 +401,22 @@ pub(crate) mod tests {
             prop_assert!(all.iter().all(|step| *step < at && behind.contains(step)));
             // Each maker of before is one.
             prop_assert!(asked.iter().filter(|step| **step < at).all(|step| all.contains(step)));
-            // Without steps that wait there is nothing that can be too late.
-            if flow.iter().all(|(user, maker, _)| maker < user) {
-                prop_assert_eq!(all.len() + 1, behind.len());
-                prop_assert!(all.is_sorted_by(|one, other| one > other));
-            }
             let (some, is_cut) = graph.origins(asked, at, limit);
             prop_assert_eq!(&some[..], &all[..limit.min(all.len())]);
             prop_assert_eq!(is_cut, all.len() > limit);
+        }
+
+        #[test]
+        fn origins_are_the_whole_slice_if_no_step_waited(run in run(), at in 0..1000_u32) {
+            let at_once = |(decider, uses): Does| (decider, uses.into_iter().filter(|(after, ..)| *after == 0).collect());
+            let (graph, edges) = noted(&run.into_iter().map(at_once).collect::<Vec<Does>>());
+            prop_assert_eq!(graph.late().count(), 0);
+            let at = Step(1 + at % graph.n_steps());
+            let flow: BTreeSet<_> = edges.into_iter().filter(|(_, _, kind)| kind.is_flow()).collect();
+            let asked = graph.makers(at).filter(|(_, kind)| kind.is_flow()).map(|(maker, _)| maker);
+            let (all, _) = graph.origins(asked, at, usize::MAX);
+            let behind = closure(&flow, at).into_iter().rev().filter(|step| *step != at);
+            prop_assert_eq!(all, behind.collect::<Vec<_>>());
         }
     }
 
