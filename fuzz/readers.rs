@@ -237,6 +237,7 @@ pub fn output(bytes: &[u8]) {
         output: text.clone().into_owned(),
         is_clean: true,
         is_tampered: false,
+        place: None,
     };
     let signature = classify::signature(&observation, &observation, SignatureMode::Auto);
     let criteria = Criteria { signature, ..Criteria::default() };

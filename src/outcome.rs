@@ -178,6 +178,8 @@ pub struct Observation {
     pub is_clean: bool,
     /// Whether the command changed tracked files of its worktree.
     pub is_tampered: bool,
+    /// The address of the service that ran it; `None` for this machine.
+    pub place: Option<String>,
 }
 
 /// The common part of failures that count as the same (from two runs at the bad revision).

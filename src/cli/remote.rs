@@ -38,19 +38,25 @@ mod shown {
     use crate::world::remote::Service;
     use crate::world::remote::check::Checked;
     use crate::world::remote::check::check;
+    use crate::world::remote::toolchain::Toolchain;
     use serde_json::json;
     use std::fmt::Write as _;
+    use std::sync::Arc;
     use std::time::Duration;
 
     pub fn checked(service: &Service, console: Console) -> Result<Answer, Failure> {
         let failed =
             |trouble| remote::failure(service, &trouble).with_hint("is the address right, and does the service run?");
-        let checked = check(service, Interrupt::register()?.0).map_err(failed)?;
-        let text = if console.is_json { json(service, &checked) } else { text(service, &checked) };
+        let mut interrupt = Interrupt::register()?;
+        let checked = check(service, Arc::clone(&interrupt.0)).map_err(failed)?;
+        let here = Toolchain::here(service, &mut interrupt).map_err(|error| Failure::from_error(&error))?;
+        let others = checked.toolchain.differences(&here);
+        let text = if console.is_json { json(service, &checked, &others) } else { text(service, &checked, &others) };
         Ok(Answer::Text(text.into_bytes(), 0))
     }
 
-    fn json(service: &Service, checked: &Checked) -> String {
+    /// - `others`: the programs that differ from those of this machine.
+    fn json(service: &Service, checked: &Checked, others: &[&str]) -> String {
         let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         let (oldest, newest) = &checked.capabilities.versions;
         let value = json!({
@@ -62,13 +68,14 @@ mod shown {
             "cached_ms": checked.cached.map(millis),
             "limited_ms": checked.limited.map(millis),
             "cancels": checked.cancels,
-            "system": checked.toolchain.system,
-            "programs": checked.toolchain.names,
+            "system": checked.toolchain.system(),
+            "programs": checked.toolchain.names(),
+            "differing_here": others,
         });
         format!("{value}\n")
     }
 
-    fn text(service: &Service, checked: &Checked) -> String {
+    fn text(service: &Service, checked: &Checked, others: &[&str]) -> String {
         let mut text = String::new();
         let mut line = |name: &str, value: &str| {
             let value = Terminal.line(&Untrusted::from(value));
@@ -93,8 +100,13 @@ mod shown {
         let cancels =
             if checked.cancels { "taken" } else { "not taken: probes that are not needed any more run to their end" };
         line("cancellation:", cancels);
-        line("system:", &checked.toolchain.system);
-        line("programs:", &checked.toolchain.names.join(" "));
+        line("system:", checked.toolchain.system());
+        line("programs:", &checked.toolchain.names().join(" "));
+        let same = "has the same";
+        line(
+            "this machine:",
+            &if others.is_empty() { same.to_owned() } else { format!("has others: {}", others.join(" ")) },
+        );
         text
     }
 }

@@ -294,7 +294,8 @@ fn evidence(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     for evidence in &report.evidence {
         let mark = if evidence.expected == evidence.outcome { "x" } else { " " };
         let checkout = if evidence.is_clean { "in a clean checkout" } else { "in a used checkout" };
-        writeln!(out, "- [{mark}] {}: {}, {checkout}", Markdown.code(&evidence.claim), evidence.outcome)?;
+        let place = evidence.place.as_ref().map(|place| format!(" on {}", Markdown.code(place))).unwrap_or_default();
+        writeln!(out, "- [{mark}] {}: {}, {checkout}{place}", Markdown.code(&evidence.claim), evidence.outcome)?;
     }
     writeln!(out, "\n</details>\n")
 }

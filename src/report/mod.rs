@@ -500,6 +500,9 @@ pub struct Evidence {
     pub is_clean: bool,
     /// The strength of the evidence.
     pub verified: Verified,
+    /// The service that made the run; `None` for this machine.
+    #[serde(default)]
+    pub place: Option<Untrusted>,
 }
 
 /// The strength of the evidence for a claim.

@@ -117,6 +117,7 @@ pub fn found() -> Report {
                 outcome: Outcome::Pass,
                 is_clean: true,
                 verified: Verified::Verified,
+                place: None,
             },
             Evidence {
                 claim: "good + sufficient fails".into(),
@@ -126,6 +127,7 @@ pub fn found() -> Report {
                 outcome: Outcome::Unresolved(Reason::Build),
                 is_clean: false,
                 verified: Verified::Observed,
+                place: Some("grpcs://build.example.org:443/main".into()),
             },
         ],
         held: vec![Held { path: "test.sh".into(), changed: Some(true), in_good: Some(true), in_bad: Some(true) }],
@@ -222,6 +224,7 @@ pub fn explained() -> Report {
         outcome: Outcome::Fail,
         is_clean: true,
         verified: Verified::Verified,
+        place: None,
     });
     report
 }

@@ -356,6 +356,7 @@ impl Page<'_> {
         self.heading("Evidence", None)?;
         let claims: Vec<String> = evidence.iter().map(|evidence| Terminal.line(&evidence.claim)).collect();
         let width = claims.iter().map(|claim| claim.chars().count()).max().unwrap_or(0);
+        let has_places = evidence.iter().any(|evidence| evidence.place.is_some());
         for (claim, evidence) in claims.iter().zip(evidence) {
             let is_right = evidence.expected == evidence.outcome;
             let (mark, role) = if is_right { ("✓", Role::Added) } else { ("✗", Role::Removed) };
@@ -373,7 +374,12 @@ impl Page<'_> {
             let mark = self.look.style.paint(role, mark);
             let commit = self.look.style.paint(Role::Commit, commit);
             let shown = shown_as(evidence.outcome, self.report.find);
-            writeln!(self.out, "  {mark} {claim:<width$}  {commit}  {shown}{seen} ({checkout}, {reach})")?;
+            let place = match &evidence.place {
+                Some(place) => format!(", on {}", Terminal.line(place)),
+                None if has_places => ", on this machine".to_owned(),
+                None => String::new(),
+            };
+            writeln!(self.out, "  {mark} {claim:<width$}  {commit}  {shown}{seen} ({checkout}, {reach}{place})")?;
         }
         Ok(())
     }

@@ -12,6 +12,9 @@ const WINDOW: usize = 31;
 /// With fewer runs there is no estimate.
 const FEWEST: usize = 3;
 
+/// The tests that prove a finding, at most, apart from those of single units.
+const PROOF: u64 = 6;
+
 /// A shorter time is not printed.
 const SHORTEST: Duration = Duration::from_secs(2);
 
@@ -92,6 +95,11 @@ impl Ahead {
         }
     }
 
+    /// That of a search through a whole history.
+    pub fn of_all(n_revisions: usize) -> Self {
+        Self::Galloping { distance: 1, n_revisions: n_revisions as u64 }
+    }
+
     /// The number of tests, one after the other.
     ///
     /// - Bisecting: the expected number, the base-2 logarithm. Repairs are not included.
@@ -106,6 +114,21 @@ impl Ahead {
             }
             Self::Reducing { n_units } => n_units,
         }
+    }
+
+    /// The largest number of tests at once, 1 to `n_jobs`, with which the work and the proof behind it can be done in
+    /// `n_affordable` tests.
+    ///
+    /// `n` at once test n places to learn what log2(n + 1) tests one after the other tell. A reduction counts as the search for
+    /// one unit, the least that it can be: how much is needed, nobody knows.
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    pub fn affordable_width(self, n_jobs: usize, n_affordable: u64) -> usize {
+        let n_tests = match self {
+            Self::Reducing { n_units } => halvings(n_units),
+            Self::Bisecting { .. } | Self::Galloping { .. } => self.n_tests(),
+        };
+        let n_all = |width: usize| width as f64 * (n_tests as f64 / ((width + 1) as f64).log2()).ceil();
+        (1..=n_jobs).rev().find(|width| n_all(*width) <= n_affordable.saturating_sub(PROOF) as f64).unwrap_or(1)
     }
 
     /// The time of these tests with this number of jobs.
@@ -187,6 +210,23 @@ mod tests {
             pace.add(Duration::from_secs(*seconds));
         }
         pace
+    }
+
+    #[test]
+    fn a_search_is_as_wide_as_the_tests_that_it_may_make_allow() {
+        let ahead = Ahead::Bisecting { n_candidates: 1 << 12 };
+        // One after the other 12 tests, two at once 16, eight at once 32, 41 at once 123, and 64 at once 128; six more prove
+        // the finding.
+        for (n_affordable, width) in [(0, 1), (18, 1), (22, 2), (38, 8), (131, 41), (134, 64), (u64::MAX, 64)] {
+            assert_eq!(ahead.affordable_width(64, n_affordable), width, "{n_affordable}");
+        }
+        assert_eq!(ahead.affordable_width(4, u64::MAX), 4);
+        assert_eq!(Ahead::Reducing { n_units: 1000 }.affordable_width(8, 40), 8);
+        // Twelve tests to the end of history and back.
+        assert_eq!(
+            (Ahead::of_all(1 << 6).affordable_width(8, 21), Ahead::of_all(1 << 6).affordable_width(8, 22)),
+            (1, 2)
+        );
     }
 
     #[test]

@@ -448,6 +448,7 @@ fn evidence(evidence: &found::Evidence, is_sample: bool) -> report::Evidence {
         outcome: evidence.seen,
         is_clean: true,
         verified: if is_sample && is_unit { report::Verified::Observed } else { report::Verified::Verified },
+        place: None,
     }
 }
 

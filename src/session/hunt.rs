@@ -566,6 +566,10 @@ impl<'h> Hunt<'h> {
         let refused = report.probes.refused;
         report.probes = finding::probes(&session.tally, refused);
         report.artifacts.iter_mut().for_each(|artifacts| finding::count_artifacts(artifacts, &session.tally));
+        for shown in &mut report.evidence {
+            let place = shown.tree.and_then(|tree| session.noticed.places.get(&tree));
+            shown.place = place.map(|place| Untrusted::from(place.as_str()));
+        }
         let mut note = |text: String| report.notes.push(Untrusted::from(text));
         for (part, tree) in &session.disturbed {
             note(format!("The user's {part} changed while tree {tree} was tested; a test is not confined."));

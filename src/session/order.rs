@@ -271,6 +271,9 @@ pub struct Effort {
     pub explain: bool,
     /// Number of tests that run at once, 1 to 1000; `None` for the default.
     pub jobs: Option<u32>,
+    /// Of these, the number that may run on this machine in a hunt on a remote service; `None` for no one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub local_jobs: Option<u32>,
     /// Time after which the hunt stops.
     pub budget: Option<Duration>,
     /// Runs of the test after which the hunt stops.

@@ -218,6 +218,18 @@ impl Plan {
         let regeneration = regenerate
             .map(|command| Regeneration { command: Words::Shell(command.into()), divisions: divisions.clone() });
         let fetching = fetching(&order, pair.is_some(), location)?;
+        let remote = order.test.remote.as_deref().filter(|address| *address != service::HERE);
+        let remote = remote.map(|address| service::named(address, context)).transpose()?;
+        // Beside a service, commands of this machine have the environment that the service's have.
+        let shared = remote.as_ref().filter(|_| order.effort.local_jobs > Some(0)).map(Service::commands_environment);
+        let is_home_isolated = match &shared {
+            Some(shared) => !shared.contains_key("HOME"),
+            None => order.test.isolate_home,
+        };
+        let environment = match shared {
+            Some(shared) => shared.into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
+            None => environment,
+        };
         let commands = Commands {
             fetching: fetching.map(Arc::new),
             regeneration,
@@ -226,7 +238,7 @@ impl Plan {
             artifacts: products(&order, location)?,
             directory: location.prefix.clone(),
             environment,
-            is_home_isolated: order.test.isolate_home,
+            is_home_isolated,
         };
         let more: Vec<String> = context.configured("idd.env").map(str::to_owned).collect();
         let listed_environment = toolchain::listed(&context.environment, &more);
@@ -235,8 +247,6 @@ impl Plan {
         let outside_files = outside_files(&order, more_lines, location);
         let is_minimize = pair.is_some();
         let commits = [&goods[..], &[bad, target]].concat();
-        let remote = order.test.remote.as_deref().filter(|address| *address != service::HERE);
-        let remote = remote.map(|address| service::named(address, context)).transpose()?;
         if remote.is_some() && (!order.test.artifact.is_empty() || order.test.from_artifacts.is_some()) {
             let message = "products of builds and fetched programs are not known on a remote service";
             return Err(Failure::new(Status::Usage, message).with_hint(
@@ -425,7 +435,7 @@ impl Plan {
             submodules: BTreeMap::from([(Vec::new(), vec![u8::from(!self.has_empty_submodules)])]),
             // The programs of a service are examined when it is used.
             platform: if self.remote.is_some() { b"remote".to_vec() } else { toolchain::platform() },
-            is_home_isolated: self.commands.is_home_isolated,
+            is_home_isolated: self.order.test.isolate_home,
         }
     }
 }

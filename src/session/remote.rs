@@ -32,21 +32,33 @@ pub fn executor(
     match (&plan.remote, crew) {
         (None, Some(crew)) => Ok(Box::new(crew.lend().map_err(|error| failed(root, &error))?)),
         (None, None) => Ok(Box::new(Crew::new(root.to_owned(), private, plan.bad))),
-        (Some(service), _) => remote(service, private, location, (interrupt, talk)),
+        (Some(service), _) => {
+            let near = plan.order.effort.local_jobs.filter(|n_near| *n_near > 0);
+            let near = near.map(|n_near| (Crew::new(root.to_owned(), private.clone(), plan.bad), n_near as usize));
+            remote((service, near), private, location, (interrupt, talk))
+        }
     }
 }
 
+/// The workers of this machine, and how many of them may be at work beside a service.
+type Near = Option<(Crew, usize)>;
+
+/// - `near`: used only if this machine has the programs of the service's workers.
 #[cfg(feature = "remote")]
 fn remote(
-    service: &Service,
+    (service, near): (&Service, Near),
     private: PathBuf,
     location: &Location,
     (interrupt, talk): (&Arc<AtomicBool>, &mut dyn Talk),
 ) -> Result<Box<dyn Executor>, Failure> {
     use crate::plural::count;
+    use crate::report::Untrusted;
+    use crate::report::escape::Terminal;
+    use crate::session::interrupt::Interrupt;
     use crate::world::remote::client::Client;
     use crate::world::remote::fleet::Fleet;
     use crate::world::remote::toolchain::Toolchain;
+    use crate::world::run::both::Both;
     use sha2::Digest as _;
     use sha2::Sha256;
 
@@ -59,12 +71,24 @@ fn remote(
     talk.say(&format!("Connecting to `{}`.", service.address));
     let client = Client::connect(service, Arc::clone(interrupt)).map_err(failed)?;
     let toolchain = Toolchain::ask(&client, service).map_err(failed)?;
-    let known = count(toolchain.names.len(), "known program");
+    let known = count(toolchain.names().len(), "known program");
     talk.say(&format!("The probes run on `{}`, whose workers have {known}.", service.address));
     let of_service = format!("{:?} {:?}", service.address, service.platform);
     let programs = Sha256::digest([of_service.as_bytes(), &toolchain.digest[..]].concat()).into();
     let map = location.idd_directory().join("digests");
-    Ok(Box::new(Fleet::new((client, service.clone()), programs, private, &map)))
+    let fleet = Box::new(Fleet::new((client, service.clone()), programs, private, &map));
+    let Some((crew, n_near)) = near else { return Ok(fleet) };
+    let here = Toolchain::here(service, &mut Interrupt(Arc::clone(interrupt)));
+    let here = here.map_err(|error| Failure::from_error(&error))?;
+    let differences = toolchain.differences(&here);
+    if differences.is_empty() {
+        let n_probes = count(n_near, "probe");
+        talk.say(&format!("This machine has the same programs: up to {n_probes} at once run here."));
+        return Ok(Box::new(Both::new(Box::new(crew), n_near, fleet)));
+    }
+    let differences = Terminal.line(&Untrusted::from(differences.join(", ")));
+    talk.say(&format!("No probe runs on this machine, because it has other programs than the service: {differences}."));
+    Ok(fleet)
 }
 
 /// A failure of a service, with advice.
@@ -82,7 +106,7 @@ pub fn failure(service: &Service, trouble: &crate::world::remote::trouble::Troub
 
 #[cfg(not(feature = "remote"))]
 fn remote(
-    _: &Service,
+    _: (&Service, Near),
     _: PathBuf,
     _: &Location,
     _: (&Arc<AtomicBool>, &mut dyn Talk),

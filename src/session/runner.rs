@@ -32,6 +32,7 @@ use crate::revision::TreeId;
 use crate::session::audit::Audit;
 use crate::session::beside::Beside;
 use crate::session::chronicle;
+use crate::session::estimate::Ahead;
 use crate::session::estimate::Rest;
 use crate::session::failure::Failure;
 use crate::session::order::SignatureMode;
@@ -115,6 +116,8 @@ pub struct Noticed {
     pub doubts: Vec<String>,
     /// The missing object or submodule of the first revision that lacks one.
     pub lack: Option<String>,
+    /// The service that ran the test of a tree: of its claims, if it has any. Trees of this machine have none.
+    pub places: HashMap<TreeId, String>,
     /// The untracked products that were removed after the first probe that left any, relative to the top.
     pub removed: Vec<Vec<u8>>,
     /// What was said of artifacts, as sentences.
@@ -193,6 +196,8 @@ pub struct Runner<'p> {
     pub audit: Option<Audit>,
     /// The length of the history; 0 until it was read.
     pub n_revisions: usize,
+    /// The work of the present phase, as far as it was told.
+    ahead: Option<Ahead>,
     /// The start of this run, and the time of earlier ones.
     begin: (Instant, Duration),
     /// What the hunt has spent.
@@ -287,6 +292,7 @@ impl<'p> Runner<'p> {
             talk,
             audit,
             n_revisions: 0,
+            ahead: None,
             executor,
             programs,
             begin: (Instant::now(), seconds_before),
@@ -679,7 +685,9 @@ impl ProbeRunner for Runner<'_> {
     type Error = RunnerError;
 
     fn width(&self) -> usize {
-        self.n_jobs.max(1)
+        let ahead = self.ahead.unwrap_or(Ahead::of_all(self.n_revisions));
+        let n_affordable = self.limits.n_affordable(&self.tally);
+        n_affordable.map_or(self.n_jobs, |n_affordable| ahead.affordable_width(self.n_jobs, n_affordable)).max(1)
     }
 
     fn answer(&mut self, probes: &[Probe]) -> Result<Reply, RunnerError> {
@@ -722,6 +730,11 @@ impl ProbeRunner for Runner<'_> {
                 self.time(probe, *outcome, seen.duration);
                 self.count_lost_build(probe, *outcome, seen.duration);
                 self.noticed.lack = self.noticed.lack.take().or(seen.lack);
+                if let Some(place) = seen.place {
+                    self.noticed.places.insert(probe.tree, place);
+                } else if probe.is_claim {
+                    self.noticed.places.remove(&probe.tree);
+                }
                 is_same_product = seen.is_same_product;
             }
             let keys = [Some(self.key(probe)), self.same_product_key(probe), self.refusal_key(probe)];
@@ -760,6 +773,7 @@ impl ProbeRunner for Runner<'_> {
             if let Event::Noise { noise } = event {
                 self.noise = Some(*noise);
             }
+            self.ahead = Ahead::of(event, self.n_revisions).or(self.ahead);
             for record in chronicle::records(event, self.n_revisions, self.n_jobs) {
                 // As with a process group: a full disk shows again when an observation is written.
                 let _ = self.lock().append(&record);

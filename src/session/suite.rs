@@ -141,6 +141,7 @@ mod tests {
             output: output.to_owned(),
             is_clean: true,
             is_tampered: false,
+            place: None,
         })
     }
 

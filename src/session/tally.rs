@@ -53,6 +53,18 @@ impl Limits {
         let cost = self.shared.as_ref().map_or(cost, |shared| shared.total().max(cost));
         self.max_cost.is_some_and(|max| cost >= max)
     }
+
+    /// The number of runs that the limits still allow, besides that of time on the clock; `None` if they do not say.
+    ///
+    /// A limit of the workers' time needs the typical duration of a run, so it says nothing before there is one.
+    pub fn n_affordable(&self, tally: &Tally) -> Option<u64> {
+        let of_probes = self.max_probes.map(|max| max.saturating_sub(tally.n_runs()));
+        let spent = self.shared.as_ref().map_or(tally.cost, |shared| shared.total().max(tally.cost));
+        let typical = tally.pace.typical().map(|typical| typical.as_nanos().max(1));
+        let of_cost = self.max_cost.zip(typical).map(|(max, typical)| max.saturating_sub(spent).as_nanos() / typical);
+        let of_cost = of_cost.map(|n_runs| u64::try_from(n_runs).unwrap_or(u64::MAX));
+        of_probes.into_iter().chain(of_cost).min()
+    }
 }
 
 /// The counts of answers.

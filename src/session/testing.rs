@@ -63,6 +63,7 @@ pub(crate) fn observation(code: i32, output: &str) -> Observation {
         output: output.to_owned(),
         is_clean: true,
         is_tampered: false,
+        place: None,
     }
 }
 

@@ -121,6 +121,7 @@ fn many() -> Fixture {
             output: format!("needle-{nth}\n"),
             is_clean: false,
             is_tampered: false,
+            place: None,
         };
         let observed = Record::Observed { sequence, key, nth: 0, product: None, toolset: None, observation };
         segment.append(&observed).unwrap();

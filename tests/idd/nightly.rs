@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::fixture;
 use crate::fixture::Fixture;
+use git_idd::report::Status;
 
 /// A program that is broken by `change 9`, with the build and the test that the recipes name.
 const HISTORY: &str = "
@@ -95,6 +96,21 @@ fn a_hunt_goes_on_night_by_night_and_is_told_of_once() {
     sh(&fixture, night);
     assert_eq!(finding(&reports)["status"], "bad_passes");
     assert!(!reports.join("finding.md").exists());
+}
+
+#[test]
+fn tests_at_once_give_way_to_a_limit_that_only_one_after_the_other_keep() {
+    let fixture = Fixture::of(
+        r#"
+printf '#!/bin/sh\ntest $(cat number) -lt 61\n' > test.sh; chmod +x test.sh
+for i in $(seq 100); do echo $i > number; commit "Count to $i"; done
+"#,
+    );
+    // Two runs reproduce the failure, nine search, and four prove the finding.
+    let found = ["--until", "commit", "--good", "HEAD~99", "-j", "8", "--max-probes", "17", "--", "./test.sh"];
+    let report = fixture.report(&found);
+    assert_eq!(report.status, Status::Found);
+    assert_eq!(report.first_bad.unwrap().commit.subject, "Count to 61".into());
 }
 
 #[test]

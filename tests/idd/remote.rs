@@ -344,6 +344,75 @@ fn many_actions_run_at_once() {
     assert!(service.state().running.1 >= 8, "{:?}", service.state().running);
 }
 
+/// A hunt with two workers of this machine beside a service; what they wrote of their runs, and standard error.
+fn hunt_with_both(fixture: &Fixture, service: &Service, more: &[&str]) -> (String, String) {
+    let here = fixture.place().join("here");
+    // Only a worker of this machine sets it.
+    let test = format!("[ -z \"$IDD_TREE\" ] || env | cut -d= -f1 >> '{}'; ./test.sh", here.display());
+    let url = service.url();
+    let args = [more, &["--no-cache", "--local-jobs", "2", "--remote", &url, "--", &test]].concat();
+    let (_, stderr) = fixture.said(&args, 0);
+    check_found(&fixture.report(&["show"]));
+    (std::fs::read_to_string(here).unwrap_or_default(), stderr)
+}
+
+#[test]
+fn a_hunt_uses_workers_of_this_machine_beside_the_service_and_says_where_each_claim_ran() {
+    let (fixture, service) = (Fixture::of(STORY), Service::start());
+    let (here, stderr) = hunt_with_both(&fixture, &service, &["-j", "4"]);
+    assert!(stderr.contains("This machine has the same programs: up to 2 probes at once run here."), "{stderr}");
+    assert!(service.state().n_executed > 3 && here.lines().filter(|name| *name == "IDD_TREE").count() > 3, "{here}");
+    let mut names: Vec<&str> = here.lines().collect();
+    names.sort_unstable();
+    names.dedup();
+    let of_shells = ["OLDPWD", "PWD", "SHLVL", "_"];
+    names.retain(|name| !of_shells.contains(name));
+    assert_eq!(names, ["HOME", "IDD_PROBE", "IDD_TREE", "IDD_WORKTREE", "PATH", "TMPDIR"]);
+    let report = fixture.report(&["show"]);
+    let (far, near): (Vec<_>, Vec<_>) = report.evidence.iter().partition(|claim| claim.place.is_some());
+    assert!(!far.is_empty() && !near.is_empty(), "{:?}", report.evidence);
+    assert!(far.iter().all(|claim| claim.place == Some(service.url().as_str().into())));
+    let (text, _) = fixture.said(&["show", "--full"], 0);
+    assert!(text.contains(", on this machine)") && text.contains(&format!(", on {})", service.url())), "{text}");
+}
+
+#[test]
+fn a_hunt_with_one_job_runs_near() {
+    let (fixture, service) = (Fixture::of(STORY), Service::start());
+    let (here, _) = hunt_with_both(&fixture, &service, &["-j", "1"]);
+    // The question for the programs.
+    assert_eq!((service.state().n_executed, here.is_empty()), (1, false));
+}
+
+#[test]
+fn a_machine_with_other_programs_than_the_service_runs_no_probe() {
+    let (fixture, service) = (Fixture::of(STORY), Service::start());
+    service.state().has_another_program = true;
+    let (here, stderr) = hunt_with_both(&fixture, &service, &[]);
+    assert!(stderr.contains("it has other programs than the service: kcc."), "{stderr}");
+    assert_eq!(here, "");
+}
+
+#[test]
+fn trouble_of_the_service_ends_a_hunt_on_both_and_the_workers_near_end_with_it() {
+    let (fixture, service) = (Fixture::of(STORY), Service::start());
+    let url = service.url();
+    let mut command =
+        fixture.command(&["--local-jobs", "1", "-j", "3", "--remote", &url, "--", "sleep 0.3; ./test.sh"]);
+    let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let end = Instant::now() + Duration::from_secs(60);
+    while service.state().n_executed < 3 {
+        assert!(Instant::now() < end, "no action was started");
+        thread::sleep(Duration::from_millis(20));
+    }
+    drop(service);
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(1) && stderr.contains(&url), "{stderr}");
+    // What is known is kept: the rest of the hunt needs no service.
+    check_found(&fixture.report(&["--remote", "none", "--", "sleep 0.3; ./test.sh"]));
+}
+
 #[test]
 fn a_service_says_what_it_can_do() {
     let (fixture, service) = (Fixture::of("commit 'Begin'"), Service::start());
@@ -351,9 +420,11 @@ fn a_service_says_what_it_can_do() {
     for line in ["protocol:     2.0 to 2.3, SHA-256", "time limits:  kept", "cancellation: taken", "programs:     sh"] {
         assert!(stdout.contains(line), "{stdout}");
     }
+    assert!(stdout.contains("this machine: has the same"), "{stdout}");
     fixture.sh(&format!("git config idd.remote {}", service.url()));
+    service.state().has_another_program = true;
     let (stdout, _) = fixture.said(&["remote", "check", "--json"], 0);
-    assert!(stdout.contains(r#""cancels":true"#), "{stdout}");
+    assert!(stdout.contains(r#""cancels":true"#) && stdout.contains(r#""differing_here":["kcc"]"#), "{stdout}");
     fixture.sh("git config idd.remote none");
     let (_, stderr) = fixture.said(&["remote", "check"], 129);
     assert!(stderr.contains("no remote service is named"), "{stderr}");

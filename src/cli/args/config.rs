@@ -68,7 +68,7 @@ impl Setting {
 }
 
 /// The options with a value that can be configured.
-pub const SETTINGS: [Setting; 31] = [
+pub const SETTINGS: [Setting; 32] = [
     Setting { yields_to: &["from_bisect"], ..Setting::list("good", "idd.good") },
     Setting::one("walk", "idd.walk"),
     Setting::list("path", "idd.path"),
@@ -94,6 +94,7 @@ pub const SETTINGS: [Setting; 31] = [
     Setting::one("until", "idd.until"),
     Setting::one("effort", "idd.effort"),
     Setting::one("jobs", "idd.jobs"),
+    Setting::one("local_jobs", "idd.localJobs"),
     Setting::one("budget", "idd.budget"),
     Setting::one("max_probes", "idd.maxProbes"),
     Setting::one("max_cost", "idd.maxCost"),

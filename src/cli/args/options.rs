@@ -261,15 +261,21 @@ pub struct Effort {
     #[arg(short, long, value_name = "N", value_parser = value_parser!(u32).range(1..=1000))]
     pub jobs: Option<u32>,
 
+    /// With `--remote`: how many of these may run on this machine (default: 0), if it has the same programs.
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(0..=1000))]
+    pub local_jobs: Option<u32>,
+
     /// Stop after this time; `git idd resume` goes on.
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub budget: Option<Duration>,
 
-    /// Stop after this many runs of the test; `git idd resume` goes on.
+    /// Stop after this many runs of the test; `git idd resume` goes on. Fewer tests run at once if the hunt then gets by with
+    /// them.
     #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..))]
     pub max_probes: Option<u64>,
 
-    /// Stop when all tests together have taken this time, on all workers; `git idd resume` continues.
+    /// Stop when all tests together have taken this time, on all workers; `git idd resume` continues. Fewer tests run at once
+    /// if the hunt then gets by with it.
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub max_cost: Option<Duration>,
 

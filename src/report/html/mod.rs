@@ -30,6 +30,7 @@ use crate::report::Suite;
 use crate::report::Untrusted;
 use crate::report::Verified;
 use crate::report::base64;
+use crate::report::escape::Terminal;
 use crate::report::explanation::Explained;
 use crate::report::explanation::Explanation;
 use crate::report::forge::Forge;
@@ -431,7 +432,8 @@ fn evidence(report: &Report, shown: &Shown, out: &mut Markup) {
                         out.element("td", &[], |out| history::outcome(Some(claim.outcome), out));
                         let checkout = if claim.is_clean { "clean" } else { "used" };
                         let verified = if claim.verified == Verified::Verified { "verified" } else { "observed" };
-                        out.leaf("td", &[], format!("{checkout}, {verified}"));
+                        let place = claim.place.as_ref().map(|place| format!(", on {}", Terminal.line(place)));
+                        out.leaf("td", &[], format!("{checkout}, {verified}{}", place.unwrap_or_default()));
                     });
                 }
             });

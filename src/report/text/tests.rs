@@ -54,8 +54,8 @@ fn found_names_the_commit_the_lines_the_fix_and_the_evidence() {
     `git idd apply` puts it into the working tree.
 
     Evidence:
-      ✓ good passes              222222222222  pass (clean, verified)
-      ✗ good + sufficient fails  -             unresolved(build), expected fail (incremental, observed)
+      ✓ good passes              222222222222  pass (clean, verified, on this machine)
+      ✗ good + sufficient fails  -             unresolved(build), expected fail (incremental, observed, on grpcs://build.example.org:443/main)
 
     Kept in every revision as they are now:
       test.sh (the last good and the first bad commit have different ones)

@@ -513,6 +513,7 @@ fn evidence(proof: &Proof) -> Vec<Evidence> {
             outcome: if proof.loss.low > 0.0 { expected } else { Outcome::Unresolved(Reason::Other) },
             is_clean: true,
             verified: Verified::Verified,
+            place: None,
         }
     };
     vec![of(0, claims[0], Outcome::Pass), of(1, claims[2], Outcome::Fail)]

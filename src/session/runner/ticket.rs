@@ -51,10 +51,13 @@ pub(super) struct Seen {
     pub(super) is_same_product: bool,
     /// The missing object or submodule, as a sentence.
     pub(super) lack: Option<String>,
+    /// The service that made the last run; `None` for this machine.
+    pub(super) place: Option<String>,
 }
 
 impl Seen {
     pub(super) fn take_in(&mut self, observation: &Observation, seen: Outcome) {
+        self.place.clone_from(&observation.place);
         if matches!(observation.ending, Ending::NotRun(Reason::Object | Reason::Submodule)) {
             self.lack = Some(observation.output.trim_start_matches("git-idd: ").trim_end().to_owned());
         }

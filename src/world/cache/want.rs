@@ -57,6 +57,7 @@ mod tests {
             output: String::new(),
             is_clean,
             is_tampered: false,
+            place: None,
         };
         let want = Want { limit: Duration::from_secs(want.0), clean: want.1 };
         assert_eq!(want.is_met_by(&observation), expected);
@@ -73,6 +74,7 @@ mod tests {
             output: String::new(),
             is_clean: true,
             is_tampered: false,
+            place: None,
         };
         assert!(!Want { limit, clean: false }.is_met_by(&seen));
         assert!(Want { limit, clean: false }.is_met_by(&Observation { stage: Stage::Test, ..seen }));

@@ -272,6 +272,8 @@ pub struct ObservationRecord {
     pub output: String,
     pub is_clean: bool,
     pub is_tampered: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
 }
 
 /// The stored form of a [`Stage`].
@@ -318,7 +320,7 @@ impl TryFrom<String> for ReasonWord {
 
 impl From<Observation> for ObservationRecord {
     fn from(observation: Observation) -> Self {
-        let Observation { stage, ending, duration, limit, output, is_clean, is_tampered } = observation;
+        let Observation { stage, ending, duration, limit, output, is_clean, is_tampered, place } = observation;
         let stage = match stage {
             Stage::Fetch => StageRecord::Fetch,
             Stage::Precheck => StageRecord::Precheck,
@@ -331,13 +333,13 @@ impl From<Observation> for ObservationRecord {
             Ending::Timeout => EndingRecord::Timeout,
             Ending::NotRun(reason) => EndingRecord::NotRun(ReasonWord(reason)),
         };
-        Self { stage, ending, duration, limit, output, is_clean, is_tampered }
+        Self { stage, ending, duration, limit, output, is_clean, is_tampered, place }
     }
 }
 
 impl From<ObservationRecord> for Observation {
     fn from(record: ObservationRecord) -> Self {
-        let ObservationRecord { stage, ending, duration, limit, output, is_clean, is_tampered } = record;
+        let ObservationRecord { stage, ending, duration, limit, output, is_clean, is_tampered, place } = record;
         let stage = match stage {
             StageRecord::Fetch => Stage::Fetch,
             StageRecord::Precheck => Stage::Precheck,
@@ -350,7 +352,7 @@ impl From<ObservationRecord> for Observation {
             EndingRecord::Timeout => Ending::Timeout,
             EndingRecord::NotRun(ReasonWord(reason)) => Ending::NotRun(reason),
         };
-        Self { stage, ending, duration, limit, output, is_clean, is_tampered }
+        Self { stage, ending, duration, limit, output, is_clean, is_tampered, place }
     }
 }
 
@@ -374,8 +376,14 @@ pub(super) mod tests {
 
     fn any_observation() -> impl Strategy<Value = Observation> {
         let stage = prop_oneof![Just(Stage::Fetch), Just(Stage::Precheck), Just(Stage::Build), Just(Stage::Test)];
-        let fields = (stage, any_ending(), any::<(Duration, Duration)>(), any::<String>(), any::<(bool, bool)>());
-        fields.prop_map(|(stage, ending, (duration, limit), output, (is_clean, is_tampered))| Observation {
+        let fields = (
+            stage,
+            any_ending(),
+            any::<(Duration, Duration)>(),
+            any::<String>(),
+            any::<(bool, bool, Option<String>)>(),
+        );
+        fields.prop_map(|(stage, ending, (duration, limit), output, (is_clean, is_tampered, place))| Observation {
             stage,
             ending,
             duration,
@@ -383,6 +391,7 @@ pub(super) mod tests {
             output,
             is_clean,
             is_tampered,
+            place,
         })
     }
 
@@ -457,6 +466,7 @@ pub(super) mod tests {
             output: "no\n".to_owned(),
             is_clean: true,
             is_tampered: false,
+            place: None,
         };
         let record = Record::Observed {
             sequence: 7,

@@ -199,6 +199,7 @@ mod tests {
             output: format!("code {code}\n"),
             is_clean,
             is_tampered: false,
+            place: None,
         }
     }
 

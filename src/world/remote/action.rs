@@ -32,12 +32,8 @@ use crate::world::run::sandbox::Job;
 use crate::world::run::sandbox::Precheck;
 use bazel_remote_apis::build::bazel::remote::execution::v2 as api;
 use bazel_remote_apis::google::protobuf;
-use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt as _;
 use std::time::Duration;
-
-/// `PATH` of the commands if the user names none.
-const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// The beginning of each line of the report.
 const REPORT: &str = "git-idd ";
@@ -208,8 +204,7 @@ fn execute_script(
 }
 
 fn command(script: &str, service: &Service, exposed_commit: Option<CommitId>) -> api::Command {
-    let mut environment = BTreeMap::from([("PATH".to_owned(), PATH.to_owned())]);
-    environment.extend(service.environment.clone());
+    let mut environment = service.commands_environment();
     environment.extend(exposed_commit.map(|commit| ("IDD_COMMIT".to_owned(), commit.to_string())));
     let variables = environment.into_iter();
     api::Command {
@@ -315,6 +310,7 @@ impl Returned {
             output,
             is_clean: true,
             is_tampered: false,
+            place: None,
         })
     }
 }
@@ -335,6 +331,7 @@ mod tests {
     use crate::revision::TreeId;
     use crate::world::remote::address::Address;
     use crate::world::run::sandbox::Rebuild;
+    use std::collections::BTreeMap;
 
     fn job() -> Job {
         Job {

@@ -95,6 +95,18 @@ pub struct Service {
     pub environment: BTreeMap<String, String>,
 }
 
+/// `PATH` of the commands if the user names none.
+const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+impl Service {
+    /// The environment of the commands, with a `PATH` if it has none.
+    pub fn commands_environment(&self) -> BTreeMap<String, String> {
+        let mut environment = BTreeMap::from([("PATH".to_owned(), PATH.to_owned())]);
+        environment.extend(self.environment.clone());
+        environment
+    }
+}
+
 /// Parts of the names of variables that hold secrets.
 const SECRETS: [&str; 9] =
     ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "PRIVATE", "APIKEY", "API_KEY", "ACCESS_KEY"];

@@ -55,9 +55,6 @@ use std::time::Instant;
 /// No call of the protocol tells how many workers there are; a service queues what it cannot run at once.
 const USUAL_WIDTH: usize = 8;
 
-/// The interval of checks whether the probes are still alive.
-const LOOK_AFTER: Duration = Duration::from_secs(5);
-
 /// Runs of one probe, at most, if each ends in trouble that can pass.
 const ATTEMPTS: u32 = 4;
 
@@ -149,19 +146,17 @@ impl Executor for Fleet {
         }));
     }
 
-    fn wait(&mut self) -> Done {
-        let done = loop {
-            let is_lost = |flight: &Flight| flight.thread.as_ref().is_some_and(JoinHandle::is_finished);
-            let has_lost = self.flights.iter().any(is_lost);
-            match self.done.recv_timeout(if has_lost { Duration::ZERO } else { LOOK_AFTER }) {
-                Ok(done) => break done,
-                Err(_) => assert!(!has_lost, "a probe sends its result before it ends"),
-            }
+    fn poll(&mut self, at_most: Duration) -> Option<Done> {
+        let is_lost = |flight: &Flight| flight.thread.as_ref().is_some_and(JoinHandle::is_finished);
+        let has_lost = self.flights.iter().any(is_lost);
+        let Ok(done) = self.done.recv_timeout(if has_lost { Duration::ZERO } else { at_most }) else {
+            assert!(!has_lost, "a probe sends its result before it ends");
+            return None;
         };
         if let Some(thread) = self.flights[done.place].thread.take() {
             thread.join().expect("a probe does not panic");
         }
-        done
+        Some(done)
     }
 
     fn directories(&self) -> Vec<PathBuf> {
@@ -228,7 +223,7 @@ impl Shared {
             present.age();
             let encoded = Encoder::new(&objects, map, &present.digests).root(job.tree);
             match split(encoded)? {
-                Err(refusal) => return Ok(Some(probed(not_run(job, &refusal)))),
+                Err(refusal) => return Ok(Some(probed(self.not_run(job, &refusal)))),
                 Ok((root, wanted, new)) => {
                     notices.extend(new);
                     (root, wanted)
@@ -250,7 +245,7 @@ impl Shared {
             && missing.iter().all(|missing| missing.digest != digest)
             && let Some(earlier) = self.client.earlier(digest)?
         {
-            match observation(earlier, job, begin) {
+            match self.observation(earlier, job, begin) {
                 Ok(observation) => return Ok(Some(probed(observation))),
                 // The same lookup would give the same result without a report, here and below.
                 Err(_) => is_fresh = true,
@@ -261,35 +256,36 @@ impl Shared {
         loop {
             match self.client.execute(digest, is_fresh, &|| watch.is_interrupted())? {
                 Executed::Cancelled => return Ok(None),
-                Executed::Returned(returned, is_shared) => match observation(returned, job, begin) {
+                Executed::Returned(returned, is_shared) => match self.observation(returned, job, begin) {
                     Err(_) if is_shared && !is_fresh => is_fresh = true,
                     observed => return Ok(Some(probed(observed?))),
                 },
             }
         }
     }
-}
 
-/// The observation of an action that was begun at this time, which counts if the service does not say how long it took.
-fn observation(mut returned: Returned, job: &Job, begin: Instant) -> Result<Observation, Trouble> {
-    if returned.duration.is_zero() {
-        returned.duration = begin.elapsed();
+    /// The observation of an action that was begun at this time, which counts if the service does not say how long it took.
+    fn observation(&self, mut returned: Returned, job: &Job, begin: Instant) -> Result<Observation, Trouble> {
+        if returned.duration.is_zero() {
+            returned.duration = begin.elapsed();
+        }
+        Ok(Observation { place: Some(self.service.address.to_string()), ..returned.observation(job)? })
     }
-    returned.observation(job)
+
+    fn not_run(&self, job: &Job, refusal: &Refusal) -> Observation {
+        Observation {
+            stage: Stage::Test,
+            ending: Ending::NotRun(refusal.reason()),
+            duration: Duration::ZERO,
+            limit: job.limit,
+            output: format!("git-idd: {refusal}\n"),
+            is_clean: true,
+            is_tampered: false,
+            place: Some(self.service.address.to_string()),
+        }
+    }
 }
 
 fn probed(observation: Observation) -> Probed {
     Probed { observation, product: None, is_same_product: false, stale: None, removed: Vec::new(), artifact: None }
-}
-
-fn not_run(job: &Job, refusal: &Refusal) -> Observation {
-    Observation {
-        stage: Stage::Test,
-        ending: Ending::NotRun(refusal.reason()),
-        duration: Duration::ZERO,
-        limit: job.limit,
-        output: format!("git-idd: {refusal}\n"),
-        is_clean: true,
-        is_tampered: false,
-    }
 }

@@ -29,9 +29,6 @@ use std::time::Duration;
 /// saves little (a search with 8 workers takes a third of the time, one with 16 a quarter).
 const MAX_USUAL_WIDTH: usize = 8;
 
-/// The interval of checks whether the workers are still alive.
-const LOOK_AFTER: Duration = Duration::from_secs(5);
-
 struct Worker {
     errands: Sender<Errand>,
     thread: JoinHandle<()>,
@@ -144,19 +141,15 @@ impl Executor for Crew {
         worker.errands.send(errand).expect("a worker waits for errands as long as there is a crew");
     }
 
-    fn wait(&mut self) -> Done {
-        let (done, notices) = loop {
-            match self.messages.recv_timeout(LOOK_AFTER) {
-                Ok(message) => break message,
-                Err(_) => assert!(
-                    self.workers.iter().all(|worker| !worker.thread.is_finished()),
-                    "a worker ends only when it is sent home"
-                ),
-            }
+    fn poll(&mut self, at_most: Duration) -> Option<Done> {
+        let Ok((done, notices)) = self.messages.recv_timeout(at_most) else {
+            let is_complete = self.workers.iter().all(|worker| !worker.thread.is_finished());
+            assert!(is_complete, "a worker ends only when it is sent home");
+            return None;
         };
         self.workers[done.place].is_idle = true;
         self.notices.extend(notices);
-        done
+        Some(done)
     }
 
     fn directories(&self) -> Vec<PathBuf> {

@@ -183,6 +183,7 @@ mod tests {
             output: output.to_owned(),
             is_clean: false,
             is_tampered: false,
+            place: None,
         }
     }
 

@@ -2,7 +2,8 @@
 //!
 //! A hunt reserves a place for a tree, starts a probe there, and waits for whichever probe is done first. What a place is,
 //! only the executor knows: a worktree of this machine ([`Crew`](crate::world::run::crew::Crew)), or a worker of a remote
-//! service. Trouble of a place is a [`SandboxError`]; it is never an outcome of the test.
+//! service, or [`both`](crate::world::run::both). Trouble of a place is a [`SandboxError`]; it is never an outcome of the
+//! test.
 
 use crate::outcome::Observation;
 use crate::revision::TreeId;
@@ -17,6 +18,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// The interval of checks whether the places are still alive.
+const LOOK_AFTER: Duration = Duration::from_secs(5);
 
 /// The known test results of products.
 pub type KnownProducts = Box<dyn Fn(&Product) -> Option<Observation> + Send>;
@@ -72,8 +77,17 @@ pub trait Executor {
     /// Starts a probe in a reserved place. It ends early if its watch says so.
     fn start(&mut self, place: usize, errand: Errand);
 
+    /// Waits until a probe is done, at most for some time; at least one must be running.
+    fn poll(&mut self, at_most: Duration) -> Option<Done>;
+
     /// Waits until a probe is done; at least one must be running.
-    fn wait(&mut self) -> Done;
+    fn wait(&mut self) -> Done {
+        loop {
+            if let Some(done) = self.poll(LOOK_AFTER) {
+                return done;
+            }
+        }
+    }
 
     /// All directories of this machine in which commands may run.
     fn directories(&self) -> Vec<PathBuf>;

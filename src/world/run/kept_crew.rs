@@ -20,6 +20,7 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::MutexGuard;
 use std::sync::PoisonError;
+use std::time::Duration;
 
 /// A crew between two hunts. Its clones are the same crew.
 #[derive(Clone)]
@@ -111,8 +112,8 @@ impl Executor for LentCrew {
         self.crew_mut().start(place, errand);
     }
 
-    fn wait(&mut self) -> Done {
-        self.crew_mut().wait()
+    fn poll(&mut self, at_most: Duration) -> Option<Done> {
+        self.crew_mut().poll(at_most)
     }
 
     fn directories(&self) -> Vec<PathBuf> {

@@ -5,6 +5,7 @@
 //! (`classify`, `complaints`, `crash`, `failure_line`, `normalise`, `table`) are pure.
 
 pub mod artifacts;
+pub mod both;
 pub mod classify;
 pub mod compile_database;
 pub mod complaints;

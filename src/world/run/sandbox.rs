@@ -619,6 +619,7 @@ fn observation(job: &Job, stage: Stage, ending: Ending, output: String) -> Obser
         output,
         is_clean: job.is_clean,
         is_tampered: false,
+        place: None,
     }
 }
 

@@ -129,6 +129,8 @@ pub struct State {
     pub token: Option<String>,
     /// The bytes of one batch, as announced.
     pub batch_bytes: i64,
+    /// Whether its workers have a program that this machine has not.
+    pub has_another_program: bool,
 }
 
 impl State {
@@ -358,7 +360,10 @@ impl Shared {
             fs::File::open(path).unwrap().read_to_end(&mut bytes).unwrap();
             bytes
         };
-        let (stdout, stderr) = (read(&out), read(&err));
+        let (mut stdout, stderr) = (read(&out), read(&err));
+        if self.state().has_another_program && command.arguments[2].contains("cksum") {
+            stdout.extend_from_slice(b"kcc 1 2\n");
+        }
         let time = |seconds: i64| Some(protobuf::Timestamp { seconds, nanos: 0 });
         let clock = if self.state().happens(Fault::Clock) { (time(99), time(1)) } else { (None, None) };
         let metadata = api::ExecutedActionMetadata {

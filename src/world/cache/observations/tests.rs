@@ -26,6 +26,7 @@ fn observation(code: i32, is_clean: bool) -> Observation {
         output: format!("exit {code}\n"),
         is_clean,
         is_tampered: false,
+        place: None,
     }
 }
 
