@@ -3,7 +3,8 @@
 //! `wide history <revisions> <good|no-good> <width> <hunts>` drives the engine of a hunt for the commit;
 //! `wide reduction <units> <needed> <width> <reductions>` drives the reducer of a change. All probes of a round run at once and
 //! take the same time; the next round begins when all have ended. Prints one JSON object: the mean number of rounds, of probes
-//! that ran, and of probes that ran in vain. Only the test is simulated: the engines decide what is asked.
+//! that ran, and of probes that ran in vain. Only the test is simulated: the engines decide what is asked. The bad revision is
+//! known, as in a hunt whose failure was reproduced.
 
 mod common;
 
@@ -208,6 +209,8 @@ fn main() -> Result<(), Box<dyn Error>> {
             for _ in 0..times {
                 let culprit = 1 + random.below(n);
                 let mut hunt = Hunt { culprit, rounds: Rounds::new(width) };
+                // The runs that reproduce the failure have tested the bad revision.
+                hunt.rounds.known.insert((TreeId(id(n)), false));
                 let order = order(n, more == "good");
                 let board = Board::new(order.bad);
                 let Ok(_) = drive(Engine::Hunt, (&Numbers, &history, &order), &mut hunt, &board);

@@ -206,12 +206,6 @@ impl Plan {
             TestCommand::Shell(line) => Words::Shell(line.clone()),
             TestCommand::Argv(words) => Words::Argv(words.clone()),
         };
-        let environment = context
-            .environment
-            .iter()
-            .filter(|(name, _)| !name.as_bytes().starts_with(b"GIT_") && !name.as_bytes().starts_with(b"IDD_"))
-            .cloned()
-            .collect();
         let mut divisions = divisions(context)?;
         divisions.is_plain = reducer(&order).is_plain();
         let regenerate = context.configured("idd.regenerate").last().filter(|command| !command.is_empty());
@@ -220,16 +214,7 @@ impl Plan {
         let fetching = fetching(&order, pair.is_some(), location)?;
         let remote = order.test.remote.as_deref().filter(|address| *address != service::HERE);
         let remote = remote.map(|address| service::named(address, context)).transpose()?;
-        // Beside a service, commands of this machine have the environment that the service's have.
-        let shared = remote.as_ref().filter(|_| order.effort.local_jobs > Some(0)).map(Service::commands_environment);
-        let is_home_isolated = match &shared {
-            Some(shared) => !shared.contains_key("HOME"),
-            None => order.test.isolate_home,
-        };
-        let environment = match shared {
-            Some(shared) => shared.into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
-            None => environment,
-        };
+        let (environment, is_home_isolated) = surroundings(&order, remote.as_ref(), context);
         let commands = Commands {
             fetching: fetching.map(Arc::new),
             regeneration,
@@ -438,6 +423,20 @@ impl Plan {
             is_home_isolated: self.order.test.isolate_home,
         }
     }
+}
+
+/// The environment of commands on this machine, and whether HOME is a directory of the sandbox.
+///
+/// Beside a service, it is the environment that the service's commands have.
+fn surroundings(order: &HuntOrder, remote: Option<&Service>, context: &Context) -> (Vec<(OsString, OsString)>, bool) {
+    let Some(service) = remote.filter(|_| order.effort.local_jobs > Some(0)) else {
+        let is_ours = |name: &OsStr| name.as_bytes().starts_with(b"GIT_") || name.as_bytes().starts_with(b"IDD_");
+        let environment = context.environment.iter().filter(|(name, _)| !is_ours(name)).cloned().collect();
+        return (environment, order.test.isolate_home);
+    };
+    let shared = service.commands_environment();
+    let is_home_isolated = !shared.contains_key("HOME");
+    (shared.into_iter().map(|(name, value)| (name.into(), value.into())).collect(), is_home_isolated)
 }
 
 /// Names and values as bytes.

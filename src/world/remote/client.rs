@@ -68,7 +68,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_millis(250);
 
 /// The interval in which a running action is asked whether it is still wanted.
-const LOOK: Duration = Duration::from_millis(50);
+const LOOK: Duration = Duration::from_millis(200);
 
 /// The part of a blob that one message of a stream holds, in bytes.
 const CHUNK_BYTES: usize = 1 << 20;
