@@ -83,7 +83,7 @@ fn remote(
     let differences = toolchain.differences(&here);
     if differences.is_empty() {
         let n_probes = count(n_near, "probe");
-        talk.say(&format!("This machine has the same programs: up to {n_probes} at once run here."));
+        talk.say(&format!("This machine has the same programs, and runs up to {n_probes} at once."));
         return Ok(Box::new(Both::new(Box::new(crew), n_near, fleet)));
     }
     let differences = Terminal.line(&Untrusted::from(differences.join(", ")));

@@ -360,7 +360,7 @@ fn hunt_with_both(fixture: &Fixture, service: &Service, more: &[&str]) -> (Strin
 fn a_hunt_uses_workers_of_this_machine_beside_the_service_and_says_where_each_claim_ran() {
     let (fixture, service) = (Fixture::of(STORY), Service::start());
     let (here, stderr) = hunt_with_both(&fixture, &service, &["-j", "4"]);
-    assert!(stderr.contains("This machine has the same programs: up to 2 probes at once run here."), "{stderr}");
+    assert!(stderr.contains("This machine has the same programs, and runs up to 2 probes at once."), "{stderr}");
     assert!(service.state().n_executed > 3 && here.lines().filter(|name| *name == "IDD_TREE").count() > 3, "{here}");
     let mut names: Vec<&str> = here.lines().collect();
     names.sort_unstable();
