@@ -157,16 +157,27 @@ def of_java(path, options, make):
     tests there), `exclude` (patterns of sources that are not compiled), and `files` that tests read; further `class_path` (JUnit 4 and what the library needs), `flags` of javac, and `encoding`.
     """
     here = path.resolve().parent
-    for table in tomllib.loads(path.read_text(encoding="utf-8"))["library"]:
-        if options.names and table["name"] not in options.names:
-            continue
-        with tempfile.TemporaryDirectory() as scratch:
-            kept = options.compiled / table["name"] if options.compiled else Path(scratch)
-            library = Library(table, here, kept.resolve())
-            try:
-                yield from of_library(library, table.get("encoding", "utf-8"), options, make, kept)
-            finally:
-                library.worker.end()
+    tables = tomllib.loads(path.read_text(encoding="utf-8"))["library"]
+    # The libraries take turns: a run that is stopped has about as many trials of each.
+    turns = [of_table(table, here, options, make) for table in tables if not options.names or table["name"] in options.names]
+    while turns:
+        for turn in list(turns):
+            found = next(turn, None)
+            if found is None:
+                turns.remove(turn)
+            else:
+                yield found
+
+
+def of_table(table, here, options, make):
+    """Trials of one library."""
+    with tempfile.TemporaryDirectory() as scratch:
+        kept = options.compiled / table["name"] if options.compiled else Path(scratch)
+        library = Library(table, here, kept.resolve())
+        try:
+            yield from of_library(library, table.get("encoding", "utf-8"), options, make, kept)
+        finally:
+            library.worker.end()
 
 
 def of_library(library, encoding, options, make, scratch):
