@@ -74,17 +74,7 @@ const WALK: &str = r#"1. step 72, Main.java:40, in Main.main
      calls new IllegalStateException("wrong: 150")
 [c w h p m u g z q ?] w cart.total
 
-2. step 46, Main.java:22, in Main.add  (its answer says most about what is left; 13 statements suspected)
-   Main.main > loop, Main.java:35, 2 of 3 > Main.add(), Main.java:36
-      total += item.price;
-  1: uses this.total = 110
-  2: uses item = Main$Item#n {price = 0, name = "item1"}
-  3: uses item.price = 0
-  4: uses this = Main#n {items = ArrayList#n, total = 110}
-     gives this.total = 110
-[c w h p m u g z q ?] c
-
-3. step 66, Main.java:22, in Main.add  (it gave a wrong value, or decided for what followed; 11 statements suspected)
+2. step 66, Main.java:22, in Main.add  (it gave a wrong value, or decided for what followed; 13 statements suspected)
    Main.main > loop, Main.java:35, 3 of 3 > Main.add(), Main.java:36
       total += item.price;
   1: uses this.total = 110
@@ -92,6 +82,15 @@ const WALK: &str = r#"1. step 72, Main.java:40, in Main.main
   3: uses item.price = 40
   4: uses this = Main#n {items = ArrayList#n, total = 110}
      gives this.total = 150
+[c w h p m u g z q ?] c
+
+3. step 68, Main.java:35, in Main.main  (it lies between a step that is right and one that uses a wrong value; 3 statements suspected)
+   Main.main > loop, Main.java:35, 3 of 3
+      for (int i = 0; i < prices.length; i++) {
+  1: uses i = 2
+  2: uses prices = int[3]#n {120, 5, 40}
+     gives i = 3
+     decides: false
 [c w h p m u g z q ?] g Main.java:28
 no later run of Main.java:28: this is the last one before
 
@@ -346,6 +345,87 @@ fn debug_of_java_asks_what_should_have_thrown_before_a_step_that_should_not_run(
     assert!(said.contains("      fail();\n  1: uses fail() = AssertionError#n (\"not refused\")\n"), "{said}");
     assert!(said.contains("      twice(4);\n  1: uses twice() = 8\n"), "{said}");
     assert!(said.contains("      int checked = check(n);\n"), "{said}");
+}
+
+/// The fault is in line 9; the library makes a text of the buffer that the method gives back.
+const FORMATTED: &str = r#"import java.text.FieldPosition;
+import java.text.Format;
+import java.text.NumberFormat;
+import java.text.ParsePosition;
+import java.util.Locale;
+
+public class Main extends Format {
+    public StringBuffer format(Object value, StringBuffer to, FieldPosition at) {
+        int doubled = 2 + (Integer) value;
+        NumberFormat.getInstance(Locale.ROOT).format((long) doubled, to, at);
+        return to;
+    }
+
+    public Object parseObject(String text, ParsePosition at) {
+        return null;
+    }
+
+    public static void main(String[] args) {
+        String text = new Main().format(5);
+        if (!text.equals("10")) {
+            throw new IllegalStateException(text);
+        }
+    }
+}
+"#;
+
+/// The fault is in line 4: the condition does not hold, so no step in it does anything wrong.
+const SKIPPED: &str = r#"public class Main {
+    static int most(int first, int second) {
+        int most = first;
+        if (second > first + 1) {
+            most = second;
+        }
+        return most;
+    }
+
+    public static void main(String[] args) {
+        int most = most(3, 4);
+        if (most != 4) {
+            throw new IllegalStateException("most " + most);
+        }
+    }
+}
+"#;
+
+/// How a person who knows the passing version walks over the failing one.
+#[track_caller]
+fn simulated(failing: &str, passing: &str, way: &str) -> Value {
+    let place = repository(&[("Main.java", passing)]);
+    fs::write(place.path().join("Main.java"), failing).unwrap();
+    plain::git(place.path(), &["commit", "--quiet", "--all", "-m", "Fail"]);
+    let words =
+        ["debug", "--json", "--simulate", way, "--bad", "HEAD", "--good", "HEAD~1", "--build", BUILD, "--", TEST];
+    let (said, complaint, code) = plain::idd(place.path(), &words);
+    assert_eq!(code, Some(0), "{said}{complaint}");
+    let ways: Value = serde_json::from_str(&said).unwrap();
+    ways["ways"][way].clone()
+}
+
+#[test]
+fn debug_of_java_follows_what_is_in_a_buffer_that_the_library_gets_back() {
+    if version().is_none() {
+        return;
+    }
+    let walk = simulated(FORMATTED, &FORMATTED.replace("2 + ", "2 * "), "slicing");
+    assert_eq!(walk["found"], true, "{walk}");
+    let judged = walk["judged"].as_array().unwrap();
+    let of_call = judged.iter().find(|judged| judged[1] == 19).map(|judged| judged[2].as_str().unwrap());
+    assert!(of_call.is_some_and(|said| said.starts_with("WrongValue")), "{walk}");
+}
+
+#[test]
+fn debug_of_java_suspects_a_decision_that_skipped_what_should_have_changed_a_value() {
+    if version().is_none() {
+        return;
+    }
+    let walk = simulated(SKIPPED, &SKIPPED.replace("first + 1)", "first)"), "slicing");
+    assert_eq!(walk["found"], true, "{walk}");
 }
 
 /// An assertion that fails after more records than lie between two checkpoints.

@@ -72,6 +72,8 @@ pub struct Grounds {
     pub graph: Dependences,
     /// The steps on which the failure depends.
     pub wrong: Steps,
+    /// What is wrong, in the form of [slices](slice::backward).
+    criteria: Vec<(Step, Step)>,
     /// After the answers that were heard.
     suspects: Suspects,
     /// Before the last of them.
@@ -87,7 +89,15 @@ impl Grounds {
     pub fn new(graph: Dependences, table: &Table, failing: Failing) -> Self {
         let wrong = slice::backward(&graph, &failing.criteria, Kinds::ALL);
         let suspects = unheard((&graph, table), &wrong, &failing);
-        Self { graph, wrong, suspects, before: None, heard: Vec::new(), failing }
+        let criteria = failing.criteria.clone();
+        Self { graph, wrong, criteria, suspects, before: None, heard: Vec::new(), failing }
+    }
+
+    /// The steps on which the failure depends by what the run did, not by what it could have done.
+    ///
+    /// Cost: one pass over the graph.
+    pub fn certain(&self) -> Steps {
+        slice::backward(&self.graph, &self.criteria, Kinds { potential: false, ..Kinds::ALL })
     }
 
     /// Of the same run, if something else is wrong.
@@ -95,7 +105,7 @@ impl Grounds {
     pub fn with(self, table: &Table, criteria: &[(Step, Step)]) -> Self {
         let wrong = slice::backward(&self.graph, criteria, Kinds::ALL);
         let suspects = unheard((&self.graph, table), &wrong, &self.failing);
-        Self { wrong, suspects, before: None, heard: Vec::new(), ..self }
+        Self { wrong, criteria: criteria.to_vec(), suspects, before: None, heard: Vec::new(), ..self }
     }
 
     /// The next step after some answers; `None` if nothing is left.

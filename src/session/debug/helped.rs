@@ -26,7 +26,8 @@ const MAX_SILENT: usize = 100;
 
 impl Walk {
     /// The next step for a person whom the passing version helps: the first one in time that uses the same values as there,
-    /// and gives other ones, or after which there are steps that are missing here. None of these that was judged is asked
+    /// and gives other ones, or after which there are steps that are missing here. Steps that the failure depends on only by
+    /// a potential dependence come after all others. None of these that was judged is asked
     /// again; after [`MAX_SILENT`] comparisons or [`MAX_SILENCE`], the next step is that without help.
     ///
     /// Cost: the first time one pass over each run; then the facts about at most [`MAX_SILENT`] lines, in both runs.
@@ -69,13 +70,16 @@ impl Walk {
         self.recommend()
     }
 
-    /// Where the failing run may begin to differ from the passing one.
+    /// Where the failing run may begin to differ from the passing one, in the order in which they are compared.
     fn divergences(&mut self) -> Result<Vec<Candidate>, Failure> {
         self.grounds()?;
         let (Some(passing), Some(grounds)) = (&mut self.passing, &self.grounds) else { return Ok(Vec::new()) };
         if self.divergences.is_none() {
-            let found = passing.candidates(&mut self.run, &grounds.wrong);
-            self.divergences = Some(found.map_err(|error| failed(&error))?);
+            let mut found = passing.candidates(&mut self.run, &grounds.wrong).map_err(|error| failed(&error))?;
+            // Only so many are compared: those on which the failure only could have depended come last.
+            let certain = grounds.certain();
+            found.sort_by_key(|found| !found.is_before_more && !certain.contains(found.step));
+            self.divergences = Some(found);
         }
         Ok(self.divergences.clone().unwrap_or_default())
     }

@@ -13,7 +13,7 @@ use crate::session::recorded;
 use crate::trace::TraceError;
 use crate::trace::dependence::Dependences;
 use crate::trace::java::outline;
-use crate::trace::java::uses;
+use crate::trace::java::relevant as java_relevant;
 use crate::trace::native::object::View;
 use crate::trace::native::relevant;
 use crate::trace::native::run::Reader;
@@ -86,13 +86,14 @@ pub fn outline(run: &mut recorded::Run) -> Result<(Run, Statements), TraceError>
     }
 }
 
-/// The dependence graph of a run; for C with potential dependences, see [`relevant::dependences`].
+/// The dependence graph of a run, with potential dependences: a decision that skipped what should have changed a value is as
+/// suspicious as what made the value.
 ///
 /// Cost: one pass over the run.
 pub fn graph(run: &mut recorded::Run, output: (Step, Step)) -> Result<Dependences, TraceError> {
     match run {
         recorded::Run::Native(player) => Ok(relevant::dependences(player, output)?.0),
-        recorded::Run::Java(player) => uses::dependences(player, Step(u32::MAX)),
+        recorded::Run::Java(player) => Ok(java_relevant::dependences(player, output)?.0),
     }
 }
 
@@ -141,7 +142,7 @@ impl Walked {
     pub fn graph(&mut self, output: (Step, Step)) -> Result<Dependences, TraceError> {
         match self {
             Self::Native(recorded) => Ok(relevant::dependences(&mut recorded.player, output)?.0),
-            Self::Java(recorded) => uses::dependences(&mut recorded.player, Step(u32::MAX)),
+            Self::Java(recorded) => Ok(java_relevant::dependences(&mut recorded.player, output)?.0),
         }
     }
 

@@ -606,6 +606,10 @@ impl Machine {
         };
         watch.leaves(self, &frame, true, result);
         self.came_back(&frame, watch);
+        let is_object = matches!(frame.method.operations[frame.at as usize], Operation::Return(Some(Kind::Reference)));
+        if let Some(result) = result.filter(|_| is_object && !frame.is_direct) {
+            self.gives_back(result, watch);
+        }
     }
 
     /// Notes in the activation below that one has ended, by a return or an exception.

@@ -11,6 +11,7 @@ use crate::trace::java::machine::What;
 use crate::trace::java::memory::Location;
 use crate::trace::java::method::Callee;
 use crate::trace::java::objects::Kind as ObjectKind;
+use crate::trace::java::objects::Object;
 use crate::trace::java::value::Value;
 use crate::trace::step::Step;
 use std::sync::Arc;
@@ -99,6 +100,27 @@ impl Machine {
         }
     }
 
+    /// The library may read what it keeps in some objects.
+    fn reads_contents<W: Watch>(&self, frame: &Frame, objects: &[u32], watch: &mut W) {
+        for object in objects {
+            if let Some(maker) = self.memory.state(*object).or_else(|| self.memory.birth(*object)) {
+                watch.uses(frame.step, maker, What::Place(Location::State(*object)));
+                watch.reads(self, frame, Location::State(*object), Value::of(u64::from(*object), maker));
+            }
+        }
+    }
+
+    /// A method that the library called back has returned to it. If it returned an object whose contents the library keeps, such
+    /// as a buffer, the library may read these: `Format.format` makes a text of the buffer that it gets.
+    pub(super) fn gives_back<W: Watch>(&self, result: Value, watch: &mut W) {
+        let Some(below) = self.frames().last().filter(|below| below.pending.is_some()) else { return };
+        let Some(id) = result.object().filter(|id| *id != 0) else { return };
+        let is_kept = |object: &Object| object.is_mutable && object.kind == ObjectKind::Other;
+        if self.objects.get(id).is_some_and(is_kept) {
+            self.reads_contents(below, &self.memory.bases(id), watch);
+        }
+    }
+
     /// Whether the effect of a call is known: it is one of a method that only reads, or only the object on which it is called
     /// can change.
     pub fn is_modelled(&self, callee: &Callee, given: &[Value]) -> bool {
@@ -134,17 +156,14 @@ impl Machine {
             self.memory.give(id, frame.step);
             let is_object = callee.has_object && position == 0;
             let holders = if object.kind == ObjectKind::Array { Vec::new() } else { self.memory.bases(id) };
-            for holder in &holders {
-                if let Some(maker) = self.memory.state(*holder).or_else(|| self.memory.birth(*holder)) {
-                    watch.uses(frame.step, maker, What::Place(Location::State(*holder)));
-                    watch.reads(self, frame, Location::State(*holder), Value::of(u64::from(*holder), maker));
-                }
-            }
+            self.reads_contents(frame, &holders, watch);
             base = base.or(holders.first().copied());
             if object.kind == ObjectKind::Array {
                 self.reads_elements(frame, (id, object.length), watch);
             }
-            let is_changed = object.kind == ObjectKind::Array || is_object || !callee.has_object;
+            // `NumberFormat.format` returns the buffer that it was given, and has written to it.
+            let is_returned = callee.result == Some(Kind::Reference) && result.and_then(Value::object) == Some(id);
+            let is_changed = object.kind == ObjectKind::Array || is_object || !callee.has_object || is_returned;
             if is_changed && !is_read {
                 self.memory.touch(id, frame.step);
                 let n_changed = if library::leaves_base(&callee.member.name) { 1 } else { holders.len() };
