@@ -41,11 +41,13 @@ pub fn text(name: &str, recording: &Recording) -> String {
     } else if recording.is_repeatable == Some(false) {
         line("warning: a second run took another path, so experiments may not hold for this one".to_owned());
     }
-    if recording.processes.iter().any(|traced| traced.is_cut) {
-        line(
-            "warning: the end of the run was left out: the trace reached its limit; `--max-trace` sets another one"
-                .to_owned(),
-        );
+    let mut cut = recording.processes.iter().filter(|traced| traced.is_cut).peekable();
+    if cut.peek().is_some() {
+        let of_java =
+            if cut.any(|traced| traced.is_java) { ", and of a Java program the beginning is kept" } else { "" };
+        line(format!(
+            "warning: the end of the run was left out: the trace reached its limit{of_java}; `--max-trace` sets another one"
+        ));
     }
     if recording.processes.iter().any(|traced| traced.n_given_up > 0) {
         line(

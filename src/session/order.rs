@@ -339,8 +339,8 @@ pub struct RecordOrder {
     pub max_trace: u64,
     /// Bytes that the test may write to one file.
     pub max_output: u64,
-    /// The part of the run that is stored if the whole is too long.
-    pub keep: Keep,
+    /// The part of the run that is stored if the whole is too long. Default: the end, but the beginning of a Java program.
+    pub keep: Option<Keep>,
     /// Time limit of the build and of the test, each.
     pub timeout: Option<Duration>,
 }

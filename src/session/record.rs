@@ -13,6 +13,7 @@ use crate::session::criteria::FIRST_LIMIT;
 use crate::session::failure::Failure;
 use crate::session::hold::Holder;
 use crate::session::interrupt::Interrupt;
+use crate::session::order::Keep;
 use crate::session::order::RecordOrder;
 use crate::session::order::TestCommand;
 use crate::session::record::instruments::Instruments;
@@ -226,6 +227,9 @@ pub fn of_trees(
             files::remove(&at).map_err(kept(&at))?;
         }
         store::write(&place, &recording).map_err(kept(&place))?;
+        if order.keep == Some(Keep::Last) && recording.processes.iter().any(|traced| traced.is_java) {
+            talk.say("Note: `--keep last` has no effect on Java programs: the beginning of each run is kept.");
+        }
         Ok(recording)
     })();
     sandbox::remove(&root, &private);
@@ -374,7 +378,6 @@ pub fn commands(
 mod tests {
     use super::*;
     use crate::instrument::segment::Grain;
-    use crate::session::order;
     use crate::session::order::Holding;
     use crate::trace::container::Process;
     use crate::world::record::store::Traced;
@@ -389,7 +392,7 @@ mod tests {
             once: true,
             max_trace: 1 << 20,
             max_output,
-            keep: order::Keep::First,
+            keep: None,
             timeout: None,
         }
     }

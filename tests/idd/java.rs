@@ -12,8 +12,8 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
-const TORTURE: &str = include_str!("java/Main.java");
-const MODERN: &str = include_str!("java/Modern.java");
+pub const TORTURE: &str = include_str!("java/Main.java");
+pub const MODERN: &str = include_str!("java/Modern.java");
 
 /// The version of the Java compiler; if there is none, this is said.
 #[expect(clippy::print_stderr, reason = "a test that does not test what it is called for says so")]
@@ -63,16 +63,25 @@ fn record_of_java_does_not_change_what_the_torture_program_does() {
         test = format!("java -cp out Modern && {test}");
     }
     let place = repository(&files);
-    let (said, recording) = record(place.path(), &[], &test);
+    let (said, _) = record(place.path(), &[], &test);
+    check_torture(place.path(), &said, files.len());
+}
+
+/// The last recording is one of the torture program, the last of so many virtual machines, and whole.
+#[track_caller]
+pub fn check_torture(place: &Path, said: &str, n_processes: usize) {
+    let place = place.join(".git/idd/recordings/0001");
+    let recording: serde_json::Value =
+        serde_json::from_slice(&fs::read(place.join("recording.json")).unwrap()).unwrap();
     assert_eq!(recording["ending"], "exit code 3", "{said}");
     assert_eq!(recording["is_same_output"], true, "{said}");
     let processes = recording["processes"].as_array().unwrap();
-    assert_eq!(processes.len(), files.len(), "{said}");
+    assert_eq!(processes.len(), n_processes, "{said}");
     let is_whole = |process: &serde_json::Value| process["is_lost"] == false && process["is_cut"] == false;
     assert!(processes.iter().all(is_whole), "{said}");
     assert_eq!(recording["chosen"], processes.len() - 1, "{said}");
     for process in processes {
-        let file = place.path().join(".git/idd/recordings/0001").join(process["file"].as_str().unwrap());
+        let file = place.join(process["file"].as_str().unwrap());
         let trace = Trace::open(Box::new(BufReader::new(File::open(file).unwrap()))).unwrap();
         let mut player = Player::new(trace).unwrap();
         player.replay(&mut Nobody).unwrap();
@@ -132,9 +141,18 @@ fn record_of_java_ends_at_max_trace_and_the_program_goes_on() {
     let place = repository(&[("Main.java", SUM)]);
     let (said, recording) = record(place.path(), &["--max-trace", "1M"], "java -cp out Main");
     assert_eq!(recording["ending"], "exit code 1", "{said}");
-    assert!(said.contains("warning: the end of the run was left out"), "{said}");
+    let left_out = "warning: the end of the run was left out: the trace reached its limit, and of a Java program the beginning is kept";
+    assert!(said.contains(left_out), "{said}");
     let n_bytes = recording["processes"][0]["n_bytes"].as_u64().unwrap();
     assert!((200_000..1 << 20).contains(&n_bytes), "{n_bytes}");
+    // Whoever asks for the end learns that there is none.
+    let note = "`--keep last` has no effect on Java programs";
+    let test = ["--build", BUILD, "--", "java -cp out Main"];
+    for (keep, is_noted) in [("last", true), ("first", false)] {
+        let words = [&["record", "--once", "--max-trace", "1M", "--keep", keep], &test[..]].concat();
+        let (said, progress, code) = plain::idd(place.path(), &words);
+        assert_eq!((code, progress.contains(note)), (Some(0), is_noted), "{said}{progress}");
+    }
 }
 
 /// The recorder keeps its files beside the limit of the program to its own.
@@ -222,6 +240,7 @@ fn trace_and_slice_read_recordings_of_java() {
     let (said, progress, code) = plain::idd(place.path(), &["invariants"]);
     assert_eq!(code, Some(1), "{said}");
     assert!(progress.contains("does not read recordings of Java programs yet"), "{progress}");
+    assert!(progress.contains("hint: `git idd chop` finds the statements on which its failure depends"), "{progress}");
 }
 
 const LIBRARY: &str = r#"import java.util.ArrayList;

@@ -13,7 +13,7 @@ fn explained(file: &str, good: &str) -> Value {
 }
 
 #[track_caller]
-fn check<T: PartialEq + Debug>(found: &T, expected_now: &T, expected_ideal: &T) {
+pub fn check<T: PartialEq + Debug>(found: &T, expected_now: &T, expected_ideal: &T) {
     assert_ne!(found, expected_ideal, "move this case to working");
     assert_eq!(found, expected_now);
 }

@@ -39,6 +39,7 @@ mod kept;
 mod leases;
 mod library;
 mod limits;
+mod limits_java;
 mod mcp;
 mod measuring;
 mod messages;

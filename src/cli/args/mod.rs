@@ -62,7 +62,6 @@ use crate::session::order::ExplainOrder;
 use crate::session::order::History;
 use crate::session::order::Holding;
 use crate::session::order::HuntOrder;
-use crate::session::order::Keep;
 use crate::session::order::RecordOrder;
 use crate::session::order::Reduction;
 use crate::session::order::ShrinkOrder;
@@ -702,7 +701,7 @@ fn debug_args(command: DebugCommand) -> Result<DebugOrder, Complaint> {
                 once: false,
                 max_trace: DEFAULT_LIMITS.0,
                 max_output: DEFAULT_LIMITS.1,
-                keep: Keep::Last,
+                keep: None,
                 timeout: None,
             });
             None

@@ -324,9 +324,9 @@ pub struct Record {
     #[arg(long, value_name = "SIZE", default_value = "4G", value_parser = parse_room, allow_negative_numbers = true)]
     pub max_trace: u64,
 
-    /// Part of the run that is kept if the whole exceeds `--max-trace`.
-    #[arg(long, value_name = "PART", value_enum, default_value_t = Keep::Last)]
-    pub keep: Keep,
+    /// Part of the run that is kept if the whole exceeds `--max-trace` (default: last; of a Java program always the first).
+    #[arg(long, value_name = "PART", value_enum)]
+    pub keep: Option<Keep>,
 
     /// Limit of the size of each file that the test writes, its output included: `100M`, `2G`.
     #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = parse_size, allow_negative_numbers = true)]

@@ -3,7 +3,6 @@
 use crate::session::dap::recordings::complaint;
 use crate::session::failure::Failure;
 use crate::session::order::Holding;
-use crate::session::order::Keep;
 use crate::session::order::RecordOrder;
 use crate::session::order::TestCommand;
 use crate::session::recorded::Which;
@@ -86,7 +85,7 @@ pub fn read(arguments: &Value) -> Result<Launch, Failure> {
         once,
         max_trace: MAX_TRACE,
         max_output: MAX_OUTPUT,
-        keep: Keep::Last,
+        keep: None,
         timeout,
     };
     Ok(Launch::Record(Box::new(order), process))

@@ -105,7 +105,7 @@ impl Explainer<'_> {
             once: true,
             max_trace: self.order.max_trace,
             max_output: self.order.max_output,
-            keep: order::Keep::First,
+            keep: Some(order::Keep::First),
             timeout: self.order.timeout,
         }
     }

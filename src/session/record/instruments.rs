@@ -175,8 +175,8 @@ impl<'p> Instruments<'p> {
         let mut commands = self.commands(variables);
         commands.build = commands.build.filter(|_| is_built);
         let keep = match order.keep {
-            order::Keep::First => Keep::First,
-            order::Keep::Last => Keep::Last,
+            Some(order::Keep::First) => Keep::First,
+            Some(order::Keep::Last) | None => Keep::Last,
         };
         let listener = Listener::start(&socket, place, (order.max_trace, keep))?;
         let seen = observe(job, &commands, Some(&listener));
