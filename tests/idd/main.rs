@@ -35,6 +35,7 @@ mod hostile;
 mod hunt;
 mod invariants;
 mod java;
+mod java_homes;
 mod kept;
 mod leases;
 mod library;

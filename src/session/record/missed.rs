@@ -141,8 +141,10 @@ pub(super) fn complain_without_clang(seen: &Observation, taken: &[Taken], losses
 fn lost(seen: &Observation, losses: &[String]) -> Result<(), Failure> {
     if let Some(line) = java::refusal(&seen.output) {
         let message = format!("a Java virtual machine does not start with the agent that records it: {}", shown(line));
-        return Err(Failure::new(Status::Error, message)
-            .with_hint("the agent is an option in `JAVA_TOOL_OPTIONS`, behind those that you set there"));
+        return Err(Failure::new(Status::Error, message).with_hint(
+            "the agent is an option in `JAVA_TOOL_OPTIONS`, behind those that you set there; a runtime that `jlink` made \
+             needs the module `java.instrument`",
+        ));
     }
     let Some(loss) = losses.first() else { return Ok(()) };
     Err(Failure::new(Status::Error, format!("nothing was recorded: {}", shown(loss))))

@@ -15,9 +15,10 @@ use sha2::Sha256;
 use crate::world::files;
 use crate::world::process;
 
-/// Options to compile the sources with, best first. What comes of the first ones runs from Java 8 on; a later compiler
-/// may not know them any more.
-const WAYS: [&[&str]; 2] = [&["-source", "8", "-target", "8"], &[]];
+/// Options to compile the sources with, best first. What comes of the first ones runs from Java 8 on, whatever the version of
+/// the compiler: it takes the methods of the library from its tables of Java 8, not from its own library. The compiler of Java 8
+/// itself knows only the second ones, and a later compiler may know neither.
+const WAYS: [&[&str]; 3] = [&["--release", "8"], &["-source", "8", "-target", "8"], &[]];
 
 /// Why a program in Java is not there.
 #[derive(Debug, thiserror::Error)]

@@ -42,8 +42,12 @@ pub const VARIABLE: &str = "JAVA_TOOL_OPTIONS";
 /// a class is loaded and the stack has no room for an agent.
 const NOTES: [&str; 2] = ["Picked up JAVA_TOOL_OPTIONS: ", "*** java.lang.instrument ASSERTION FAILED ***: "];
 
-/// What a virtual machine prints that does not start because of an agent.
-const REFUSALS: [&str; 2] = ["agent library failed to init: instrument", "processing of -javaagent failed"];
+/// What a virtual machine prints that does not start because of an agent; the last one if it lacks the module for agents.
+const REFUSALS: [&str; 3] = [
+    "agent library failed to init: instrument",
+    "processing of -javaagent failed",
+    "Could not find agent library instrument",
+];
 
 /// The agent and the recorder. The boot loader has their classes before the agent starts. No program has a package of this
 /// name.
@@ -174,6 +178,16 @@ mod tests {
         check("aPicked up JAVA_TOOL_OPTIONS: -X y\nb", "ab");
         check("Picked up JAVA_TOOL_OPTIONS: cut", "");
         check("nothing\n", "nothing\n");
+    }
+
+    #[test]
+    fn a_virtual_machine_without_the_module_for_agents_is_one_that_does_not_start() {
+        let line =
+            "Could not find agent library instrument on the library path, with error: libinstrument.so: cannot open";
+        let output =
+            format!("Error occurred during initialization of VM\n{line}\nModule java.instrument may be missing\n");
+        assert_eq!(refusal(&output), Some(line));
+        assert_eq!(refusal("instrument\n"), None);
     }
 
     #[track_caller]
