@@ -44,7 +44,8 @@ schedulers:
     assigners:
       - !priority-age-assigner
         count: 1
-        interval: 0.1
+        interval: 0.05
+        jitter-factor: 0
 instances:
   - name: ''
     services:
