@@ -65,7 +65,9 @@ fn pass(fleet: &mut Fleet, trees: &[TreeId], commands: &Arc<Commands>, width: us
         while n_running < width
             && let Some(tree) = open.next()
         {
-            let place = fleet.reserve(Wish { tree: *tree, is_reference: false, width })?.ok_or("no place is free")?;
+            let place = fleet
+                .reserve(Wish { tree: *tree, is_reference: false, is_far: true, width })?
+                .ok_or("no place is free")?;
             let job = Job {
                 tree: *tree,
                 artifact_of: None,

@@ -50,6 +50,7 @@ mod shown {
         let mut interrupt = Interrupt::register()?;
         let checked = check(service, Arc::clone(&interrupt.0)).map_err(failed)?;
         let here = Toolchain::here(service, &mut interrupt).map_err(|error| Failure::from_error(&error))?;
+        interrupt.check("interrupted")?;
         let others = checked.toolchain.differences(&here);
         let text = if console.is_json { json(service, &checked, &others) } else { text(service, &checked, &others) };
         Ok(Answer::Text(text.into_bytes(), 0))

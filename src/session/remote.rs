@@ -29,11 +29,16 @@ pub fn executor(
     (interrupt, talk): (&Arc<AtomicBool>, &mut dyn Talk),
 ) -> Result<Box<dyn Executor>, Failure> {
     let private = private::private_directory(&location.idd_directory());
+    if plan.order.test.remote.is_none() && plan.order.effort.local_jobs > Some(0) {
+        talk.say("`--local-jobs` has no effect: no remote service is named (`--remote`).");
+    }
     match (&plan.remote, crew) {
         (None, Some(crew)) => Ok(Box::new(crew.lend().map_err(|error| failed(root, &error))?)),
         (None, None) => Ok(Box::new(Crew::new(root.to_owned(), private, plan.bad))),
         (Some(service), _) => {
-            let near = plan.order.effort.local_jobs.filter(|n_near| *n_near > 0);
+            let effort = &plan.order.effort;
+            let near = effort.local_jobs.map(|n_near| n_near.min(effort.jobs.unwrap_or(n_near)));
+            let near = near.filter(|n_near| *n_near > 0);
             let near = near.map(|n_near| (Crew::new(root.to_owned(), private.clone(), plan.bad), n_near as usize));
             remote((service, near), private, location, (interrupt, talk))
         }
@@ -80,6 +85,9 @@ fn remote(
     let Some((crew, n_near)) = near else { return Ok(fleet) };
     let here = Toolchain::here(service, &mut Interrupt(Arc::clone(interrupt)));
     let here = here.map_err(|error| Failure::from_error(&error))?;
+    if interrupt.load(Ordering::Relaxed) {
+        return Err(Failure::new(Status::Interrupted, "interrupted before the first test"));
+    }
     let differences = toolchain.differences(&here);
     if differences.is_empty() {
         let n_probes = count(n_near, "probe");

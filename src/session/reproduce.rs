@@ -25,6 +25,7 @@ use crate::session::hints::output::has_port_taken;
 use crate::session::hunt::Hunt;
 use crate::session::hunt::Reproduced;
 use crate::session::plan::Adjustments;
+use crate::session::runner::FAR_RUNS;
 use crate::session::suite::is_unstarted;
 use crate::sought::Sought;
 use crate::world::process::time_of_commands;
@@ -38,6 +39,8 @@ use crate::world::run::classify::is_build_failure;
 use crate::world::run::classify::printed_trouble;
 use crate::world::run::classify::reproduced;
 use crate::world::run::classify::value;
+use crate::world::run::failure_line;
+use crate::world::run::normalise;
 use std::os::unix::ffi::OsStrExt as _;
 use std::slice;
 use std::time::Duration;
@@ -226,6 +229,9 @@ impl Hunt<'_> {
         let rounds: Vec<u32> = (1..2 * repeat.max(1)).collect();
         if self.runner.n_jobs > 1 && repeat == 1 {
             let Some(more) = self.runner.reproduce(probe, &[1, 2])? else { return Ok(None) };
+            if let Some(failure) = self.differs_far(probe, &seen[0], &more)? {
+                return Err(failure);
+            }
             let is_port_taken = !has_port_taken(&seen[0]) && more.iter().any(has_port_taken);
             if is_port_taken || more.iter().any(|other| other.ending != seen[0].ending) {
                 let why = if is_port_taken { ": its port is taken then (`-j1` avoids these runs)" } else { "" };
@@ -250,6 +256,38 @@ impl Hunt<'_> {
             seen.extend(more);
         }
         Ok(Some(seen))
+    }
+
+    /// The failure of a hunt on a service and on this machine whose test ends otherwise there than here, each time.
+    ///
+    /// - `near`, `more`: the first run, and the two after it, of which the service made one.
+    ///
+    /// Cost: one more run on the service, if its first one differs from both of this machine.
+    fn differs_far(
+        &mut self,
+        probe: Probe,
+        near: &Observation,
+        more: &[Observation],
+    ) -> Result<Option<Failure>, Failure> {
+        let [far, again] = more else { return Ok(None) };
+        let Some(place) = far.place.clone().filter(|_| near.place.is_none() && again.place.is_none()) else {
+            return Ok(None);
+        };
+        let shown = |seen: &Observation| (seen.ending, failure_line(&seen.output).map(|line| normalise(&line)));
+        if shown(near) != shown(again) || shown(near) == shown(far) {
+            return Ok(None);
+        }
+        let Some(confirmed) = self.runner.reproduce(probe, &FAR_RUNS[1..])? else { return Ok(None) };
+        if confirmed.iter().any(|other| shown(other) != shown(far)) {
+            return Ok(None);
+        }
+        let told = |seen: &Observation| with_last_line(seen.ending.to_string(), seen);
+        let message =
+            format!("the test ends otherwise on `{place}` ({}) than on this machine ({})", told(far), told(near));
+        Ok(Some(Failure::new(Status::NotReproducible, Terminal.line(&Untrusted::from(message))).with_hint(
+            "a worker has only the files of the tree and the variables of `idd.remoteEnv`; without `--local-jobs`, all \
+             probes run on the service, and with `--remote none` on this machine",
+        )))
     }
 
     fn untestable(&self, reason: Reason, seen: &Observation) -> Reproduced {

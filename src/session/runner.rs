@@ -40,6 +40,7 @@ use crate::session::order::Until;
 use crate::session::plan::Plan;
 use crate::session::precheck::Checking;
 use crate::session::runner::complaining::Complaining;
+pub use crate::session::runner::ticket::FAR_RUNS;
 use crate::session::runner::ticket::Flight;
 use crate::session::runner::ticket::State;
 use crate::session::runner::ticket::Ticket;

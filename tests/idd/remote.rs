@@ -377,6 +377,26 @@ fn a_hunt_uses_workers_of_this_machine_beside_the_service_and_says_where_each_cl
 }
 
 #[test]
+fn a_test_that_ends_otherwise_on_the_service_than_here_ends_a_hunt_on_both() {
+    let (fixture, service) = (Fixture::of(STORY), Service::start());
+    let url = service.url();
+    let hunt = |test: &str, code: i32| {
+        let args = ["--local-jobs", "2", "-j", "4", "--no-cache", "--until", "commit", "--remote", &url, "--", test];
+        fixture.said(&args, code)
+    };
+    for (test, there) in [
+        ("[ -n \"$IDD_TREE\" ] || { echo 'no IDD_TREE'; exit 3; }; ./test.sh", "exit code 3: no IDD_TREE)"),
+        ("[ -n \"$IDD_TREE\" ] || exit 0; ./test.sh", "exit code 0)"),
+    ] {
+        let (_, stderr) = hunt(test, 5);
+        let expected = format!("the test ends otherwise on `{url}` ({there}");
+        assert!(stderr.contains(&expected) && stderr.contains("without `--local-jobs`"), "{stderr}");
+    }
+    let (stdout, _) = hunt("./test.sh", 0);
+    assert!(stdout.contains("Say it differently"), "{stdout}");
+}
+
+#[test]
 fn a_hunt_with_one_job_runs_near() {
     let (fixture, service) = (Fixture::of(STORY), Service::start());
     let (here, _) = hunt_with_both(&fixture, &service, &["-j", "1"]);

@@ -52,8 +52,13 @@ impl Runner<'_> {
             }
             let probe = ticket.0.probe;
             let is_reference = probe.question == Question::Reference;
-            let Some(place) = self.executor.reserve(Wish { tree: probe.tree, is_reference, width: self.width() })?
-            else {
+            let wish = Wish {
+                tree: probe.tree,
+                is_reference,
+                is_far: self.n_jobs > 1 && ticket.0.is_far(),
+                width: self.width(),
+            };
+            let Some(place) = self.executor.reserve(wish)? else {
                 self.call_back(|flight| !is_wanted(flight));
                 break;
             };

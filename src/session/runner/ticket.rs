@@ -1,5 +1,6 @@
 //! A probe with its place in the journal, while it runs, and its known state.
 
+use crate::hunt::event::Phase;
 use crate::hunt::probe::Probe;
 use crate::outcome::Ending;
 use crate::outcome::Observation;
@@ -18,6 +19,16 @@ pub(super) struct Ticket {
     pub(super) key: Key,
     /// The number of this run of the probe, if several are needed.
     pub(super) nth: u32,
+}
+
+/// The runs that reproduce the failure far away, if a hunt has places near and far: both must show the same.
+pub const FAR_RUNS: [u32; 2] = [1, 4];
+
+impl Ticket {
+    /// See [`FAR_RUNS`].
+    pub(super) fn is_far(&self) -> bool {
+        self.probe.phase == Phase::Reproduce && FAR_RUNS.contains(&self.nth)
+    }
 }
 
 /// A running probe.

@@ -71,7 +71,8 @@ impl Executor for Both {
         else {
             return Ok(None);
         };
-        if self.near.n_busy < self.n_near
+        if !wish.is_far
+            && self.near.n_busy < self.n_near
             && let Some(place) = self.near.executor.reserve(Wish { width: self.n_near, ..wish })?
         {
             self.near.n_busy += 1;
@@ -186,7 +187,7 @@ mod tests {
     }
 
     fn reserve(both: &mut Both, width: usize) -> Option<usize> {
-        both.reserve(Wish { tree: TreeId::sha1([1; 20]), is_reference: false, width }).unwrap()
+        both.reserve(Wish { tree: TreeId::sha1([1; 20]), is_reference: false, is_far: false, width }).unwrap()
     }
 
     #[test]
@@ -210,6 +211,13 @@ mod tests {
         near.done.borrow_mut().push_back(0);
         assert_eq!(both.wait().place, 0);
         assert_eq!(reserve(&mut both, 3), Some(0));
+    }
+
+    #[test]
+    fn a_probe_that_is_to_run_far_away_does_so_although_a_near_place_is_free() {
+        let (mut both, ..) = pair(2);
+        let wish = Wish { tree: TreeId::sha1([1; 20]), is_reference: false, is_far: true, width: 2 };
+        assert_eq!((both.reserve(wish).unwrap(), reserve(&mut both, 2)), (Some(1), Some(0)));
     }
 
     #[test]

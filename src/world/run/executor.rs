@@ -53,6 +53,8 @@ pub struct Wish {
     pub tree: TreeId,
     /// Whether the probe is of a reference, whose build products would be in the way of those of candidates.
     pub is_reference: bool,
+    /// Whether it is to run far away, if there is such a place; see [`both`](crate::world::run::both).
+    pub is_far: bool,
     /// The number of probes that may run at once.
     pub width: usize,
 }
