@@ -340,7 +340,9 @@ fn a_path_that_the_protocol_cannot_name_leaves_its_revision_untested() {
 #[test]
 fn many_actions_run_at_once() {
     let (fixture, service) = (Fixture::of(STORY), Service::start());
-    check_found(&hunt(&fixture, &service, &["--no-cache", "-j", "200"]));
+    // Longer than it takes to start the others.
+    let test = "sleep 0.5; ./test.sh";
+    check_found(&fixture.report(&["--no-cache", "-j", "200", "--remote", &service.url(), "--", test]));
     assert!(service.state().running.1 >= 8, "{:?}", service.state().running);
 }
 
