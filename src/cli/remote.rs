@@ -106,7 +106,7 @@ mod shown {
         let same = "has the same";
         line(
             "this machine:",
-            &if others.is_empty() { same.to_owned() } else { format!("has others: {}", others.join(" ")) },
+            &if others.is_empty() { same.to_owned() } else { format!("differs in: {}", others.join(" ")) },
         );
         text
     }

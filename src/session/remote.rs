@@ -95,7 +95,9 @@ fn remote(
         return Ok(Box::new(Both::new(Box::new(crew), n_near, fleet)));
     }
     let differences = Terminal.line(&Untrusted::from(differences.join(", ")));
-    talk.say(&format!("No probe runs on this machine, because it has other programs than the service: {differences}."));
+    talk.say(&format!(
+        "No probe runs on this machine, because these programs differ from those of the service: {differences}."
+    ));
     Ok(fleet)
 }
 

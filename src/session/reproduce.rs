@@ -258,7 +258,7 @@ impl Hunt<'_> {
         Ok(Some(seen))
     }
 
-    /// The failure of a hunt on a service and on this machine whose test ends otherwise there than here, each time.
+    /// The failure of a hunt on a service and on this machine whose test ends differently there, each time.
     ///
     /// - `near`, `more`: the first run, and the two after it, of which the service made one.
     ///
@@ -283,7 +283,7 @@ impl Hunt<'_> {
         }
         let told = |seen: &Observation| with_last_line(seen.ending.to_string(), seen);
         let message =
-            format!("the test ends otherwise on `{place}` ({}) than on this machine ({})", told(far), told(near));
+            format!("the test ends differently on `{place}` ({}) than on this machine ({})", told(far), told(near));
         Ok(Some(Failure::new(Status::NotReproducible, Terminal.line(&Untrusted::from(message))).with_hint(
             "a worker has only the files of the tree and the variables of `idd.remoteEnv`; without `--local-jobs`, all \
              probes run on the service, and with `--remote none` on this machine",

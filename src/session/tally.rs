@@ -50,8 +50,12 @@ impl Limits {
     ///
     /// - `cost`: that of this job.
     pub fn is_spent(&self, cost: Duration) -> bool {
-        let cost = self.shared.as_ref().map_or(cost, |shared| shared.total().max(cost));
-        self.max_cost.is_some_and(|max| cost >= max)
+        self.max_cost.is_some_and(|max| self.spent(cost) >= max)
+    }
+
+    /// The time of the workers that counts, if that of this job is `cost`.
+    fn spent(&self, cost: Duration) -> Duration {
+        self.shared.as_ref().map_or(cost, |shared| shared.total().max(cost))
     }
 
     /// The number of runs that the limits still allow, besides that of time on the clock; `None` if they do not say.
@@ -59,7 +63,7 @@ impl Limits {
     /// A limit of the workers' time needs the typical duration of a run, so it says nothing before there is one.
     pub fn n_affordable(&self, tally: &Tally) -> Option<u64> {
         let of_probes = self.max_probes.map(|max| max.saturating_sub(tally.n_runs()));
-        let spent = self.shared.as_ref().map_or(tally.cost, |shared| shared.total().max(tally.cost));
+        let spent = self.spent(tally.cost);
         let typical = tally.pace.typical().map(|typical| typical.as_nanos().max(1));
         let of_cost = self.max_cost.zip(typical).map(|(max, typical)| max.saturating_sub(spent).as_nanos() / typical);
         let of_cost = of_cost.map(|n_runs| u64::try_from(n_runs).unwrap_or(u64::MAX));

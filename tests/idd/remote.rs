@@ -391,7 +391,7 @@ fn a_test_that_ends_otherwise_on_the_service_than_here_ends_a_hunt_on_both() {
         ("[ -n \"$IDD_TREE\" ] || exit 0; ./test.sh", "exit code 0)"),
     ] {
         let (_, stderr) = hunt(test, 5);
-        let expected = format!("the test ends otherwise on `{url}` ({there}");
+        let expected = format!("the test ends differently on `{url}` ({there}");
         assert!(stderr.contains(&expected) && stderr.contains("without `--local-jobs`"), "{stderr}");
     }
     let (stdout, _) = hunt("./test.sh", 0);
@@ -411,7 +411,7 @@ fn a_machine_with_other_programs_than_the_service_runs_no_probe() {
     let (fixture, service) = (Fixture::of(STORY), Service::start());
     service.state().has_another_program = true;
     let (here, stderr) = hunt_with_both(&fixture, &service, &[]);
-    assert!(stderr.contains("it has other programs than the service: kcc."), "{stderr}");
+    assert!(stderr.contains("these programs differ from those of the service: kcc."), "{stderr}");
     assert_eq!(here, "");
 }
 

@@ -269,13 +269,13 @@ pub struct Effort {
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub budget: Option<Duration>,
 
-    /// Stop after this many runs of the test; `git idd resume` goes on. Fewer tests run at once if the hunt then gets by with
-    /// them.
+    /// Stop after this many runs of the test; `git idd resume` goes on. Fewer tests run at once when the limit
+    /// would otherwise be reached before the end.
     #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..))]
     pub max_probes: Option<u64>,
 
     /// Stop when all tests together have taken this time, on all workers; `git idd resume` continues. Fewer tests run at once
-    /// if the hunt then gets by with it.
+    /// when the limit would otherwise be reached before the end.
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub max_cost: Option<Duration>,
 
