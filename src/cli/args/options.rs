@@ -261,7 +261,7 @@ pub struct Effort {
     #[arg(short, long, value_name = "N", value_parser = value_parser!(u32).range(1..=1000))]
     pub jobs: Option<u32>,
 
-    /// With `--remote`: how many of these may run on this machine (default: 0), if it has the same programs.
+    /// With `--remote`: how many tests may run on this machine at once (default: 0), if it has the same programs.
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(0..=1000))]
     pub local_jobs: Option<u32>,
 
