@@ -347,6 +347,70 @@ fn record_of_java_keeps_thousands_of_threads() {
     assert!(stat.contains("5001 threads"), "{stat}");
 }
 
+/// Two threads with several MiB of records each, and many objects, one of them at the end of the stack again and again.
+const LONG: &str = r#"public class Main {
+    private final int value;
+
+    Main(int value) {
+        this.value = value;
+    }
+
+    static int deep(int n) {
+        return 1 + deep(n + 1);
+    }
+
+    static int overflows() {
+        int n = 0;
+        for (int i = 0; i < 200; i++) {
+            try {
+                n += deep(i);
+            } catch (StackOverflowError error) {
+                n++;
+            }
+        }
+        return n;
+    }
+
+    static long sum(int n) {
+        long sum = 0;
+        for (int i = 0; i < n; i++) {
+            sum += new Main(i).value + new int[i % 3].length;
+        }
+        return sum;
+    }
+
+    public static void main(String[] args) throws Exception {
+        Thread other = new Thread(() -> System.out.println(sum(60000)));
+        other.start();
+        other.join();
+        Thread small = new Thread(null, () -> System.out.println(overflows()), "small", 1 << 18);
+        small.start();
+        small.join();
+        System.out.println(sum(60000));
+        new ProcessBuilder("kill", "-9", String.valueOf(ProcessHandle.current().pid())).start();
+        Thread.sleep(100000);
+    }
+}
+"#;
+
+/// Nothing of a long run is lost if the virtual machine is killed, and a full stack does no harm.
+#[test]
+fn record_of_java_keeps_a_long_run_of_a_killed_virtual_machine() {
+    if version().is_none() {
+        return;
+    }
+    let place = repository(&[("Main.java", LONG)]);
+    let (said, recording) = record(place.path(), &["--once", "--max-trace", "1G"], "java -cp out Main");
+    assert_eq!(recording["ending"], "exit code 137", "{said}");
+    assert!(!said.contains("warning"), "{said}");
+    assert!(recording["processes"][0]["n_bytes"].as_u64().unwrap() > 6 << 20, "{recording}");
+    let stat = asked(place.path(), &["trace", "stat"]);
+    // Each element of both sums is there, and as it was written.
+    for expected in ["3 threads", "reads that found other bytes than were written last: 0 of 120 003"] {
+        assert!(stat.contains(expected), "{stat}");
+    }
+}
+
 const OWN: &str = r#"package idd;
 
 import java.util.HashMap;

@@ -2,6 +2,7 @@
 
 mod jar;
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
@@ -53,9 +54,7 @@ pub struct Kit {
     pub archive: &'static str,
     /// The lines of its manifest after the version; each ends with a line feed.
     pub manifest: &'static str,
-    /// The package of its classes, as a path.
-    pub package: &'static str,
-    /// Its files: names and contents. Each is a class of the package.
+    /// Its files: paths, as their packages are named, and contents. Each is a class.
     pub sources: &'static [(&'static str, &'static str)],
 }
 
@@ -97,7 +96,8 @@ impl Jdk {
         // Beside others that do the same; what a killed one leaves is small.
         let scratch = tempfile::Builder::new().prefix("compile-").tempdir_in(&place).map_err(failed)?;
         for (name, source) in kit.sources {
-            fs::write(scratch.path().join(name), source).map_err(failed)?;
+            let path = scratch.path().join(name);
+            path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(&path, source)).map_err(failed)?;
         }
         let classes = self.compile(kit, scratch.path())?.map_err(failed)?;
         files::replace(&archive, &jar::archive(kit.manifest, &classes)).map_err(failed)?;
@@ -106,7 +106,6 @@ impl Jdk {
 
     /// The classes of the sources in a directory: paths in an archive, and contents.
     fn compile(&self, kit: &Kit, directory: &Path) -> Result<io::Result<Entries>, JdkError> {
-        let package = kit.package;
         let mut said = String::new();
         for options in WAYS {
             let mut words: Vec<&OsStr> = options.iter().map(OsStr::new).collect();
@@ -117,14 +116,12 @@ impl Jdk {
             let done = made.and_then(|()| process::capture(self.javac.as_os_str(), &words, directory, &[]));
             let done = done.map_err(|source| JdkError::Prepare { path: self.javac.clone(), source })?;
             if done.code == Some(0) {
-                let names = files::names(&out.join(package)).into_iter().filter_map(|name| name.into_string().ok());
-                let class = |name: String| Ok((format!("{package}/{name}"), fs::read(out.join(package).join(&name))?));
-                let entries: io::Result<Entries> = names.map(class).collect();
-                let has = |(source, _): &(&str, &str)| {
-                    let class = format!("{package}/{}", source.replace(".java", ".class"));
-                    !matches!(&entries, Ok(entries) if !entries.iter().any(|(entry, _)| *entry == class))
+                let entries = classes(kit, &out);
+                let has = |entries: &Entries, (source, _): &(&str, &str)| {
+                    let class = source.replace(".java", ".class");
+                    entries.iter().any(|(entry, _)| *entry == class)
                 };
-                if kit.sources.iter().all(has) {
+                if entries.as_ref().map_or(true, |entries| kit.sources.iter().all(|source| has(entries, source))) {
                     return Ok(entries);
                 }
                 return Err(JdkError::Compile { said: "javac made no classes".to_owned() });
@@ -133,4 +130,17 @@ impl Jdk {
         }
         Err(JdkError::Compile { said })
     }
+}
+
+/// The classes in a directory that are of the packages of sources.
+fn classes(kit: &Kit, out: &Path) -> io::Result<Entries> {
+    let packages: BTreeSet<&Path> = kit.sources.iter().filter_map(|(name, _)| Path::new(name).parent()).collect();
+    let mut entries = Entries::new();
+    for package in packages {
+        for name in files::names(&out.join(package)) {
+            let (path, bytes) = (package.join(&name), fs::read(out.join(package).join(&name))?);
+            entries.extend(path.into_os_string().into_string().ok().map(|path| (path, bytes)));
+        }
+    }
+    Ok(entries)
 }

@@ -8,14 +8,16 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.lang.instrument.ClassFileTransformer;
 import java.lang.instrument.Instrumentation;
+import java.lang.reflect.Method;
 import java.net.URL;
 import java.security.AccessController;
 import java.security.CodeSource;
 import java.security.PrivilegedAction;
 import java.security.ProtectionDomain;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashMap;
-import java.util.function.IntConsumer;
+import java.util.Map;
 import java.util.jar.JarFile;
 
 /**
@@ -25,9 +27,18 @@ import java.util.jar.JarFile;
  * The boot loader loads this package, as the archive asks for: a security manager allows its classes everything, and no
  * class of the program comes before them. Whoever asks for a class may be allowed nothing, so the agent works as itself.
  */
-public final class Agent implements ClassFileTransformer, IntConsumer {
+public final class Agent implements ClassFileTransformer {
     /** In place of the length of a class: the number of a thread follows, whose file is to be made, or to grow. */
     private static final int FILE = -1;
+
+    /** The number of a thread follows, and where in its file the contents of the ring begin, which is to be made. */
+    private static final int RING = -2;
+
+    /** The number of a thread follows, a half of whose ring is full. */
+    private static final int FULL = -3;
+
+    /** Calls that fit into the stack where a message is sent. */
+    private static final int N_CALLS = 200;
 
     /** The directory for the directories of all virtual machines. */
     private final String base;
@@ -51,9 +62,15 @@ public final class Agent implements ClassFileTransformer, IntConsumer {
     /** Whether each class is loaded once. */
     private boolean isOnce = true;
     private boolean isFull;
+    /** Whether all halves that were full have been taken, so far. */
+    private boolean isTaken = true;
+    /** Whether the answer to the last one is still to come. */
+    private boolean isAwaited;
+    private final Instrumentation instrumentation;
 
-    private Agent(String base, String[] words) throws IOException {
+    private Agent(String base, String[] words, Instrumentation instrumentation) throws IOException {
         this.base = base;
+        this.instrumentation = instrumentation;
         program = words[1];
         root = new File(words[2]).getCanonicalPath() + File.separator;
         limit = Long.parseLong(words[3]);
@@ -63,13 +80,13 @@ public final class Agent implements ClassFileTransformer, IntConsumer {
     public static void premain(String base, Instrumentation instrumentation) {
         try {
             String[] words = text(new File(base, "agent")).split("\0");
-            Agent agent = new Agent(base, words);
+            Agent agent = new Agent(base, words, instrumentation);
             if (Agent.class.getClassLoader() != null) {
                 instrumentation.appendToBootstrapClassLoaderSearch(new JarFile(words[0]));
             }
             File order = new File(base, "trials");
             if (order.exists()) {
-                agent.tryOut(order, instrumentation);
+                agent.tryOut(order);
             } else {
                 instrumentation.addTransformer(agent);
             }
@@ -80,7 +97,7 @@ public final class Agent implements ClassFileTransformer, IntConsumer {
     }
 
     /** Makes trials if they are meant for this virtual machine, which ends then. Another one runs as it is. */
-    private void tryOut(File order, Instrumentation instrumentation) throws Exception {
+    private void tryOut(File order) throws Exception {
         Trials trials = Trials.ordered(order, root);
         if (trials != null) {
             start();
@@ -202,12 +219,8 @@ public final class Agent implements ClassFileTransformer, IntConsumer {
             if (server == null) {
                 start();
             }
-            send(bytes.length, bytes);
-            byte[] answer = receive();
-            if (answer.length == 0) {
-                return null;
-            }
-            return answer;
+            byte[] answer = ask(bytes.length, bytes);
+            return answer.length == 0 ? null : answer;
         } catch (Throwable error) {
             end(error);
             return null;
@@ -216,28 +229,89 @@ public final class Agent implements ClassFileTransformer, IntConsumer {
 
     /**
      * Has the file of a thread made, or made as long as it may become: with a limit to the size of files, only the
-     * other program can. A negative number says that there are too many threads.
+     * other program can.
      */
-    @Override
-    public synchronized void accept(int thread) {
-        if (isOver) {
-            return;
-        }
-        if (thread < 0) {
-            if (!isFull) {
-                isFull = true;
-                say(new IllegalStateException("only " + -(thread + 1) + " threads are recorded"));
-            }
-            return;
+    synchronized void lengthen(int thread) {
+        ask(FILE, thread, -1);
+    }
+
+    /** Has a ring made, whose contents are put into the file of a thread from a place on; whether it is there. */
+    synchronized boolean ring(int thread, long at) {
+        return ask(RING, thread, at);
+    }
+
+    /**
+     * Hands over the half of a ring that is full. The answer to the one before is read first, so its half may be written
+     * again, by whichever thread. Whether all of them were taken.
+     */
+    synchronized boolean hand(int thread) {
+        if (isOver || !isTaken) {
+            return false;
         }
         try {
-            byte[] number = new byte[4];
-            put(number, 0, thread);
-            send(FILE, number);
-            receive();
+            room(N_CALLS);
+            settle();
+            if (isTaken) {
+                send(FULL, numbers(thread, -1));
+                isAwaited = true;
+            }
+            return isTaken;
         } catch (IOException error) {
             end(error);
+            return false;
         }
+    }
+
+    /** Says once that a thread is not recorded. */
+    synchronized void refuse(int nThreads) {
+        if (!isFull) {
+            isFull = true;
+            say(new IllegalStateException("only " + nThreads + " threads are recorded"));
+        }
+    }
+
+    /** Whether the answer to a request with numbers is empty. */
+    private boolean ask(int request, int thread, long at) {
+        if (isOver) {
+            return false;
+        }
+        try {
+            return ask(request, numbers(thread, at)).length == 0;
+        } catch (IOException error) {
+            end(error);
+            return false;
+        }
+    }
+
+    private byte[] ask(int head, byte[] bytes) throws IOException {
+        room(N_CALLS);
+        settle();
+        send(head, bytes);
+        return receive();
+    }
+
+    /** Reads the answer that is still to come. */
+    private void settle() throws IOException {
+        if (isAwaited) {
+            isTaken &= receive().length == 0;
+            isAwaited = false;
+        }
+    }
+
+    /** Calls itself: if the stack is nearly full, an exception is thrown here, and not in the middle of a message. */
+    private static int room(int n) {
+        return n == 0 ? 0 : 1 + room(n - 1);
+    }
+
+    /** A number, and a longer one if it is not negative. */
+    private static byte[] numbers(int number, long more) {
+        byte[] bytes = new byte[more < 0 ? 4 : 12];
+        put(bytes, 0, number);
+        if (more >= 0) {
+            put(bytes, 4, (int) more);
+            put(bytes, 8, (int) (more >>> 32));
+        }
+        return bytes;
     }
 
     private void start() throws Exception {
@@ -267,7 +341,27 @@ public final class Agent implements ClassFileTransformer, IntConsumer {
             Replacer.prepare(points, new File(directory, "replaced"));
         }
         if (!points.exists() || new File(base, "recorded").exists()) {
+            open();
             Recorder.prepare(place, limit, this);
+        }
+    }
+
+    /** Lets the recorder use the memory of this virtual machine by addresses: from Java 9 on, a module has to allow that. */
+    private void open() throws Exception {
+        Method module;
+        try {
+            module = Class.class.getMethod("getModule");
+        } catch (NoSuchMethodException error) {
+            return;
+        }
+        Object own = module.invoke(Agent.class);
+        Map<String, ?> exports = Collections.singletonMap("jdk.internal.misc", Collections.singleton(own));
+        Object system = module.invoke(Object.class);
+        for (Method method : Instrumentation.class.getMethods()) {
+            if (method.getName().equals("redefineModule")) {
+                Object none = Collections.emptyMap();
+                method.invoke(instrumentation, system, Collections.emptySet(), exports, none, Collections.emptySet(), none);
+            }
         }
     }
 

@@ -3,18 +3,18 @@ package git_idd.recording;
 import java.io.File;
 import java.io.IOException;
 import java.io.RandomAccessFile;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
+import java.lang.reflect.Array;
+import java.nio.Buffer;
 import java.nio.MappedByteBuffer;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.FileChannel;
 import java.nio.charset.Charset;
 import java.security.AccessController;
 import java.security.PrivilegedAction;
-import java.util.function.IntConsumer;
+import jdk.internal.misc.Unsafe;
 
 /**
- * What rewritten classes call. Each thread writes its records to a mapped file, so a killed process loses none.
+ * What rewritten classes call. Each thread writes its records to mapped memory, so a killed process loses none.
  *
  * Code of the program can run while a file is mapped (a security manager of its own): what it records then is dropped.
  */
@@ -30,19 +30,32 @@ public final class Recorder {
     /** The file of a thread is not longer at first. */
     private static final int FIRST_OF_THREAD = 8 << 10;
 
-    private static final int PIECE = 4 << 20;
+    /** The largest piece of a file. What comes after it goes through a ring. */
+    private static final int PIECE = 256 << 10;
     private static final int SMALLEST_PIECE = 4 << 10;
+
+    /** A ring has a page for the other process, and two halves, which begin with HEAD bytes: their number, and how long they are. */
+    private static final int PAGE_OF_RING = 4 << 10;
+    private static final int HALF = 1 << 20;
+    private static final int HEAD = 8;
 
     /** More threads are not recorded. */
     private static final int MAX_THREADS = 1 << 16;
+
+    /** In place of the number of a thread: the file of descriptions. */
+    static final int OBJECTS = -1;
 
     /** Characters of a text that are kept. */
     private static final int MAX_TEXT = 128;
 
     private static final Charset UTF_8 = Charset.forName("UTF-8");
 
+    private static final Unsafe MEMORY = Unsafe.getUnsafe();
+
     /** Takes what is not kept. */
-    private static final MappedByteBuffer NOWHERE = (MappedByteBuffer) ByteBuffer.allocateDirect(SPARE);
+    private static final long NOWHERE = MEMORY.allocateMemory(SPARE);
+
+    private static final long ADDRESS = offsetOfAddress();
 
     private static final ThreadLocal<Stream> STREAMS = new ThreadLocal<Stream>();
     private static final Stream NOBODY = new Stream(null);
@@ -56,7 +69,7 @@ public final class Recorder {
     private static int clock;
 
     private static String directory;
-    private static IntConsumer maker;
+    private static Agent agent;
 
     private static final Object ROOM = new Object();
     private static long left;
@@ -68,20 +81,28 @@ public final class Recorder {
     private static final long[][] SEEN = new long[1 << 13][];
     private static final int PAGE = 1 << 12;
 
-    /** The file of descriptions. */
-    private static MappedByteBuffer objects;
-    private static long objectsBase;
-    private static int objectsPosition;
+    private static final Tape OBJECTS_TAPE = new Tape(OBJECTS, "objects");
     private static boolean isDescribing;
-    private static Class<?> lastClass;
-    private static byte[] lastName;
+
+    /** Kinds of objects. */
+    private static final int OTHER = 0;
+    private static final int STRING = 1;
+    private static final int ARRAY = 2;
+    private static final int BOXED = 3;
+    private static final int CLASS = 4;
+    private static final int CONSTANT = 5;
+    private static final int EXCEPTION = 6;
+
+    /** What is known of classes; each class keeps its own, so none is kept from being unloaded. */
+    private static final ClassValue<Type> TYPES = new ClassValue<Type>() {
+        @Override
+        protected Type computeValue(Class<?> type) {
+            return new Type(type);
+        }
+    };
 
     /** What the methods of buffers need where an exception goes through them. */
     private static final String[] LATE = {
-        "jdk.internal.misc.ScopedMemoryAccess$Scope",
-        "jdk.internal.misc.ScopedMemoryAccess$ScopedAccessError",
-        "jdk.internal.misc.ScopedMemoryAccess$Scope$ScopedAccessError",
-        "java.lang.invoke.WrongMethodTypeException",
         "java.lang.reflect.InvocationTargetException",
         "jdk.internal.foreign.MemorySessionImpl",
         "java.nio.channels.ClosedByInterruptException",
@@ -89,9 +110,16 @@ public final class Recorder {
 
     private Recorder() {}
 
+    private static long offsetOfAddress() {
+        try {
+            return MEMORY.objectFieldOffset(Buffer.class.getDeclaredField("address"));
+        } catch (NoSuchFieldException error) {
+            throw new IllegalStateException(error);
+        }
+    }
+
     /** Runs through all that is needed later: deep in a stack, classes cannot be loaded. */
-    static void load() {
-        NOWHERE.order(ByteOrder.LITTLE_ENDIAN);
+    private static void load() {
         STREAMS.get();
         for (int i = 0; i < LATE.length; i++) {
             try {
@@ -103,11 +131,12 @@ public final class Recorder {
     }
 
     /** Begins to record. */
-    public static void prepare(String place, long limit, IntConsumer files) {
+    static void prepare(String place, long limit, Agent server) {
         directory = place;
         left = limit;
-        maker = files;
+        agent = server;
         load();
+        OBJECTS_TAPE.begin(FIRST_PIECE);
         id("");
         id(Integer.valueOf(-1));
         id(new RuntimeException(""));
@@ -121,11 +150,11 @@ public final class Recorder {
         if (stream.thread != Thread.currentThread()) {
             stream = turn();
         }
-        int position = stream.position;
+        long position = stream.position;
         if (position > stream.end) {
             position = stream.next();
         }
-        stream.buffer.putInt(position, site);
+        MEMORY.putInt(position, site);
         stream.position = position + 4;
     }
 
@@ -135,13 +164,12 @@ public final class Recorder {
         if (stream.thread != Thread.currentThread()) {
             stream = turn();
         }
-        int position = stream.position;
+        long position = stream.position;
         if (position > stream.end) {
             position = stream.next();
         }
-        MappedByteBuffer buffer = stream.buffer;
-        buffer.putInt(position + 4, value);
-        buffer.putInt(position, site);
+        MEMORY.putInt(position + 4, value);
+        MEMORY.putInt(position, site);
         stream.position = position + 8;
     }
 
@@ -151,13 +179,12 @@ public final class Recorder {
         if (stream.thread != Thread.currentThread()) {
             stream = turn();
         }
-        int position = stream.position;
+        long position = stream.position;
         if (position > stream.end) {
             position = stream.next();
         }
-        MappedByteBuffer buffer = stream.buffer;
-        buffer.putLong(position + 4, value);
-        buffer.putInt(position, site);
+        MEMORY.putLong(position + 4, value);
+        MEMORY.putInt(position, site);
         stream.position = position + 12;
     }
 
@@ -193,12 +220,12 @@ public final class Recorder {
         }
         boolean isWritten = false;
         try {
-            int position = stream.position;
+            long position = stream.position;
             if (position > stream.end) {
                 position = stream.next();
             }
-            stream.buffer.putInt(position + 4, now);
-            stream.buffer.putInt(position, CLOCK);
+            MEMORY.putInt(position + 4, now);
+            MEMORY.putInt(position, CLOCK);
             stream.position = position + 8;
             isWritten = true;
         } finally {
@@ -244,88 +271,123 @@ public final class Recorder {
 
     /** Appends the description of an object; its id is written last. */
     private static void write(Object object, int id) {
-        Class<?> type = object.getClass();
-        int kind = 0;
-        String text = "";
+        Type type = TYPES.get(object.getClass());
+        byte[] text = NO_BYTES;
         int number = 0;
-        if (object instanceof String) {
-            kind = 1;
-            text = (String) object;
-            number = text.length();
-        } else if (type.isArray()) {
-            kind = 2;
-            number = java.lang.reflect.Array.getLength(object);
-        } else if (object instanceof Class) {
-            kind = 4;
-            text = ((Class<?>) object).getName();
-        } else if (object instanceof Enum) {
-            kind = 5;
-            text = ((Enum<?>) object).name();
-        } else if (object instanceof Throwable) {
-            kind = 6;
-            text = message((Throwable) object, type);
-        } else if (isBoxed(type)) {
-            kind = 3;
-            text = object.toString();
+        if (type.kind == ARRAY) {
+            number = length(object);
+        } else if (type.kind != OTHER) {
+            String whole = text(object, type.kind);
+            number = type.kind == STRING ? whole.length() : 0;
+            text = (whole.length() > MAX_TEXT ? whole.substring(0, MAX_TEXT) : whole).getBytes(UTF_8);
         }
-        if (text.length() > MAX_TEXT) {
-            text = text.substring(0, MAX_TEXT);
-        }
-        byte[] name = name(type);
-        byte[] bytes = text.length() == 0 ? NO_BYTES : text.getBytes(UTF_8);
-        int total = 14 + name.length + bytes.length;
-        if (objects == null || objectsPosition + total > objects.capacity() - SPARE) {
-            long base = objectsBase + objectsPosition;
-            // Records need room, too.
-            int usual = objects == null ? FIRST_PIECE : Math.min(PIECE, 2 * objects.capacity());
-            int size = Math.max(usual, total + SPARE);
-            MappedByteBuffer next = piece("objects", base, size, total + SPARE);
-            if (next == null) {
+        int total = 10 + type.length + text.length;
+        Tape out = OBJECTS_TAPE;
+        long at = out.position;
+        if (at + total > out.end) {
+            at = out.next(total);
+            if (at == NOWHERE) {
                 return;
             }
-            objects = next;
-            objectsBase = base;
-            objectsPosition = 0;
         }
-        MappedByteBuffer out = objects;
-        int at = objectsPosition;
-        out.put(at + 4, (byte) kind);
-        out.put(at + 5, (byte) 0);
-        int behind = put(out, put(out, at + 6, name), bytes);
-        out.putInt(behind, number);
-        out.putInt(at, id);
-        objectsPosition = at + total;
+        // The last word may be longer than the description, and has zeros there.
+        for (int i = 0; i < type.words.length; i++) {
+            MEMORY.putLong(at + 4 + 8 * i, type.words[i]);
+        }
+        long behind = put(at + 4 + type.length, text);
+        MEMORY.putInt(behind, number);
+        MEMORY.putInt(at, id);
+        out.position = at + total;
     }
 
     private static final byte[] NO_BYTES = new byte[0];
 
-    /** Writes a length and bytes; returns the place behind them. */
-    private static int put(MappedByteBuffer out, int at, byte[] bytes) {
-        out.putShort(at, (short) bytes.length);
+    /** Writes a length and bytes; returns the address behind them. */
+    private static long put(long at, byte[] bytes) {
+        MEMORY.putShort(at, (short) bytes.length);
         for (int i = 0; i < bytes.length; i++) {
-            out.put(at + 2 + i, bytes[i]);
+            MEMORY.putByte(at + 2 + i, bytes[i]);
         }
         return at + 2 + bytes.length;
     }
 
-    private static byte[] name(Class<?> type) {
-        if (type != lastClass) {
+    private static int length(Object array) {
+        if (array instanceof Object[]) {
+            return ((Object[]) array).length;
+        }
+        if (array instanceof int[]) {
+            return ((int[]) array).length;
+        }
+        if (array instanceof double[]) {
+            return ((double[]) array).length;
+        }
+        if (array instanceof byte[]) {
+            return ((byte[]) array).length;
+        }
+        return Array.getLength(array);
+    }
+
+    private static String text(Object object, int kind) {
+        switch (kind) {
+            case STRING:
+                return (String) object;
+            case CLASS:
+                return ((Class<?>) object).getName();
+            case CONSTANT:
+                return ((Enum<?>) object).name();
+            case EXCEPTION:
+                return message((Throwable) object);
+            default:
+                return object.toString();
+        }
+    }
+
+    /** A class of objects: the bytes of a description from the kind on to the name, in words. */
+    private static final class Type {
+        final int kind;
+        final int length;
+        final long[] words;
+
+        Type(Class<?> type) {
             String name = type.getName();
             // As many characters have at most as many bytes as fit into the length.
             byte[] bytes = (name.length() > 20000 ? name.substring(0, 20000) : name).getBytes(UTF_8);
-            lastName = bytes;
-            lastClass = type;
+            kind = kind(type);
+            length = 4 + bytes.length;
+            words = new long[(length + 7) / 8];
+            words[0] = kind | (long) bytes.length << 16;
+            for (int i = 0; i < bytes.length; i++) {
+                words[(4 + i) / 8] |= (bytes[i] & 255L) << 8 * ((4 + i) % 8);
+            }
         }
-        return lastName;
+
+        private static int kind(Class<?> type) {
+            if (type.isArray()) {
+                return ARRAY;
+            }
+            if (type == String.class) {
+                return STRING;
+            }
+            if (type == Class.class) {
+                return CLASS;
+            }
+            if (Enum.class.isAssignableFrom(type)) {
+                return CONSTANT;
+            }
+            if (Throwable.class.isAssignableFrom(type)) {
+                return EXCEPTION;
+            }
+            return isBoxed(type) ? BOXED : OTHER;
+        }
+
+        private static boolean isBoxed(Class<?> type) {
+            return type == Integer.class || type == Long.class || type == Character.class || type == Boolean.class
+                || type == Double.class || type == Byte.class || type == Short.class || type == Float.class;
+        }
     }
 
-    private static boolean isBoxed(Class<?> type) {
-        return type == Integer.class || type == Long.class || type == Character.class || type == Boolean.class
-            || type == Double.class || type == Byte.class || type == Short.class || type == Float.class;
-    }
-
-    private static String message(Throwable thrown, Class<?> type) {
-        if (type.getClassLoader() != null) {
+    private static String message(Throwable thrown) {
+        if (thrown.getClass().getClassLoader() != null) {
             return "";
         }
         try {
@@ -336,18 +398,21 @@ public final class Recorder {
         }
     }
 
-    /** Maps the next piece of a file, the last one of all with what is left; null if there is no room. */
-    static MappedByteBuffer piece(String name, long at, int size, int least) {
-        int taken;
+    /** Takes up to so many bytes of what may be recorded, and at least some; 0 if there is less. */
+    private static int take(int size, int least) {
         synchronized (ROOM) {
             if (left < least) {
                 left = 0;
-                return null;
+                return 0;
             }
-            taken = (int) Math.min(left, size);
+            int taken = (int) Math.min(left, size);
             left -= taken;
+            return taken;
         }
-        return AccessController.doPrivileged(new Mapping(new File(directory, name), at, taken));
+    }
+
+    private static MappedByteBuffer map(String name, long at, int size) {
+        return AccessController.doPrivileged(new Mapping(new File(directory, name), at, size));
     }
 
     /** Maps a piece of a file, whoever is on the stack. */
@@ -392,32 +457,158 @@ public final class Recorder {
         private MappedByteBuffer map() throws IOException {
             RandomAccessFile open = new RandomAccessFile(file, "rw");
             try {
-                MappedByteBuffer buffer = open.getChannel().map(FileChannel.MapMode.READ_WRITE, at, size);
-                buffer.order(ByteOrder.LITTLE_ENDIAN);
-                return buffer;
+                return open.getChannel().map(FileChannel.MapMode.READ_WRITE, at, size);
             } finally {
                 open.close();
             }
         }
     }
 
-    /** The records of a thread. */
-    static final class Stream {
-        final Thread thread;
-        MappedByteBuffer buffer = NOWHERE;
-        /** Where the next record begins in the buffer. */
-        int position;
-        /** Where the last one may begin; negative if records are dropped. */
-        int end = -1;
-        /** Bytes of the file before the buffer. */
+    /**
+     * A file that becomes longer: first by mapped pieces, each twice as long as the one before. A page that is touched for the
+     * first time costs more than the records that it takes, so what comes then goes through a ring of two halves: while one
+     * is written, the other process appends the other one to the file.
+     */
+    static class Tape {
+        private final String name;
+        int number;
+        /** The address of the next record. */
+        long position = NOWHERE;
+        /** The last address at which one may begin; negative if records are dropped. */
+        long end = -1;
+        /** The first address of the piece or the half. */
+        private long first;
+        /** Keeps the mapping. */
+        private MappedByteBuffer buffer;
+        /** Bytes of the file before the piece. */
         private long base;
-        private int number = -1;
-        private boolean isOpen;
-        private boolean isOver;
+        private int size;
+        /** The number of the half, counted from 1; 0 if there is no ring. */
+        private int half;
+        boolean isOver;
         boolean isBusy;
 
+        Tape(int number, String name) {
+            this.number = number;
+            this.name = name;
+        }
+
+        /** The name of its file, behind the number. */
+        String name() {
+            return name;
+        }
+
+        /** Maps the first piece; whether there is room. */
+        boolean begin(int wanted) {
+            int taken = take(wanted, SMALLEST_PIECE);
+            return taken > 0 && isMapped(map(name(), 0, taken), taken);
+        }
+
+        private boolean isMapped(MappedByteBuffer next, int length) {
+            if (next == null) {
+                return false;
+            }
+            buffer = next;
+            size = length;
+            first = MEMORY.getLong(next, ADDRESS);
+            position = first;
+            end = first + length - SPARE;
+            return true;
+        }
+
+        /** Finds room for a record of at most SPARE bytes; returns its address. */
+        long next() {
+            return next(0);
+        }
+
+        /** Finds room for a record of so many bytes; returns its address: NOWHERE if it is to be dropped. */
+        long next(int least) {
+            if (isBusy || isOver || buffer == null) {
+                position = NOWHERE;
+                end = -1;
+                return NOWHERE;
+            }
+            long place = position;
+            long border = end;
+            boolean isDone = false;
+            isBusy = true;
+            position = NOWHERE;
+            end = -1;
+            try {
+                if (!hasMore((int) (place - first), least + SPARE)) {
+                    cut(place);
+                }
+                isDone = true;
+            } finally {
+                if (!isDone) {
+                    position = place;
+                    end = border;
+                }
+                isBusy = false;
+            }
+            return position;
+        }
+
+        /** Drops what comes from now on. */
+        private void cut(long place) {
+            if (number != OBJECTS) {
+                MEMORY.putInt(place, CUT);
+            }
+            if (half > 0) {
+                MEMORY.putInt(first + 4, 0);
+            }
+            isOver = true;
+            position = NOWHERE;
+            end = -1;
+        }
+
+        /** Goes on behind so many bytes of a piece or half; whether there is room. */
+        private boolean hasMore(int used, int least) {
+            if (half > 0) {
+                int taken = take(HALF, SMALLEST_PIECE);
+                MEMORY.putInt(first + 4, used);
+                return taken > 0 && agent.hand(number) && turn(half + 1, taken);
+            }
+            if (size >= PIECE && left >= 2 * HALF && take(2 * HALF, 2 * HALF) > 0) {
+                MappedByteBuffer ring = agent.ring(number, base + used) ? map("ring-" + number, PAGE_OF_RING, 2 * HALF) : null;
+                return isMapped(ring, 2 * HALF) && turn(1, HALF);
+            }
+            if (base == 0 && number != OBJECTS) {
+                agent.lengthen(number);
+            }
+            int taken = take(Math.max(Math.min(2 * size, PIECE), least), Math.max(least, SMALLEST_PIECE));
+            if (taken == 0 || !isMapped(map(name(), base + used, taken), taken)) {
+                return false;
+            }
+            base += used;
+            return true;
+        }
+
+        /** Begins a half of the ring, of which so many bytes are to be used. */
+        private boolean turn(int next, int length) {
+            half = next;
+            first = MEMORY.getLong(buffer, ADDRESS) + (1 - next & 1) * HALF;
+            MEMORY.putInt(first + 4, 0);
+            MEMORY.putInt(first, next);
+            position = first + HEAD;
+            end = first + length - SPARE;
+            return true;
+        }
+    }
+
+    /** The records of a thread. */
+    static final class Stream extends Tape {
+        final Thread thread;
+        private boolean isOpen;
+
         Stream(Thread thread) {
+            super(OBJECTS, "thread-");
             this.thread = thread;
+        }
+
+        @Override
+        String name() {
+            return super.name() + number;
         }
 
         /** Whether there is a file; it is made if that was not tried before. */
@@ -434,20 +625,16 @@ public final class Recorder {
                     }
                     if (number >= MAX_THREADS) {
                         isOver = true;
-                        maker.accept(-MAX_THREADS - 1);
+                        agent.refuse(MAX_THREADS);
                         return false;
                     }
-                    maker.accept(number);
+                    agent.lengthen(number);
                 }
-                MappedByteBuffer first = piece("thread-" + number, 0, FIRST_OF_THREAD, SMALLEST_PIECE);
-                if (first == null) {
+                if (!begin(FIRST_OF_THREAD)) {
                     isOver = true;
                     return false;
                 }
-                int behind = greet(first);
-                buffer = first;
-                position = behind;
-                end = first.capacity() - SPARE;
+                greet();
                 isOpen = true;
                 return true;
             } finally {
@@ -455,59 +642,17 @@ public final class Recorder {
             }
         }
 
-        private int greet(MappedByteBuffer first) {
+        private void greet() {
             String name = thread.getName();
             byte[] bytes = (name.length() > MAX_TEXT ? name.substring(0, MAX_TEXT) : name).getBytes(UTF_8);
-            first.put(0, (byte) 'I');
-            first.put(1, (byte) 'D');
-            first.put(2, (byte) 'D');
-            first.put(3, (byte) 'J');
-            first.putInt(4, 1);
-            first.putInt(8, number);
-            return (put(first, 12, bytes) + 3) & ~3;
-        }
-
-        /** Goes on in the next piece; returns where the next record begins. */
-        int next() {
-            if (isBusy || !isOpen || isOver) {
-                buffer = NOWHERE;
-                end = -1;
-                return 0;
-            }
-            MappedByteBuffer whole = buffer;
-            int behind = position;
-            int capacity = end;
-            MappedByteBuffer next = null;
-            boolean isDone = false;
-            isBusy = true;
-            buffer = NOWHERE;
-            end = -1;
-            try {
-                if (base == 0) {
-                    maker.accept(number);
-                }
-                int size = (int) Math.min(PIECE, 2L * (capacity + SPARE));
-                next = piece("thread-" + number, base + behind, size, SMALLEST_PIECE);
-                if (next == null) {
-                    whole.putInt(behind, CUT);
-                    isOver = true;
-                }
-                isDone = true;
-            } finally {
-                if (!isDone) {
-                    buffer = whole;
-                    position = behind;
-                    end = capacity;
-                }
-                isBusy = false;
-            }
-            if (next != null) {
-                buffer = next;
-                base += behind;
-                end = next.capacity() - SPARE;
-            }
-            position = 0;
-            return 0;
+            long first = position;
+            MEMORY.putByte(first, (byte) 'I');
+            MEMORY.putByte(first + 1, (byte) 'D');
+            MEMORY.putByte(first + 2, (byte) 'D');
+            MEMORY.putByte(first + 3, (byte) 'J');
+            MEMORY.putInt(first + 4, 1);
+            MEMORY.putInt(first + 8, number);
+            position = first + (put(first + 12, bytes) - first + 3 & ~3L);
         }
     }
 }

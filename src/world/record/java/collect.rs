@@ -1,6 +1,6 @@
-//! Makes a trace of the files that the recorder of a virtual machine wrote.
+//! Makes a trace of the streams that the recorder of a virtual machine wrote: a file each, and what is in a [ring].
 //!
-//! All numbers are little-endian. A thread's file begins with 4 bytes "IDDJ", 4 version, 4 number of the thread, 2 length,
+//! All numbers are little-endian. A thread's stream begins with 4 bytes "IDDJ", 4 version, 4 number of the thread, 2 length,
 //! its name, and zeros up to a multiple of 4. Records follow: 4 bytes site, and a value whose size follows from the site.
 //! Site 0 is the end, [`CLOCK`] has 4 bytes, [`CUT`] none. All files are as long as they may become, and end with zeros. A
 //! killed virtual machine can stop anywhere, but the site of a record is written when its value is there.
@@ -24,6 +24,7 @@ use crate::trace::container::Process;
 use crate::trace::container::Writer;
 use crate::world::files;
 use crate::world::record::java;
+use crate::world::record::java::ring;
 use crate::world::record::listen::Taken;
 
 /// Bytes of a chunk of records.
@@ -98,9 +99,9 @@ fn take(place: &Path, directory: &Path, number: usize) -> io::Result<Option<Take
     let Some(process) = process.and_then(|bytes| Process::from_bytes(&bytes)) else { return Ok(None) };
     let classes = files::bytes(&place.join("classes")).unwrap_or_default();
     let Table { sizes, ends: class_ends } = table(&classes);
-    let mut threads: Vec<(u32, PathBuf)> = files::names(place)
+    let mut threads: Vec<u32> = files::names(place)
         .into_iter()
-        .filter_map(|name| Some((name.to_str()?.strip_prefix("thread-")?.parse().ok()?, place.join(name))))
+        .filter_map(|name| name.to_str()?.strip_prefix("thread-")?.parse().ok())
         .collect();
     threads.sort_unstable();
     if sizes.is_empty() || threads.is_empty() {
@@ -111,8 +112,8 @@ fn take(place: &Path, directory: &Path, number: usize) -> io::Result<Option<Take
     let mut writer = Writer::new(BufWriter::with_capacity(1 << 20, File::create(&path)?))?;
     writer.add(Kind::Process, 0, 0, &process.to_bytes())?;
     pieces(&mut writer, Kind::Classes, &classes, &class_ends)?;
-    if let Ok(file) = File::open(place.join("objects")) {
-        objects(&mut writer, file)?;
+    if let Ok(stream) = ring::stream(place, ring::OBJECTS) {
+        objects(&mut writer, stream)?;
     }
     let mut taken = Taken {
         file,
@@ -126,8 +127,8 @@ fn take(place: &Path, directory: &Path, number: usize) -> io::Result<Option<Take
         n_packed: 0,
         is_java: true,
     };
-    for (thread, path) in threads {
-        let mut input = BufReader::with_capacity(FIRST_READ, File::open(path)?);
+    for thread in threads {
+        let mut input = BufReader::with_capacity(FIRST_READ, ring::stream(place, thread)?);
         let ended = records(&mut input, &sizes, &mut |offset, bytes| writer.add(Kind::Records, thread, offset, bytes))?;
         taken.n_bytes += ended.n_bytes;
         taken.is_cut |= ended.last == CUT;
@@ -181,8 +182,8 @@ fn pieces<W: io::Write>(writer: &mut Writer<W>, kind: Kind, bytes: &[u8], ends: 
 }
 
 /// Adds the descriptions of objects: those that are there as a whole.
-fn objects<W: io::Write>(writer: &mut Writer<W>, file: File) -> io::Result<()> {
-    let mut input = BufReader::with_capacity(FIRST_READ, file);
+fn objects<W: io::Write>(writer: &mut Writer<W>, stream: impl Read) -> io::Result<()> {
+    let mut input = BufReader::with_capacity(FIRST_READ, stream);
     let (mut chunk, mut n_before) = (Vec::new(), 0);
     while let Some(object) = object(&mut input)? {
         chunk.extend(object);

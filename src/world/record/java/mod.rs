@@ -12,6 +12,7 @@
 //!     classes            the original classes, see `serve`
 //!     objects            descriptions of objects
 //!     thread-<n>         records, see `collect`
+//!     ring-<n>           the latest records of many, see `ring`
 //! <base>/failed-<pid>    why a virtual machine was not recorded, or only in part: a line
 //! ```
 //!
@@ -20,6 +21,7 @@
 
 pub mod collect;
 pub mod replace;
+mod ring;
 pub mod serve;
 pub mod trials;
 
@@ -49,36 +51,37 @@ const REFUSALS: [&str; 3] = [
     "Could not find agent library instrument",
 ];
 
-/// The agent and the recorder. The boot loader has their classes before the agent starts. No program has a package of this
-/// name.
+/// The agent and the recorder. The boot loader has their classes before the agent starts. No program has a package of their
+/// name; the last one is used under Java 8 only.
 const KIT: Kit = Kit {
     archive: "agent.jar",
-    package: "git_idd/recording",
     manifest: "Premain-Class: git_idd.recording.Agent\nBoot-Class-Path: agent.jar\nCan-Retransform-Classes: true\n",
     sources: &[
-        ("Agent.java", include_str!("Agent.java")),
-        ("Recorder.java", include_str!("Recorder.java")),
-        ("Replacer.java", include_str!("Replacer.java")),
-        ("Trials.java", include_str!("Trials.java")),
+        ("git_idd/recording/Agent.java", include_str!("Agent.java")),
+        ("git_idd/recording/Recorder.java", include_str!("Recorder.java")),
+        ("git_idd/recording/Replacer.java", include_str!("Replacer.java")),
+        ("git_idd/recording/Trials.java", include_str!("Trials.java")),
+        ("jdk/internal/misc/Unsafe.java", include_str!("Unsafe.java")),
     ],
 };
 
 /// Options for the virtual machine beside the agent:
 /// - hash codes of objects are counted, so that they name objects;
 /// - methods of more than 8,000 bytes are compiled, too: rewritten ones are longer than they were;
-/// - no warning, which goes to the program's output, that the classes of the recorder are beside those of the system.
-const OPTIONS: [&str; 6] = [
+/// - no warning, which goes to the program's output, that the classes of the recorder are beside those of the system;
+/// - code is compiled by the quick compiler alone: the other one takes longer for rewritten methods than it saves.
+const OPTIONS: [&str; 7] = [
     "-XX:+IgnoreUnrecognizedVMOptions",
     "-XX:+UnlockExperimentalVMOptions",
     "-XX:hashCode=3",
     "-XX:-DontCompileHugeMethods",
     "-XX:+UnlockDiagnosticVMOptions",
     "-XX:-PrintWarnings",
+    "-XX:TieredStopAtLevel=1",
 ];
 
-/// More of them for [`trials`]: classes are loaded again and again, so that is what must be quick. Code is compiled by the quick
-/// compiler alone, and classes are not verified.
-const OF_TRIALS: [&str; 2] = ["-XX:TieredStopAtLevel=1", "-XX:-BytecodeVerificationRemote"];
+/// One more for [`trials`]: classes are loaded again and again, so that is what must be quick. They are not verified.
+const OF_TRIALS: &str = "-XX:-BytecodeVerificationRemote";
 
 /// The archive of the agent in the directory `cache`; it is compiled if it is not there yet.
 pub fn agent(jdk: &Jdk, cache: &Path) -> Result<PathBuf, RecordError> {
@@ -123,8 +126,7 @@ pub fn options(agent: &Path, base: &Path, own: Option<&OsStr>) -> OsString {
 
 /// The value for a test whose program makes [`trials`]; `options` is the value for one that is recorded.
 pub fn options_of_trials(options: &OsStr) -> OsString {
-    let more = OF_TRIALS.join(" ");
-    OsStr::from_bytes(&[options.as_bytes(), b" ", more.as_bytes()].concat()).to_owned()
+    OsStr::from_bytes(&[options.as_bytes(), b" ", OF_TRIALS.as_bytes()].concat()).to_owned()
 }
 
 /// A word as the virtual machine splits the value: white space ends it, unless it is in quotes of one of two kinds.

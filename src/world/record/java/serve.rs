@@ -8,11 +8,17 @@
 //!   become. A test runs with a limit to the size of its files, which this program lifts for itself; a file of zeros that is
 //!   large enough needs no more room as long as nothing is written to it. But the system reads zeros ahead, some MiB, so a
 //!   file is short at first.
+//! - Length [`RING`], then 4 bytes thread and 8 bytes: its [ring] is made, whose contents follow so many bytes of its file. The answer
+//!   is empty, or a byte if there is none.
+//! - Length [`FULL`], then 4 bytes thread: a half of its ring is full. The answer is empty, or a byte if it was not taken.
+//!
+//! In place of a thread, [`ring::OBJECTS`] stands for the file of descriptions.
 //!
 //! If points are told, see [`replace`], they are inserted; nothing is recorded then,
 //! unless that is told, too. For each rewritten class that records, the file `classes` gets 4 bytes first site, 4 bytes number of sites, 4 bytes length, and the
 //! original class, before the answer is given.
 
+use std::collections::HashMap;
 use std::fs;
 use std::fs::File;
 use std::io;
@@ -27,15 +33,24 @@ use rustix::process::Rlimit;
 
 use crate::instrument;
 use crate::instrument::java::exits;
+use crate::instrument::java::replace::Point;
 use crate::instrument::java::rewrite::rewrite;
 use crate::instrument::java::sites::FIRST_SITE;
 use crate::trace::container::Process;
 use crate::world::process;
 use crate::world::record::java::replace;
+use crate::world::record::java::ring;
+use crate::world::record::java::ring::Ring;
 use crate::world::system;
 
 /// In place of the length of a class: make the file of a thread.
 const FILE: u32 = u32::MAX;
+
+/// In place of the length of a class: make the ring of a thread.
+const RING: u32 = u32::MAX - 1;
+
+/// In place of the length of a class: take what is in a ring.
+const FULL: u32 = u32::MAX - 2;
 
 /// Bytes of the file of a thread at first: as many as the recorder maps.
 const FIRST_OF_THREAD: u64 = 8 << 10;
@@ -53,17 +68,7 @@ const SLACK: u64 = 8 << 20;
 ///
 /// Errors: it sends no messages, or nothing can be written. It goes on without rewritten classes then.
 pub fn serve(directory: &Path, max_bytes: u64, (input, output): (&mut dyn Read, &mut dyn Write)) -> io::Result<()> {
-    let limit = rustix::process::getrlimit(Resource::Fsize);
-    let lifted = Rlimit { current: limit.maximum, maximum: limit.maximum };
-    // Without it, large files cannot be made, and recording ends early.
-    let _ = rustix::process::setrlimit(Resource::Fsize, lifted);
-    let size = max_bytes.saturating_add(SLACK).min(i64::MAX.unsigned_abs());
-    let make = |name: &str, size: u64| File::create_new(directory.join(name))?.set_len(size);
-    make("objects", size)?;
-    fs::write(directory.join("process"), machine().to_bytes())?;
-    let mut classes = File::options().create(true).append(true).open(directory.join("classes"))?;
-    let (points, is_recorded) = directory.parent().map_or((Vec::new(), true), replace::told);
-    let mut next_site = FIRST_SITE;
+    let mut server = Server::new(directory, max_bytes)?;
     answer(output, &[])?;
     let mut head = [0; 4];
     loop {
@@ -71,42 +76,105 @@ pub fn serve(directory: &Path, max_bytes: u64, (input, output): (&mut dyn Read, 
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
             read => read?,
         }
-        let length = u32::from_le_bytes(head);
-        if length == FILE {
-            input.read_exact(&mut head)?;
-            let name = format!("thread-{}", u32::from_le_bytes(head));
-            // If it cannot be made, the recorder takes what it finds.
-            if make(&name, FIRST_OF_THREAD.min(size)).is_err() {
-                let _ = File::options().write(true).open(directory.join(&name)).and_then(|file| file.set_len(size));
+        let said = match u32::from_le_bytes(head) {
+            FILE => {
+                server.make_file(number(input)?);
+                Vec::new()
             }
-            answer(output, &[])?;
-            continue;
+            RING => {
+                let thread = number(input)?;
+                let (low, high) = (number(input)?, number(input)?);
+                said(server.make_ring(thread, u64::from(high) << 32 | u64::from(low)))
+            }
+            FULL => said(server.take(number(input)?)),
+            MAX_CLASS.. => return Err(io::ErrorKind::InvalidData.into()),
+            length => {
+                let mut class = vec![0; length as usize];
+                input.read_exact(&mut class)?;
+                server.rewritten(&class)?
+            }
+        };
+        answer(output, &said)?;
+    }
+}
+
+/// The answer to a request that can fail.
+fn said(done: io::Result<()>) -> Vec<u8> {
+    if done.is_ok() { Vec::new() } else { vec![0] }
+}
+
+fn number(input: &mut dyn Read) -> io::Result<u32> {
+    let mut bytes = [0; 4];
+    input.read_exact(&mut bytes)?;
+    Ok(u32::from_le_bytes(bytes))
+}
+
+/// What is known of a virtual machine.
+struct Server<'s> {
+    directory: &'s Path,
+    /// Bytes of a file that is as long as it may become.
+    size: u64,
+    /// The file of classes.
+    classes: File,
+    /// The number of the first site of the next class.
+    next_site: u32,
+    /// Where values are replaced, and whether anything is recorded.
+    points: Vec<Point>,
+    is_recorded: bool,
+    rings: HashMap<u32, Ring>,
+}
+
+impl<'s> Server<'s> {
+    fn new(directory: &'s Path, max_bytes: u64) -> io::Result<Self> {
+        let limit = rustix::process::getrlimit(Resource::Fsize);
+        let lifted = Rlimit { current: limit.maximum, maximum: limit.maximum };
+        // Without it, large files cannot be made, and recording ends early.
+        let _ = rustix::process::setrlimit(Resource::Fsize, lifted);
+        let size = max_bytes.saturating_add(SLACK).min(i64::MAX.unsigned_abs());
+        File::create_new(directory.join("objects"))?.set_len(size)?;
+        fs::write(directory.join("process"), machine().to_bytes())?;
+        let classes = File::options().create(true).append(true).open(directory.join("classes"))?;
+        let (points, is_recorded) = directory.parent().map_or((Vec::new(), true), replace::told);
+        Ok(Self { directory, size, classes, next_site: FIRST_SITE, points, is_recorded, rings: HashMap::new() })
+    }
+
+    /// Makes the file of a thread, or lets it become longer. If that cannot be done, the recorder takes what it finds.
+    fn make_file(&self, thread: u32) {
+        let path = self.directory.join(ring::stream_name(thread));
+        let made = File::create_new(&path).and_then(|file| file.set_len(FIRST_OF_THREAD.min(self.size)));
+        if made.is_err() {
+            let _ = File::options().write(true).open(&path).and_then(|file| file.set_len(self.size));
         }
-        if length > MAX_CLASS {
-            return Err(io::ErrorKind::InvalidData.into());
-        }
-        let mut class = vec![0; length as usize];
-        input.read_exact(&mut class)?;
-        if !is_recorded {
-            let replace = || match exits::guard(&class) {
-                Ok(None) => instrument::java::replace::replace(&class, &points),
+    }
+
+    fn make_ring(&mut self, thread: u32, length: u64) -> io::Result<()> {
+        self.rings.insert(thread, Ring::make(self.directory, thread, length)?);
+        Ok(())
+    }
+
+    fn take(&mut self, thread: u32) -> io::Result<()> {
+        self.rings.get_mut(&thread).ok_or(io::ErrorKind::NotFound)?.take()
+    }
+
+    /// A class with what is inserted into it; empty if it is to stay as it is.
+    fn rewritten(&mut self, class: &[u8]) -> io::Result<Vec<u8>> {
+        if !self.is_recorded {
+            let replace = || match exits::guard(class) {
+                Ok(None) => instrument::java::replace::replace(class, &self.points),
                 guarded => guarded,
             };
             let replaced = panic::catch_unwind(AssertUnwindSafe(replace));
-            answer(output, &replaced.ok().and_then(Result::ok).flatten().unwrap_or_default())?;
-            continue;
+            return Ok(replaced.ok().and_then(Result::ok).flatten().unwrap_or_default());
         }
-        let rewritten = panic::catch_unwind(AssertUnwindSafe(|| rewrite(&class, next_site, &points)));
+        let rewritten = panic::catch_unwind(AssertUnwindSafe(|| rewrite(class, self.next_site, &self.points)));
         let rewritten = rewritten.ok().and_then(Result::ok).filter(|rewritten| rewritten.n_sites > 0);
-        let behind = rewritten.as_ref().and_then(|rewritten| next_site.checked_add(rewritten.n_sites));
-        let (Some(rewritten), Some(behind)) = (rewritten, behind) else {
-            answer(output, &[])?;
-            continue;
-        };
-        let numbers = [next_site, rewritten.n_sites, length].map(u32::to_le_bytes).concat();
-        classes.write_all(&[&numbers, &*class].concat())?;
-        next_site = behind;
-        answer(output, &rewritten.bytes)?;
+        let behind = rewritten.as_ref().and_then(|rewritten| self.next_site.checked_add(rewritten.n_sites));
+        let (Some(rewritten), Some(behind)) = (rewritten, behind) else { return Ok(Vec::new()) };
+        let length = u32::try_from(class.len()).map_err(|_| io::ErrorKind::FileTooLarge)?;
+        let numbers = [self.next_site, rewritten.n_sites, length].map(u32::to_le_bytes).concat();
+        self.classes.write_all(&[&numbers, class].concat())?;
+        self.next_site = behind;
+        Ok(rewritten.bytes)
     }
 }
 

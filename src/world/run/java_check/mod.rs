@@ -33,9 +33,8 @@ use std::time::Instant;
 
 const KIT: Kit = Kit {
     archive: "checker.jar",
-    package: "idd",
     manifest: "Main-Class: idd.Checker\n",
-    sources: &[("Checker.java", include_str!("Checker.java"))],
+    sources: &[("idd/Checker.java", include_str!("Checker.java"))],
 };
 
 /// Options for a virtual machine that is used for minutes.
