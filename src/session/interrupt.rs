@@ -10,6 +10,7 @@ use signal_hook::consts::SIGQUIT;
 use signal_hook::consts::SIGTERM;
 use signal_hook::consts::SIGTSTP;
 use signal_hook::consts::SIGXFSZ;
+use std::io;
 use std::io::Read as _;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
@@ -48,6 +49,12 @@ pub fn on_suspend() -> Result<Arc<AtomicBool>, Failure> {
     Ok(flag)
 }
 
+/// Installs a handler for the signal of a limit on the size of files. Without one, it would kill the program; with one the
+/// write fails, and is reported.
+pub fn outlive_file_limits() -> io::Result<()> {
+    signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false))).map(|_| ())
+}
+
 /// Set by the first such signal.
 #[derive(Debug, Clone)]
 pub struct Interrupt(pub Arc<AtomicBool>);
@@ -57,10 +64,7 @@ impl Interrupt {
     /// data are consistent at any time.
     pub fn register() -> Result<Self, Failure> {
         let interrupt = Arc::new(AtomicBool::new(false));
-        // Without a handler, a limit on the size of files would kill the program; with one the write fails, and is
-        // reported.
-        let handled = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
-        handled?;
+        outlive_file_limits()?;
         let (mut told, teller) = UnixStream::pair()?;
         let is_next_the_end = Arc::new(AtomicBool::new(false));
         for signal in SIGNALS {

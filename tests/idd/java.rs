@@ -165,6 +165,16 @@ fn record_of_java_is_not_limited_by_max_output() {
     let (said, recording) = record(place.path(), &["--max-output", "64K"], "java -cp out Main");
     assert_eq!(recording["is_repeatable"], true, "{said}");
     assert!(recording["processes"][0]["n_bytes"].as_u64().unwrap() > 1_000_000, "{said}");
+    // Where it cannot have longer files either, as on a full disk, it ends, and the program goes on.
+    let (said, _, code) = plain::idd(
+        place.path(),
+        &["record", "--once", "--build", BUILD, "--", "ulimit -f 600; exec java -cp out Main"],
+    );
+    assert_eq!(code, Some(0), "{said}");
+    assert!(
+        said.contains("the test ended with exit code 1") && said.contains("the end of the run was left out"),
+        "{said}"
+    );
 }
 
 const ODD: &str = r#"import java.util.ArrayList;

@@ -28,7 +28,7 @@ import java.util.jar.JarFile;
  * class of the program comes before them. Whoever asks for a class may be allowed nothing, so the agent works as itself.
  */
 public final class Agent implements ClassFileTransformer {
-    /** In place of the length of a class: the number of a thread follows, whose file is to be made, or to grow. */
+    /** In place of the length of a class: the number of a thread follows, and how long its file is to be. */
     private static final int FILE = -1;
 
     /** The number of a thread follows, and where in its file the contents of the ring begin, which is to be made. */
@@ -228,11 +228,11 @@ public final class Agent implements ClassFileTransformer {
     }
 
     /**
-     * Has the file of a thread made, or made as long as it may become: with a limit to the size of files, only the
-     * other program can.
+     * Has the file of a thread made, or made longer; whether there is room on the disk. With a limit to the size of files,
+     * only the other program can do that.
      */
-    synchronized void lengthen(int thread) {
-        ask(FILE, thread, -1);
+    synchronized boolean lengthen(int thread, long length) {
+        return ask(FILE, thread, length);
     }
 
     /** Has a ring made, whose contents are put into the file of a thread from a place on; whether it is there. */
@@ -252,7 +252,7 @@ public final class Agent implements ClassFileTransformer {
             room(N_CALLS);
             settle();
             if (isTaken) {
-                send(FULL, numbers(thread, -1));
+                send(FULL, numbers(thread, 0));
                 isAwaited = true;
             }
             return isTaken;
@@ -303,14 +303,11 @@ public final class Agent implements ClassFileTransformer {
         return n == 0 ? 0 : 1 + room(n - 1);
     }
 
-    /** A number, and a longer one if it is not negative. */
     private static byte[] numbers(int number, long more) {
-        byte[] bytes = new byte[more < 0 ? 4 : 12];
+        byte[] bytes = new byte[12];
         put(bytes, 0, number);
-        if (more >= 0) {
-            put(bytes, 4, (int) more);
-            put(bytes, 8, (int) (more >>> 32));
-        }
+        put(bytes, 4, (int) more);
+        put(bytes, 8, (int) (more >>> 32));
         return bytes;
     }
 
@@ -329,7 +326,7 @@ public final class Agent implements ClassFileTransformer {
             info.close();
         }
         String place = directory.getPath();
-        ProcessBuilder builder = new ProcessBuilder(program, "java-instrument", place, Long.toString(limit));
+        ProcessBuilder builder = new ProcessBuilder(program, "java-instrument", place);
         builder.redirectError(new File("/dev/null"));
         server = builder.start();
         out = server.getOutputStream();

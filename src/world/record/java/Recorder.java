@@ -136,7 +136,7 @@ public final class Recorder {
         left = limit;
         agent = server;
         load();
-        OBJECTS_TAPE.begin(FIRST_PIECE);
+        OBJECTS_TAPE.lengthen(0, FIRST_PIECE, 0);
         id("");
         id(Integer.valueOf(-1));
         id(new RuntimeException(""));
@@ -411,6 +411,13 @@ public final class Recorder {
         }
     }
 
+    /** No stream gets more room. */
+    private static void stop() {
+        synchronized (ROOM) {
+            left = 0;
+        }
+    }
+
     private static MappedByteBuffer map(String name, long at, int size) {
         return AccessController.doPrivileged(new Mapping(new File(directory, name), at, size));
     }
@@ -498,10 +505,14 @@ public final class Recorder {
             return name;
         }
 
-        /** Maps the first piece; whether there is room. */
-        boolean begin(int wanted) {
-            int taken = take(wanted, SMALLEST_PIECE);
-            return taken > 0 && isMapped(map(name(), 0, taken), taken);
+        /** Goes on behind so many bytes of the file; whether there is room. */
+        boolean lengthen(long before, int wanted, int least) {
+            int taken = take(Math.max(wanted, least), Math.max(least, SMALLEST_PIECE));
+            if (taken == 0 || !agent.lengthen(number, before + taken) || !isMapped(map(name(), before, taken), taken)) {
+                return false;
+            }
+            base = before;
+            return true;
         }
 
         private boolean isMapped(MappedByteBuffer next, int length) {
@@ -553,6 +564,8 @@ public final class Recorder {
         private void cut(long place) {
             if (number != OBJECTS) {
                 MEMORY.putInt(place, CUT);
+            } else {
+                stop();
             }
             if (half > 0) {
                 MEMORY.putInt(first + 4, 0);
@@ -573,15 +586,7 @@ public final class Recorder {
                 MappedByteBuffer ring = agent.ring(number, base + used) ? map("ring-" + number, PAGE_OF_RING, 2 * HALF) : null;
                 return isMapped(ring, 2 * HALF) && turn(1, HALF);
             }
-            if (base == 0 && number != OBJECTS) {
-                agent.lengthen(number);
-            }
-            int taken = take(Math.max(Math.min(2 * size, PIECE), least), Math.max(least, SMALLEST_PIECE));
-            if (taken == 0 || !isMapped(map(name(), base + used, taken), taken)) {
-                return false;
-            }
-            base += used;
-            return true;
+            return lengthen(base + used, Math.min(2 * size, PIECE), least);
         }
 
         /** Begins a half of the ring, of which so many bytes are to be used. */
@@ -628,15 +633,13 @@ public final class Recorder {
                         agent.refuse(MAX_THREADS);
                         return false;
                     }
-                    agent.lengthen(number);
+                    isOver = !lengthen(0, FIRST_OF_THREAD, 0);
                 }
-                if (!begin(FIRST_OF_THREAD)) {
-                    isOver = true;
-                    return false;
+                if (!isOver) {
+                    greet();
+                    isOpen = true;
                 }
-                greet();
-                isOpen = true;
-                return true;
+                return isOpen;
             } finally {
                 isBusy = false;
             }

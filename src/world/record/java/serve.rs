@@ -4,15 +4,13 @@
 //! which is empty, comes without a message.
 //!
 //! - A class: the answer is the rewritten one, or empty if it is to stay as it is.
-//! - Length [`FILE`], then 4 bytes thread: its file is made, the answer is empty. If it is there, it becomes as long as it may
-//!   become. A test runs with a limit to the size of its files, which this program lifts for itself; a file of zeros that is
-//!   large enough needs no more room as long as nothing is written to it. But the system reads zeros ahead, some MiB, so a
-//!   file is short at first.
-//! - Length [`RING`], then 4 bytes thread and 8 bytes: its [ring] is made, whose contents follow so many bytes of its file. The answer
-//!   is empty, or a byte if there is none.
-//! - Length [`FULL`], then 4 bytes thread: a half of its ring is full. The answer is empty, or a byte if it was not taken.
-//!
-//! In place of a thread, [`ring::OBJECTS`] stands for the file of descriptions.
+//! - In place of a length one of three requests, then 4 bytes, the number of a thread ([`ring::OBJECTS`] is the file of
+//!   descriptions), and 8 bytes. The answer is empty, or a byte if it cannot be done.
+//!   - [`FILE`]: its file is made, if it is not there, and gets zeros up to so many bytes. A test runs with a limit to the size
+//!     of its files, which this program lifts for itself. And zeros have room on the disk, so that the virtual machine does not find
+//!     it full when it writes there.
+//!   - [`RING`]: its [ring] is made, whose contents follow so many bytes of its file.
+//!   - [`FULL`]: the half of its ring that is written is full. The 8 bytes mean nothing.
 //!
 //! If points are told, see [`replace`], they are inserted; nothing is recorded then,
 //! unless that is told, too. For each rewritten class that records, the file `classes` gets 4 bytes first site, 4 bytes number of sites, 4 bytes length, and the
@@ -43,7 +41,7 @@ use crate::world::record::java::ring;
 use crate::world::record::java::ring::Ring;
 use crate::world::system;
 
-/// In place of the length of a class: make the file of a thread.
+/// In place of the length of a class: make the file of a thread, or make it longer.
 const FILE: u32 = u32::MAX;
 
 /// In place of the length of a class: make the ring of a thread.
@@ -52,23 +50,16 @@ const RING: u32 = u32::MAX - 1;
 /// In place of the length of a class: take what is in a ring.
 const FULL: u32 = u32::MAX - 2;
 
-/// Bytes of the file of a thread at first: as many as the recorder maps.
-const FIRST_OF_THREAD: u64 = 8 << 10;
-
-/// No class is longer; whoever says so is no agent.
+/// No class is so long; whoever says so is no agent.
 const MAX_CLASS: u32 = 64 << 20;
-
-/// What a process may map beyond its limit.
-const SLACK: u64 = 8 << 20;
 
 /// Answers until the other side ends.
 ///
 /// - `directory`: that of the virtual machine.
-/// - `max_bytes`: what it may record.
 ///
 /// Errors: it sends no messages, or nothing can be written. It goes on without rewritten classes then.
-pub fn serve(directory: &Path, max_bytes: u64, (input, output): (&mut dyn Read, &mut dyn Write)) -> io::Result<()> {
-    let mut server = Server::new(directory, max_bytes)?;
+pub fn serve(directory: &Path, (input, output): (&mut dyn Read, &mut dyn Write)) -> io::Result<()> {
+    let mut server = Server::new(directory)?;
     answer(output, &[])?;
     let mut head = [0; 4];
     loop {
@@ -77,16 +68,20 @@ pub fn serve(directory: &Path, max_bytes: u64, (input, output): (&mut dyn Read, 
             read => read?,
         }
         let said = match u32::from_le_bytes(head) {
-            FILE => {
-                server.make_file(number(input)?);
-                Vec::new()
+            request @ (FILE | RING | FULL) => {
+                let mut words = [0; 12];
+                input.read_exact(&mut words)?;
+                let number = |at: usize, n: usize| {
+                    words[at..at + n].iter().rev().fold(0, |all, byte| all << 8 | u64::from(*byte))
+                };
+                let thread = u32::try_from(number(0, 4)).expect("4 bytes");
+                let done = match request {
+                    FILE => server.lengthen(thread, number(4, 8)),
+                    RING => server.make_ring(thread, number(4, 8)),
+                    _ => server.take(thread),
+                };
+                if done.is_ok() { Vec::new() } else { vec![0] }
             }
-            RING => {
-                let thread = number(input)?;
-                let (low, high) = (number(input)?, number(input)?);
-                said(server.make_ring(thread, u64::from(high) << 32 | u64::from(low)))
-            }
-            FULL => said(server.take(number(input)?)),
             MAX_CLASS.. => return Err(io::ErrorKind::InvalidData.into()),
             length => {
                 let mut class = vec![0; length as usize];
@@ -98,22 +93,9 @@ pub fn serve(directory: &Path, max_bytes: u64, (input, output): (&mut dyn Read, 
     }
 }
 
-/// The answer to a request that can fail.
-fn said(done: io::Result<()>) -> Vec<u8> {
-    if done.is_ok() { Vec::new() } else { vec![0] }
-}
-
-fn number(input: &mut dyn Read) -> io::Result<u32> {
-    let mut bytes = [0; 4];
-    input.read_exact(&mut bytes)?;
-    Ok(u32::from_le_bytes(bytes))
-}
-
 /// What is known of a virtual machine.
 struct Server<'s> {
     directory: &'s Path,
-    /// Bytes of a file that is as long as it may become.
-    size: u64,
     /// The file of classes.
     classes: File,
     /// The number of the first site of the next class.
@@ -125,26 +107,25 @@ struct Server<'s> {
 }
 
 impl<'s> Server<'s> {
-    fn new(directory: &'s Path, max_bytes: u64) -> io::Result<Self> {
+    fn new(directory: &'s Path) -> io::Result<Self> {
         let limit = rustix::process::getrlimit(Resource::Fsize);
         let lifted = Rlimit { current: limit.maximum, maximum: limit.maximum };
         // Without it, large files cannot be made, and recording ends early.
         let _ = rustix::process::setrlimit(Resource::Fsize, lifted);
-        let size = max_bytes.saturating_add(SLACK).min(i64::MAX.unsigned_abs());
-        File::create_new(directory.join("objects"))?.set_len(size)?;
+        File::create_new(directory.join(ring::stream_name(ring::OBJECTS)))?;
         fs::write(directory.join("process"), machine().to_bytes())?;
         let classes = File::options().create(true).append(true).open(directory.join("classes"))?;
         let (points, is_recorded) = directory.parent().map_or((Vec::new(), true), replace::told);
-        Ok(Self { directory, size, classes, next_site: FIRST_SITE, points, is_recorded, rings: HashMap::new() })
+        Ok(Self { directory, classes, next_site: FIRST_SITE, points, is_recorded, rings: HashMap::new() })
     }
 
-    /// Makes the file of a thread, or lets it become longer. If that cannot be done, the recorder takes what it finds.
-    fn make_file(&self, thread: u32) {
+    /// Makes the file of a thread, if it is not there, and writes zeros at its end up to a length.
+    fn lengthen(&self, thread: u32, length: u64) -> io::Result<()> {
         let path = self.directory.join(ring::stream_name(thread));
-        let made = File::create_new(&path).and_then(|file| file.set_len(FIRST_OF_THREAD.min(self.size)));
-        if made.is_err() {
-            let _ = File::options().write(true).open(&path).and_then(|file| file.set_len(self.size));
-        }
+        let file = File::options().create(true).append(true).open(path)?;
+        let more = length.saturating_sub(file.metadata()?.len());
+        io::copy(&mut io::repeat(0).take(more), &mut &file)?;
+        Ok(())
     }
 
     fn make_ring(&mut self, thread: u32, length: u64) -> io::Result<()> {
@@ -200,18 +181,22 @@ fn machine() -> Process {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::world::record::java::ring::OBJECTS;
 
     #[test]
     fn what_is_no_class_stays_as_it_is_and_files_are_made_on_request() {
         let place = tempfile::tempdir().unwrap();
-        let file = |thread: u32| [FILE, thread].map(u32::to_le_bytes).concat();
-        let input = [&3_u32.to_le_bytes()[..], b"xyz", &file(5), &file(6), &file(5), &[9, 0]].concat();
+        let ask = |request: u32, thread: u32, more: u32| [request, thread, more, 0].map(u32::to_le_bytes).concat();
+        let file = [ask(FILE, 5, 8192), ask(FILE, 6, 10), ask(FILE, 5, 20000), ask(FILE, OBJECTS, 64)].concat();
+        let ring = [ask(RING, 5, 7), ask(RING, 7, 7), ask(FULL, 5, 0), ask(FULL, 6, 0)].concat();
+        let input = [&3_u32.to_le_bytes()[..], b"xyz", &file, &ring, &[9, 0]].concat();
         let mut output = Vec::new();
-        serve(place.path(), 1 << 20, (&mut &*input, &mut output)).unwrap();
-        assert_eq!(output, [0; 20]);
-        let whole = (1 << 20) + SLACK;
-        for (name, expected) in [("objects", whole), ("thread-5", whole), ("thread-6", FIRST_OF_THREAD)] {
-            assert_eq!(fs::metadata(place.path().join(name)).unwrap().len(), expected);
+        serve(place.path(), (&mut &*input, &mut output)).unwrap();
+        // There is no file for the second ring; one that is there is not full; and one is not there.
+        let no = [1, 0, 0, 0, 0];
+        assert_eq!(output, [&[0; 28][..], &no, &no, &no].concat());
+        for (name, expected) in [("objects", 64), ("thread-5", 20000), ("thread-6", 10)] {
+            assert_eq!(fs::read(place.path().join(name)).unwrap(), vec![0; expected], "{name}");
         }
         assert!(fs::read(place.path().join("classes")).unwrap().is_empty());
         let process = Process::from_bytes(&fs::read(place.path().join("process")).unwrap()).unwrap();
@@ -222,6 +207,6 @@ mod tests {
     fn who_sends_no_length_is_no_agent() {
         let place = tempfile::tempdir().unwrap();
         let input = (MAX_CLASS + 1).to_le_bytes();
-        assert!(serve(place.path(), 0, (&mut &input[..], &mut Vec::new())).is_err());
+        assert!(serve(place.path(), (&mut &input[..], &mut Vec::new())).is_err());
     }
 }
