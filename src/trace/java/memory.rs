@@ -33,7 +33,8 @@ impl Hasher for Mix {
     }
 }
 
-type Map<K, V> = HashMap<K, V, BuildHasherDefault<Mix>>;
+/// A table whose keys are such numbers.
+pub type Map<K, V> = HashMap<K, V, BuildHasherDefault<Mix>>;
 
 /// A place where a value can be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

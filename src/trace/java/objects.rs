@@ -4,8 +4,8 @@ use crate::trace::TraceError;
 use crate::trace::container::Kind as Chunk;
 use crate::trace::container::Trace;
 use crate::trace::java::library;
+use crate::trace::java::memory::Map;
 use std::collections::HashMap;
-use std::collections::HashSet;
 use std::sync::Arc;
 
 /// What is known of an object beside its class.
@@ -44,7 +44,7 @@ pub struct Object {
 
 /// All objects, by their numbers.
 #[derive(Debug, Clone, Default)]
-pub struct Objects(HashMap<u32, Object>);
+pub struct Objects(Map<u32, Object>);
 
 const KINDS: [Kind; 7] =
     [Kind::Other, Kind::String, Kind::Array, Kind::Boxed, Kind::Class, Kind::Constant, Kind::Exception];
@@ -52,12 +52,12 @@ const KINDS: [Kind; 7] =
 impl Objects {
     /// Reads the objects of a trace.
     pub fn read(trace: &mut Trace) -> Result<Self, TraceError> {
-        let mut objects = HashMap::new();
-        let mut names: HashSet<Arc<str>> = HashSet::new();
+        let mut objects = Map::default();
+        let mut classes = Classes { known: HashMap::new(), nothing: "".into() };
         for chunk in trace.chunks().to_vec().iter().filter(|chunk| chunk.kind == Chunk::Objects) {
             let bytes = trace.read(chunk)?;
             let mut rest = &bytes[..];
-            while let Some((id, object, after)) = object(rest, &mut names) {
+            while let Some((id, object, after)) = classes.object(rest) {
                 objects.entry(id).or_insert(object);
                 rest = after;
             }
@@ -84,29 +84,53 @@ impl Objects {
     }
 }
 
-fn object<'b>(bytes: &'b [u8], names: &mut HashSet<Arc<str>>) -> Option<(u32, Object, &'b [u8])> {
-    let (id, rest) = bytes.split_first_chunk::<4>()?;
-    let (kind, rest) = rest.split_first_chunk::<2>()?;
-    let (class, rest) = text(rest)?;
-    let (text, rest) = text(rest)?;
-    let (length, rest) = rest.split_first_chunk::<4>()?;
-    let class = names.get(&*class).cloned().unwrap_or_else(|| {
-        let class: Arc<str> = class.as_ref().into();
-        names.insert(Arc::clone(&class));
-        class
-    });
-    let kind = KINDS.get(usize::from(kind[0])).copied()?;
-    let is_mutable = match kind {
-        Kind::String | Kind::Boxed | Kind::Class | Kind::Constant => false,
-        Kind::Array | Kind::Exception => true,
-        Kind::Other => library::is_changing(&class),
-    };
-    let object = Object { kind, class, text: text.as_ref().into(), length: u32::from_le_bytes(*length), is_mutable };
-    Some((u32::from_le_bytes(*id), object, rest))
+/// The classes that were met, by their names.
+struct Classes {
+    known: HashMap<Box<[u8]>, Class>,
+    /// The text of objects without one.
+    nothing: Arc<str>,
 }
 
-fn text(bytes: &[u8]) -> Option<(std::borrow::Cow<'_, str>, &[u8])> {
+#[derive(Clone)]
+struct Class {
+    name: Arc<str>,
+    /// Whether objects of it can change, if nothing else is known of them.
+    is_changing: bool,
+}
+
+impl Classes {
+    fn named(&mut self, name: &[u8]) -> Class {
+        if let Some(class) = self.known.get(name) {
+            return class.clone();
+        }
+        let text = String::from_utf8_lossy(name);
+        let class = Class { is_changing: library::is_changing(&text), name: text.as_ref().into() };
+        self.known.insert(name.into(), class.clone());
+        class
+    }
+
+    /// The first object in some bytes, and those behind it.
+    fn object<'b>(&mut self, bytes: &'b [u8]) -> Option<(u32, Object, &'b [u8])> {
+        let (id, rest) = bytes.split_first_chunk::<4>()?;
+        let (kind, rest) = rest.split_first_chunk::<2>()?;
+        let (class, rest) = text(rest)?;
+        let (text, rest) = text(rest)?;
+        let (length, rest) = rest.split_first_chunk::<4>()?;
+        let kind = KINDS.get(usize::from(kind[0])).copied()?;
+        let Class { name: class, is_changing } = self.named(class);
+        let is_mutable = match kind {
+            Kind::String | Kind::Boxed | Kind::Class | Kind::Constant => false,
+            Kind::Array | Kind::Exception => true,
+            Kind::Other => is_changing,
+        };
+        let text =
+            if text.is_empty() { Arc::clone(&self.nothing) } else { String::from_utf8_lossy(text).as_ref().into() };
+        let object = Object { kind, class, text, length: u32::from_le_bytes(*length), is_mutable };
+        Some((u32::from_le_bytes(*id), object, rest))
+    }
+}
+
+fn text(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (length, rest) = bytes.split_first_chunk::<2>()?;
-    let (text, rest) = rest.split_at_checked(usize::from(u16::from_le_bytes(*length)))?;
-    Some((String::from_utf8_lossy(text), rest))
+    rest.split_at_checked(usize::from(u16::from_le_bytes(*length)))
 }

@@ -14,6 +14,7 @@ use crate::trace::java::program::Program;
 use crate::trace::java::streams::Streams;
 use crate::trace::spool::Spool;
 use crate::trace::step::Step;
+use std::mem;
 use std::sync::Arc;
 
 /// Records from one checkpoint to the next, at first.
@@ -86,6 +87,14 @@ impl Player {
     pub fn replay<W: Watch>(&mut self, watch: &mut W) -> Result<(), TraceError> {
         self.rewind();
         self.play(watch)
+    }
+
+    /// Plays the whole trace from its beginning, and keeps no checkpoints.
+    pub fn replay_once<W: Watch>(&mut self, watch: &mut W) -> Result<(), TraceError> {
+        let distance = mem::replace(&mut self.distance, u64::MAX);
+        let played = self.replay(watch);
+        self.distance = distance;
+        played
     }
 
     fn keep(&mut self) {

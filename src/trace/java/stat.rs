@@ -61,7 +61,7 @@ impl Watch for Counter {
 /// Cost: one pass over the trace.
 pub fn stat(player: &mut Player) -> Result<Stat, TraceError> {
     let mut counter = Counter::default();
-    player.replay(&mut counter)?;
+    player.replay_once(&mut counter)?;
     let name = |((class, name), n): ((Arc<str>, Arc<str>), u64)| (format!("{}.{name}", simple(&class)), n);
     let mut unmodelled: Vec<(String, u64)> = counter.unmodelled.into_iter().map(name).collect();
     unmodelled.sort_by_key(|(name, n)| (u64::MAX - n, name.clone()));
