@@ -41,7 +41,7 @@ fn name(number: u32) -> String {
 /// The side of the program that takes what is full.
 #[derive(Debug)]
 pub struct Ring {
-    ring: File,
+    shared: File,
     stream: File,
     /// Bytes of the stream's file that count.
     length: u64,
@@ -58,9 +58,9 @@ impl Ring {
         let open = |name: String| File::options().read(true).write(true).open(directory.join(name));
         let stream = open(stream_name(number))?;
         File::create_new(directory.join(name(number)))?;
-        let ring = open(name(number))?;
-        ring.write_all_at(&vec![0; as_index(FRONT + 2 * HALF)], 0)?;
-        let made = Self { ring, stream, length, n_taken: 0 };
+        let shared = open(name(number))?;
+        shared.write_all_at(&vec![0; as_index(FRONT + 2 * HALF)], 0)?;
+        let made = Self { shared, stream, length, n_taken: 0 };
         made.tell()?;
         Ok(made)
     }
@@ -69,17 +69,17 @@ impl Ring {
     ///
     /// Errors: it is not full, or there is no room. It stays as it is then.
     pub fn take(&mut self) -> io::Result<()> {
-        let half = Half::read(&self.ring, self.n_taken)?;
+        let half = Half::read(&self.shared, self.n_taken)?;
         let records = half.records.filter(|_| half.is_full).ok_or(io::ErrorKind::InvalidData)?;
         self.stream.write_all_at(&records, self.length)?;
         self.length += records.len() as u64;
         self.n_taken += 1;
         self.tell()?;
-        self.ring.write_all_at(&vec![0; records.len() + as_index(HEAD)], half.begin)
+        self.shared.write_all_at(&vec![0; records.len() + as_index(HEAD)], half.begin)
     }
 
     fn tell(&self) -> io::Result<()> {
-        self.ring.write_all_at(&[self.length, self.n_taken].map(u64::to_le_bytes).concat(), 0)
+        self.shared.write_all_at(&[self.length, self.n_taken].map(u64::to_le_bytes).concat(), 0)
     }
 }
 
@@ -159,7 +159,7 @@ mod tests {
     fn write(ring: &Ring, number: u32, is_full: bool, records: &[u8]) {
         let begin = FRONT + u64::from(number - 1) % 2 * HALF;
         let used = if is_full { u32::try_from(records.len()).unwrap() + 8 } else { 0 };
-        ring.ring.write_all_at(&[&number.to_le_bytes(), &used.to_le_bytes(), records].concat(), begin).unwrap();
+        ring.shared.write_all_at(&[&number.to_le_bytes(), &used.to_le_bytes(), records].concat(), begin).unwrap();
     }
 
     /// The stream up to its zeros.
@@ -211,15 +211,15 @@ mod tests {
         write(&ring, 1, false, b"one");
         assert!(ring.take().is_err());
         check(&place, "file one");
-        ring.ring.write_all_at(&u32::MAX.to_le_bytes(), FRONT + 4).unwrap();
+        ring.shared.write_all_at(&u32::MAX.to_le_bytes(), FRONT + 4).unwrap();
         assert!(ring.take().is_err());
         check(&place, "file one");
         write(&ring, 5, true, b"five");
         assert!(ring.take().is_err());
         check(&place, "file ");
-        ring.ring.write_all_at(&[255; 16], 0).unwrap();
+        ring.shared.write_all_at(&[255; 16], 0).unwrap();
         check(&place, "file ");
-        ring.ring.set_len(5000).unwrap();
+        ring.shared.set_len(5000).unwrap();
         ring.tell().unwrap();
         check(&place, "file ");
         assert!(Ring::make(place.path(), STREAM, 5).is_err());
