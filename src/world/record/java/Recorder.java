@@ -39,6 +39,9 @@ public final class Recorder {
     private static final int HALF = 1 << 20;
     private static final int HEAD = 8;
 
+    /** If less is left, there is no ring: it would not be filled. */
+    private static final int LEAST_FOR_RING = 16 * HALF;
+
     /** More threads are not recorded. */
     private static final int MAX_THREADS = 1 << 16;
 
@@ -136,7 +139,7 @@ public final class Recorder {
         left = limit;
         agent = server;
         load();
-        OBJECTS_TAPE.lengthen(0, FIRST_PIECE, 0);
+        OBJECTS_TAPE.goOn(0, OBJECTS_TAPE.lengthen(0, FIRST_PIECE, 0));
         id("");
         id(Integer.valueOf(-1));
         id(new RuntimeException(""));
@@ -424,6 +427,8 @@ public final class Recorder {
 
     /** Maps a piece of a file, whoever is on the stack. */
     static final class Mapping implements PrivilegedAction<MappedByteBuffer> {
+        private static final int MAX_ATTEMPTS = 1000;
+
         private final File file;
         private final long at;
         private final int size;
@@ -439,7 +444,7 @@ public final class Recorder {
             // An interrupt closes a channel; the program is to find it later.
             boolean isInterrupted = false;
             try {
-                for (int attempt = 0; attempt < 8; attempt++) {
+                for (int attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
                     isInterrupted |= Thread.interrupted();
                     try {
                         return map();
@@ -505,10 +510,15 @@ public final class Recorder {
             return name;
         }
 
-        /** Goes on behind so many bytes of the file; whether there is room. */
-        boolean lengthen(long before, int wanted, int least) {
+        /** Makes the file longer by up to so many bytes, and at least some; by how many: 0 if there is no room. */
+        int lengthen(long before, int wanted, int least) {
             int taken = take(Math.max(wanted, least), Math.max(least, SMALLEST_PIECE));
-            if (taken == 0 || !agent.lengthen(number, before + taken) || !isMapped(map(name(), before, taken), taken)) {
+            return taken > 0 && agent.lengthen(number, before + taken) ? taken : 0;
+        }
+
+        /** Goes on in so many bytes behind others; whether they are there. A security manager of the program may run meanwhile. */
+        boolean goOn(long before, int length) {
+            if (length == 0 || !isMapped(map(name(), before, length), length)) {
                 return false;
             }
             base = before;
@@ -582,11 +592,11 @@ public final class Recorder {
                 MEMORY.putInt(first + 4, used);
                 return taken > 0 && agent.hand(number) && turn(half + 1, taken);
             }
-            if (size >= PIECE && left >= 2 * HALF && take(2 * HALF, 2 * HALF) > 0) {
+            if (size >= PIECE && left >= LEAST_FOR_RING && take(2 * HALF, 2 * HALF) > 0) {
                 MappedByteBuffer ring = agent.ring(number, base + used) ? map("ring-" + number, PAGE_OF_RING, 2 * HALF) : null;
                 return isMapped(ring, 2 * HALF) && turn(1, HALF);
             }
-            return lengthen(base + used, Math.min(2 * size, PIECE), least);
+            return goOn(base + used, lengthen(base + used, Math.min(2 * size, PIECE), least));
         }
 
         /** Begins a half of the ring, of which so many bytes are to be used. */
@@ -623,6 +633,7 @@ public final class Recorder {
             }
             isBusy = true;
             try {
+                int length;
                 // One after the other: a program that ends meanwhile leaves no gap before a file.
                 synchronized (NUMBERS) {
                     if (number < 0) {
@@ -633,8 +644,9 @@ public final class Recorder {
                         agent.refuse(MAX_THREADS);
                         return false;
                     }
-                    isOver = !lengthen(0, FIRST_OF_THREAD, 0);
+                    length = lengthen(0, FIRST_OF_THREAD, 0);
                 }
+                isOver = !goOn(0, length);
                 if (!isOver) {
                     greet();
                     isOpen = true;

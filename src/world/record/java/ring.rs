@@ -52,17 +52,23 @@ pub struct Ring {
 impl Ring {
     /// Makes the ring of a stream, whose contents are put into its file from `length` on.
     ///
-    /// Errors: it is there, or there is no room. Its pages have room on the disk afterwards, so that the virtual machine does
+    /// Errors: there is no room. Its pages have room on the disk afterwards, so that the virtual machine does
     /// not find the disk full when it writes one.
     pub fn make(directory: &Path, number: u32, length: u64) -> io::Result<Self> {
         let open = |name: String| File::options().read(true).write(true).open(directory.join(name));
         let stream = open(stream_name(number))?;
-        File::create_new(directory.join(name(number)))?;
+        // If the virtual machine could not map it, it asks once more.
+        File::create(directory.join(name(number)))?;
         let shared = open(name(number))?;
         shared.write_all_at(&vec![0; as_index(FRONT + 2 * HALF)], 0)?;
         let made = Self { shared, stream, length, n_taken: 0 };
         made.tell()?;
         Ok(made)
+    }
+
+    /// Whether something was taken from it.
+    pub fn is_used(&self) -> bool {
+        self.n_taken > 0
     }
 
     /// Appends the half that is full to the stream's file, and empties it.
@@ -123,6 +129,10 @@ pub fn stream(directory: &Path, number: u32) -> io::Result<Box<dyn Read>> {
     }
     let number = |at: usize| front[at..at + 8].iter().rev().fold(0, |all, byte| all << 8 | u64::from(*byte));
     let (length, n_taken) = (number(0), number(8));
+    // A ring in which nothing was begun could not be mapped: the file says how the stream ends.
+    if n_taken == 0 && Half::read(&ring, 0).is_ok_and(|half| half.records.is_none()) {
+        return Ok(Box::new(file));
+    }
     let mut rest = Vec::new();
     for before in [n_taken, n_taken.saturating_add(1)] {
         let Ok(half) = Half::read(&ring, before) else { break };
@@ -217,12 +227,18 @@ mod tests {
         write(&ring, 5, true, b"five");
         assert!(ring.take().is_err());
         check(&place, "file ");
-        ring.shared.write_all_at(&[255; 16], 0).unwrap();
+        // The virtual machine could not map the ring, and wrote the last record where it was.
+        let path = place.path().join(stream_name(STREAM));
+        File::options().write(true).open(path).unwrap().write_all_at(b"end", 5).unwrap();
+        check(&place, "file end");
+        ring.n_taken = 1;
+        ring.tell().unwrap();
         check(&place, "file ");
+        ring.shared.write_all_at(&[255; 16], 0).unwrap();
+        check(&place, "file end");
         ring.shared.set_len(5000).unwrap();
         ring.tell().unwrap();
         check(&place, "file ");
-        assert!(Ring::make(place.path(), STREAM, 5).is_err());
         assert!(Ring::make(place.path(), 4, 5).is_err());
     }
 }

@@ -129,6 +129,9 @@ impl<'s> Server<'s> {
     }
 
     fn make_ring(&mut self, thread: u32, length: u64) -> io::Result<()> {
+        if self.rings.get(&thread).is_some_and(Ring::is_used) {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
         self.rings.insert(thread, Ring::make(self.directory, thread, length)?);
         Ok(())
     }
