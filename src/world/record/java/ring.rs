@@ -1,13 +1,13 @@
 //! The ring through which a long stream of records comes from a virtual machine.
 //!
-//! The virtual machine writes one half of the ring, which both processes have in memory, while this program appends the
-//! other one to the stream's file. So few pages are touched, again and again: the first touch of a page of a file costs a
-//! process more than the records that fill it. Records of a killed virtual machine are in the file, and behind it in the
-//! ring.
+//! The virtual machine maps the file of the ring, and writes one half of it while this program appends the other half to
+//! the file of the stream. So few pages are touched, again and again: the first touch of a page of a file costs a process more
+//! than the records that fill it. If the virtual machine is killed, its last records are still in the ring.
 //!
-//! All numbers are little-endian. The file `ring-<number>` has a page whose first 16 bytes are written here: 8 bytes, how many
-//! of the stream's file count, and 8, how many halves they have been taken from. Then come the two halves. Each begins with 4 bytes,
-//! its number (they take turns, and count from 1), and 4, how many of its bytes are used; 0 as long as it is written.
+//! All numbers are little-endian. The file `ring-<number>` begins with a page, of which this program writes 16 bytes: 8 bytes,
+//! how many bytes of the stream's file count, and 8, how many halves it has taken. Then come the two halves, which are
+//! used in turn. Each begins with 4 bytes, its number (counted from 1), and 4, how many of its bytes are used: 0 as long
+//! as it is written.
 
 use std::fs::File;
 use std::io;
