@@ -5,6 +5,7 @@
 use git_idd::instrument::java::class_file::Class;
 use git_idd::instrument::java::rewrite::rewrite;
 use git_idd::instrument::java::sites;
+use git_idd::instrument::java::sites::Content;
 use git_idd::instrument::map;
 use git_idd::instrument::map::Map;
 use git_idd::instrument::segment::Grain;
@@ -166,12 +167,14 @@ fn trace_of(input: &mut Input<'_>) -> Option<Vec<u8>> {
 
 /// A class file, rewritten: the result is a class file, and a reader of a recording finds the same sites.
 pub fn class_file(bytes: &[u8]) {
-    match (rewrite(bytes, sites::FIRST_SITE, &[]), sites::sizes(bytes)) {
-        (Ok(rewritten), Ok(sizes)) => {
-            assert_eq!(sizes.len(), rewritten.n_sites as usize);
-            assert!(Class::read(&rewritten.bytes).is_ok());
+    for content in [Content::Values, Content::Steps] {
+        match (rewrite(bytes, sites::FIRST_SITE, content, &[]), sites::sizes(bytes, content)) {
+            (Ok(rewritten), Ok(sizes)) => {
+                assert_eq!(sizes.len(), rewritten.n_sites as usize);
+                assert!(Class::read(&rewritten.bytes).is_ok());
+            }
+            (rewritten, sizes) => assert_eq!(rewritten.err(), sizes.err()),
         }
-        (rewritten, sizes) => assert_eq!(rewritten.err(), sizes.err()),
     }
 }
 

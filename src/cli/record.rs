@@ -63,7 +63,10 @@ pub fn text(name: &str, recording: &Recording) -> String {
         let mark = if recording.chosen == Some(index) { "*" } else { " " };
         let size = match traced.n_bytes {
             0 => "no records".to_owned(),
-            bytes => format!("{} of records, {} on disk", size_of(bytes), size_of(traced.n_packed)),
+            bytes => {
+                let content = if traced.has_values { "records" } else { "records without values" };
+                format!("{} of {content}, {} on disk", size_of(bytes), size_of(traced.n_packed))
+            }
         };
         let left_out = match traced.n_given_up {
             0 => String::new(),

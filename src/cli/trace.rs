@@ -38,7 +38,9 @@ pub fn run(args: &TraceArgs, location: &Location, console: Console) -> Result<Ve
     if args.shown == Shown::List {
         return Ok(list(&location.session_directory(), console));
     }
-    let mut recorded = recorded::open(&args.which, location)?;
+    let needs_values = !matches!(args.shown, Shown::Stat | Shown::Tree { .. });
+    let open = if needs_values { recorded::open } else { recorded::open_steps };
+    let mut recorded = open(&args.which, location)?;
     let traced = recorded.traced().clone();
     let Recorded { name, recording, run, .. } = &mut recorded;
     let run = run.execution();

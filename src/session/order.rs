@@ -7,6 +7,7 @@ pub use crate::change::Level;
 use crate::explain::chain::Method;
 pub use crate::hunt::Walk;
 pub use crate::hunt::finding::Stage as Until;
+use crate::instrument::java::sites::Content;
 use crate::session::share::Flaky;
 use crate::session::share::Share;
 use crate::session::share::Threshold;
@@ -341,6 +342,8 @@ pub struct RecordOrder {
     pub max_output: u64,
     /// The part of the run that is stored if the whole is too long. Default: the end, but the beginning of a Java program.
     pub keep: Option<Keep>,
+    /// What is recorded of a Java program.
+    pub content: Content,
     /// Time limit of the build and of the test, each.
     pub timeout: Option<Duration>,
 }

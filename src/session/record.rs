@@ -2,6 +2,7 @@
 //!
 //! [`missed`] says why nothing was recorded, [`recording`] what was; [`java`] records Java programs.
 
+use crate::instrument::java::sites::Content;
 use crate::outcome::Ending;
 use crate::outcome::Observation;
 use crate::outcome::Stage;
@@ -227,6 +228,9 @@ pub fn of_trees(
             files::remove(&at).map_err(kept(&at))?;
         }
         store::write(&place, &recording).map_err(kept(&place))?;
+        if order.content == Content::Steps && recording.processes.iter().any(|traced| traced.has_values) {
+            talk.say("Note: `--steps` has no effect on C programs: their values are recorded, too.");
+        }
         if order.keep == Some(Keep::Last) && recording.processes.iter().any(|traced| traced.is_java) {
             talk.say("Note: `--keep last` has no effect on Java programs: the beginning of each run is kept.");
         }
@@ -393,6 +397,7 @@ mod tests {
             max_trace: 1 << 20,
             max_output,
             keep: None,
+            content: Content::Values,
             timeout: None,
         }
     }
@@ -478,6 +483,7 @@ mod tests {
             is_lost: false,
             n_packed: 0,
             is_java: false,
+            has_values: true,
         }];
         change(&mut recording.processes[0], &mut taken);
         assert_eq!(is_same_run(&place, &again, &recording, &taken).unwrap(), expected);

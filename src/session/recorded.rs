@@ -106,8 +106,22 @@ pub fn find(which: &Which, location: &Location) -> Result<(String, PathBuf, Reco
     Ok((name, place, recording))
 }
 
-/// Opens a process of a recording.
+/// Opens a process of a recording, for a command that shows values or follows them.
+///
+/// Errors: it has the steps alone.
 pub fn open(which: &Which, location: &Location) -> Result<Recorded, Failure> {
+    let recorded = open_steps(which, location)?;
+    if recorded.traced().has_values {
+        return Ok(recorded);
+    }
+    let message = format!("recording {} has no values, only steps", recorded.name);
+    Err(Failure::new(Status::Error, message).with_hint(
+        "record the test again without `--steps`; `git idd trace stat` and `trace tree` read this recording",
+    ))
+}
+
+/// Opens a process of a recording, for a command that needs no values.
+pub fn open_steps(which: &Which, location: &Location) -> Result<Recorded, Failure> {
     let (name, place, recording) = find(which, location)?;
     let process = which.process.or(recording.chosen);
     let process = process.filter(|process| *process < recording.processes.len()).ok_or_else(|| {

@@ -12,8 +12,8 @@ pub enum Kind {
     Call {
         /// The function.
         function: Arc<str>,
-        /// Its parameters and their values.
-        arguments: Vec<(Arc<str>, String)>,
+        /// Its parameters and their values; `None` if values were not recorded.
+        arguments: Option<Vec<(Arc<str>, String)>>,
         /// What it returned; `None` if nothing, or it never did.
         result: Option<String>,
         /// Whether it was left otherwise than by a return, or not at all.

@@ -68,6 +68,7 @@ mod slices;
 mod slicing;
 mod stages;
 mod stale;
+mod steps_java;
 mod submodules;
 mod suites;
 mod switch;

@@ -1,9 +1,9 @@
-"""Runs a Java program as it is and recorded, in turns: the test command of a recording.
+"""Runs a Java program as it is, recorded without values, and recorded, in turns: the test command of a recording.
 
     runs.py <results> <rounds> <command>...
 
-The results are one JSON object: for `plain` and `recorded` the processor time of the virtual machine and the time on the clock, in seconds, for each round. Each run
-must end with the same exit code. The options that record come in `JAVA_TOOL_OPTIONS`.
+The results are one JSON object: for `plain`, `steps` and `recorded` the processor time of the virtual machine and the time on the clock, in seconds, for each round. Each run
+must end with the same exit code. The options that record come in `JAVA_TOOL_OPTIONS`; in the directory that they name, a file `steps` says that no values are recorded.
 """
 
 import json
@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 
 def run(command, env):
@@ -26,10 +27,15 @@ def run(command, env):
 def main():
     results, rounds, command = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
     plain = {name: value for name, value in os.environ.items() if name != "JAVA_TOOL_OPTIONS"}
-    seen, codes = {"plain": [], "recorded": []}, set()
+    agent = next(word for word in os.environ["JAVA_TOOL_OPTIONS"].split() if word.startswith("-javaagent:"))
+    mark = Path(agent.partition("=")[2], "steps")
+    seen, codes = {"plain": [], "steps": [], "recorded": []}, set()
     for _ in range(rounds):
-        for name, env in (("plain", plain), ("recorded", dict(os.environ))):
+        for name, env in (("plain", plain), ("steps", dict(os.environ)), ("recorded", dict(os.environ))):
+            if name == "steps":
+                mark.touch()
             processor, clock, code = run(command, env)
+            mark.unlink(missing_ok=True)
             seen[name].append([processor, clock])
             codes.add(code)
     if len(codes) > 1:

@@ -125,6 +125,10 @@ pub struct RecordCommand {
     #[arg(value_name = "TEST-CMD", last = true, required = true)]
     pub words: Vec<OsString>,
 
+    /// Record which statements of a Java program run, without values: for `trace stat` and `trace tree` only.
+    #[arg(long)]
+    pub steps: bool,
+
     #[command(flatten)]
     pub record: Record,
 

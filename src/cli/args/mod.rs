@@ -15,6 +15,7 @@ mod questions;
 mod values;
 pub mod words;
 
+use crate::instrument::java::sites::Content;
 use std::ffi::OsString;
 
 use clap::FromArgMatches;
@@ -415,7 +416,8 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
         Some(Subcommand::Gc { output }) => (Request::Gc, output),
         Some(Subcommand::Record(args)) => {
             let output = args.output;
-            (Request::Record(record_args(args.words, args.record)?), output)
+            let content = if args.steps { Content::Steps } else { Content::Values };
+            (Request::Record(RecordOrder { content, ..record_args(args.words, args.record)? }), output)
         }
         Some(Subcommand::Explain(args)) => {
             let output = args.output;
@@ -503,7 +505,8 @@ fn record_args(words: Vec<OsString>, record: Record) -> Result<RecordOrder, Comp
     };
     let Record { at, build, holding, program, once, max_trace, keep, max_output, timeout } = record;
     let holding = holding.into();
-    Ok(RecordOrder { command, at, build, holding, program, once, max_trace, max_output, keep, timeout })
+    let content = Content::Values;
+    Ok(RecordOrder { command, at, build, holding, program, once, max_trace, max_output, keep, content, timeout })
 }
 
 fn mcp_args(args: McpCommand) -> Result<McpArgs, Complaint> {
@@ -702,6 +705,7 @@ fn debug_args(command: DebugCommand) -> Result<DebugOrder, Complaint> {
                 max_trace: DEFAULT_LIMITS.0,
                 max_output: DEFAULT_LIMITS.1,
                 keep: None,
+                content: Content::Values,
                 timeout: None,
             });
             None

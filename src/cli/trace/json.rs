@@ -15,6 +15,7 @@ use crate::world::record::store::Recording;
 use crate::world::record::store::Traced;
 use serde_json::Value;
 use serde_json::json;
+use std::sync::Arc;
 
 /// The version of these objects.
 const SCHEMA: &str = "git-idd/trace/1";
@@ -22,34 +23,37 @@ const SCHEMA: &str = "git-idd/trace/1";
 /// Counts.
 pub fn stat(recording: &str, traced: &Traced, stat: &Stat) -> Value {
     let check = stat.check;
+    // Without values, nothing is known of these.
+    let known = |value: Value| Some(value).filter(|_| traced.has_values);
     json!({
         "schema": SCHEMA,
         "recording": recording,
         "program": traced.program,
         "words": traced.words,
+        "has_values": traced.has_values,
         "is_cut": traced.is_cut,
         "n_given_up": traced.n_given_up,
         "n_records": stat.n_records,
         "n_bytes": stat.n_bytes,
         "n_events": stat.n_events,
         "n_steps": stat.n_steps,
-        "n_accesses": stat.n_accesses,
-        "n_uses": stat.n_uses,
+        "n_accesses": known(stat.n_accesses.into()),
+        "n_uses": known(stat.n_uses.into()),
         "n_functions": stat.n_functions,
         "n_threads": stat.n_threads,
         "n_calls": stat.n_calls,
-        "heap": { "n_made": stat.heap.n_made, "n_live": stat.heap.n_live },
-        "check": {
+        "heap": known(json!({ "n_made": stat.heap.n_made, "n_live": stat.heap.n_live })),
+        "check": known(json!({
             "n_reads": check.n_reads,
             "n_other": check.n_other,
             "n_reached": check.n_reached,
             "n_after_call": check.n_after_call,
-        },
-        "outside": {
+        })),
+        "outside": known(json!({
             "n_modelled": check.n_modelled,
             "n_unmodelled": check.n_unmodelled,
             "unmodelled": stat.unmodelled.iter().map(|(name, n)| json!({ "name": name, "n_calls": n })).collect::<Vec<_>>(),
-        },
+        })),
         "n_unwound": check.n_unwound,
         "n_partial": check.n_partial,
     })
@@ -91,11 +95,15 @@ pub fn tree(roots: &[Node], n_more: u64) -> Value {
     json!({ "schema": SCHEMA, "calls": roots.iter().map(node).collect::<Vec<_>>(), "n_more": n_more })
 }
 
+fn argument((name, value): &(Arc<str>, String)) -> Value {
+    json!({ "name": name.as_ref(), "value": value })
+}
+
 fn node(node: &Node) -> Value {
     let mut value = match &node.kind {
         Kind::Call { function, arguments, result, is_unfinished, is_earlier } => json!({
             "function": function.as_ref(),
-            "arguments": arguments.iter().map(|(name, value)| json!({ "name": name.as_ref(), "value": value })).collect::<Vec<_>>(),
+            "arguments": arguments.as_ref().map(|all| all.iter().map(argument).collect::<Vec<_>>()),
             "result": result,
             "is_unfinished": is_unfinished,
             "is_earlier": is_earlier,

@@ -79,6 +79,36 @@ pub fn stat(recording: &str, traced: &Traced, stat: &Stat) -> String {
             count(stat.n_threads, "thread")
         ),
     );
+    if traced.has_values {
+        values(traced, stat, &mut page);
+    } else {
+        let (n_records, n_bytes) = (count(spaced(stat.n_records), "record"), count(spaced(stat.n_bytes), "byte"));
+        page.line(0, &format!("{n_records} of {n_bytes}, without values"));
+    }
+    if check.n_unwound > 0 {
+        page.line(0, &format!("left without a return: {}", count(spaced(check.n_unwound), "call")));
+    }
+    if check.n_partial > 0 {
+        page.line(
+            0,
+            &format!(
+                "recorded from the middle, so their beginning is not known: {}",
+                count(spaced(check.n_partial), "call")
+            ),
+        );
+    }
+    if traced.is_cut {
+        page.line(0, "the end of the run was left out: the trace reached its limit");
+    }
+    if traced.n_given_up > 0 {
+        page.line(0, &missing(traced));
+    }
+    page.0
+}
+
+/// What is counted of values.
+fn values(traced: &Traced, stat: &Stat, page: &mut Page) {
+    let check = stat.check;
     page.line(
         0,
         &format!(
@@ -132,25 +162,6 @@ pub fn stat(recording: &str, traced: &Traced, stat: &Stat) -> String {
             ),
         );
     }
-    if check.n_unwound > 0 {
-        page.line(0, &format!("left without a return: {}", count(spaced(check.n_unwound), "call")));
-    }
-    if check.n_partial > 0 {
-        page.line(
-            0,
-            &format!(
-                "recorded from the middle, so their beginning is not known: {}",
-                count(spaced(check.n_partial), "call")
-            ),
-        );
-    }
-    if traced.is_cut {
-        page.line(0, "the end of the run was left out: the trace reached its limit");
-    }
-    if traced.n_given_up > 0 {
-        page.line(0, &missing(traced));
-    }
-    page.0
 }
 
 /// What the program read, by inputs.
@@ -234,8 +245,8 @@ fn nodes(all: &[Node], n_more: u64, depth: usize, sources: &mut Sources, page: &
         let at = format!("{} #{}", place(node.place.as_ref()), node.step.0);
         match &node.kind {
             Kind::Call { function, arguments, result, is_unfinished, is_earlier } => {
-                let arguments: Vec<String> =
-                    arguments.iter().map(|(name, value)| safe(&format!("{name}={value}"))).collect();
+                let argument = |(name, value): &(_, _)| safe(&format!("{name}={value}"));
+                let arguments: Option<Vec<String>> = arguments.as_ref().map(|all| all.iter().map(argument).collect());
                 let result = match result {
                     Some(result) => format!(" = {}", safe(result)),
                     None if *is_unfinished => " (never returned)".to_owned(),
@@ -244,7 +255,7 @@ fn nodes(all: &[Node], n_more: u64, depth: usize, sources: &mut Sources, page: &
                 let (arguments, at) = if *is_earlier {
                     ("...".to_owned(), format!("{} called before #1", place(node.place.as_ref())))
                 } else {
-                    (arguments.join(", "), at)
+                    (arguments.map_or("...".to_owned(), |all| all.join(", ")), at)
                 };
                 page.line(depth, &format!("{}({arguments}){result}  {at}", safe(function)));
             }

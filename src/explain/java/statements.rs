@@ -60,7 +60,7 @@ fn add(done: &mut Done, method: &Method, at: u32, program: &Program) {
         }
     }
     match &method.operands[at as usize] {
-        Operand::None => {}
+        Operand::None | Operand::Made(_) => {}
         Operand::Number(bits, _) => constant = bits.to_string(),
         Operand::Field(field, _) => roughly = format!("{roughly} {}", program.field(*field).name),
         Operand::Call(callee) => roughly = format!("call {}.{}", callee.member.class, callee.member.name),

@@ -61,7 +61,7 @@ pub struct Layout {
 /// Bytes of the code of a site.
 fn length(probe: Probe) -> usize {
     let copy = match probe {
-        Probe::Enter | Probe::Block | Probe::Value(None) | Probe::Monitor => 0,
+        Probe::Enter | Probe::Block | Probe::Value(None) | Probe::Constructed | Probe::Monitor => 0,
         Probe::Parameter(_, local) => {
             if u8::try_from(local).is_ok() {
                 2

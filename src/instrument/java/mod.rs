@@ -1,7 +1,8 @@
 //! Instrumented Java: class files, read, understood and rewritten so that the program records what it does.
 //!
 //! [`class_file`] reads a class and its [constants](pool), [`code`] the body of a method as [instructions](operation).
-//! [`sites`] says what a method records and where: what cannot be derived from its bytecode, and nothing else.
+//! [`sites`] says what a method records and where: what cannot be derived from its bytecode, and nothing else. [`doubt`]
+//! finds the statements of which it is not sure that they ran.
 //! [`mod@rewrite`] inserts that. A reader of a recording enumerates the same sites in the class file as it was, so
 //! nothing else is stored about it. [`blocks`] gives the flow of a method. [`mod@replace`] inserts points at which another
 //! value can be put in place of one.
@@ -21,6 +22,7 @@ pub mod class_file;
 pub mod code;
 pub mod cursor;
 pub mod descriptor;
+mod doubt;
 pub mod exits;
 pub mod frames;
 mod insert;

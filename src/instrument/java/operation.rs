@@ -288,6 +288,34 @@ impl Operation {
         !matches!(self, Self::Goto(_) | Self::Switch(_) | Self::Return(_) | Self::Throw)
     }
 
+    /// Whether it may throw an exception: by itself, or because a class is loaded for it.
+    pub fn may_throw(&self) -> bool {
+        match self {
+            Self::Constant(_)
+            | Self::LoadElement(_)
+            | Self::StoreElement(_)
+            | Self::LoadStatic(_)
+            | Self::StoreStatic(_)
+            | Self::LoadField(_)
+            | Self::StoreField(_)
+            | Self::Invoke(..)
+            | Self::New(_)
+            | Self::NewBasicArray(_)
+            | Self::NewArray(_)
+            | Self::NewArrays(..)
+            | Self::Length
+            | Self::Cast(_)
+            | Self::InstanceOf(_)
+            | Self::Enter
+            | Self::Exit
+            | Self::Throw => true,
+            Self::Arithmetic(operator, kind) => {
+                matches!(operator, Arithmetic::Divide | Arithmetic::Remainder) && matches!(kind, Kind::Int | Kind::Long)
+            }
+            _ => false,
+        }
+    }
+
     /// Whether it chooses among ways.
     pub fn is_decision(&self) -> bool {
         matches!(self, Self::Jump(..) | Self::Switch(_))

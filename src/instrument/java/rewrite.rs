@@ -21,6 +21,7 @@ use crate::instrument::java::replace::check;
 use crate::instrument::java::replace::points_of;
 use crate::instrument::java::replace::put_point;
 use crate::instrument::java::sites;
+use crate::instrument::java::sites::Content;
 use crate::instrument::java::sites::Probe;
 use crate::instrument::java::sites::Site;
 
@@ -41,12 +42,13 @@ pub struct Rewritten {
 /// Inserts the sites into a class.
 ///
 /// - `first_site`: the number of its first site.
+/// - `content`: what is recorded.
 /// - `points`: those at which values are replaced besides, of all classes. What is recorded is what is put there.
 ///
 /// Errors: it cannot be read, or is of a version that is not known; it is to be left as it is.
-pub fn rewrite(bytes: &[u8], first_site: u32, points: &[Point]) -> Result<Rewritten, Unsupported> {
+pub fn rewrite(bytes: &[u8], first_site: u32, content: Content, points: &[Point]) -> Result<Rewritten, Unsupported> {
     let class = Class::read(bytes)?;
-    let methods = sites::of_class(&class);
+    let methods = sites::of_class(&class, content);
     let mut constants = Constants::new(class.pool.len());
     let mut rewritten = Rewritten { bytes: Vec::new(), n_sites: 0, n_skipped: 0 };
     let mut codes = Vec::with_capacity(class.methods.len());
@@ -127,7 +129,7 @@ fn taker(kind: Kind) -> &'static str {
 
 fn put_site(out: &mut Vec<u8>, probe: Probe, site: u32, constants: &mut Constants) -> Result<(), Unsupported> {
     let method = match probe {
-        Probe::Enter | Probe::Block | Probe::Value(None) | Probe::Monitor => {
+        Probe::Enter | Probe::Block | Probe::Value(None) | Probe::Constructed | Probe::Monitor => {
             constants.method(RECORDER, ("at", "(I)V"))?
         }
         Probe::Parameter(kind, local) => {

@@ -2,8 +2,8 @@
 //!
 //! Recorded is what cannot be derived from the bytecode: that a method was entered, and with what; which way a decision
 //! went; that an exception was caught; what was read from fields and arrays, and what a call gave. A reader that
-//! interprets the code in between knows everything else. Each place where something is recorded is a *site* with a
-//! number: it writes that number and then its payload, so a stream describes itself. If another site follows than the
+//! interprets the code in between knows everything else. With [steps alone](Content::Steps), values are left out. Each place
+//! where something is recorded is a *site* with a number: it writes that number and then its payload, so a stream describes itself. If another site follows than the
 //! code makes one expect, an exception was thrown in between, or a method was entered by code that is not recorded.
 
 use crate::instrument::Unsupported;
@@ -12,8 +12,11 @@ use crate::instrument::java::class_file::Method;
 use crate::instrument::java::code::Code;
 use crate::instrument::java::descriptor::Kind;
 use crate::instrument::java::descriptor::Signature;
+use crate::instrument::java::doubt;
+use crate::instrument::java::doubt::Others;
 use crate::instrument::java::layout::Insert;
 use crate::instrument::java::layout::Layout;
+use crate::instrument::java::operation::Element;
 use crate::instrument::java::operation::Operation;
 use crate::instrument::java::pool::Constant;
 use crate::instrument::java::pool::Member;
@@ -22,6 +25,33 @@ use crate::instrument::java::stack::constant_kind;
 use crate::instrument::java::stack::constructed;
 use std::ops::Range;
 
+/// How much is recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Content {
+    /// The steps, and all values that cannot be derived.
+    #[default]
+    Values,
+    /// The steps. Of values there are the exceptions alone.
+    Steps,
+}
+
+/// In the length of a stored class: steps alone are recorded.
+const STEPS: u32 = 1 << 31;
+
+impl Content {
+    /// The length of a class, as it is stored before the class.
+    ///
+    /// - `length`: less than 2^31.
+    pub fn mark(self, length: u32) -> u32 {
+        length | if self == Self::Steps { STEPS } else { 0 }
+    }
+
+    /// What is recorded of a class, and its length, from the [marked](Self::mark) one.
+    pub fn of_marked(length: u32) -> (Self, u32) {
+        (if length & STEPS == 0 { Self::Values } else { Self::Steps }, length & !STEPS)
+    }
+}
+
 /// What a site records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Probe {
@@ -29,16 +59,19 @@ pub enum Probe {
     Enter,
     /// What was given for a parameter, or `this`, which is in this local.
     Parameter(Kind, u16),
-    /// A decision led to the instruction behind it.
+    /// A decision led to the instruction behind it, or a statement begins there that is [in doubt](doubt).
     Block,
     /// The exception handler behind it was entered: the exception.
     Handler,
     /// An exception leaves the method: the exception. The site is behind the last instruction, in a handler of its own.
     Leave,
-    /// The result of the instruction before it; a call that returns nothing has `None`.
+    /// The result of the instruction before it; `None` for a call that returns nothing, and for one whose result is not
+    /// recorded.
     Value(Option<Kind>),
     /// `this`, after the constructor of the class that is extended.
     This,
+    /// The same, without the value.
+    Constructed,
     /// The instruction before it entered a monitor.
     Monitor,
 }
@@ -50,8 +83,13 @@ impl Probe {
         match self {
             Self::Parameter(kind, _) | Self::Value(Some(kind)) => of_kind(kind),
             Self::Handler | Self::Leave | Self::This => 4,
-            Self::Enter | Self::Block | Self::Value(None) | Self::Monitor => 0,
+            Self::Enter | Self::Block | Self::Value(None) | Self::Constructed | Self::Monitor => 0,
         }
+    }
+
+    /// Whether it is behind the constructor of the class that is extended.
+    pub fn is_constructed(self) -> bool {
+        matches!(self, Self::This | Self::Constructed)
     }
 
     /// Whether it is before its instruction.
@@ -89,11 +127,11 @@ pub type MethodSites<'b> = Option<Result<(Code<'b>, Vec<Site>), Unsupported>>;
 ///
 /// Methods that cannot be rewritten have none: they use `jsr`, would be longer than 64 KiB, or their class would have
 /// too many constants.
-pub fn of_class<'b>(class: &Class<'b>) -> Vec<MethodSites<'b>> {
+pub fn of_class<'b>(class: &Class<'b>, content: Content) -> Vec<MethodSites<'b>> {
     let mut n_constants = class.pool.len() + N_OWN_CONSTANTS;
     let mut all = Vec::with_capacity(class.methods.len());
     for method in &class.methods {
-        let sites = of_method(class, method).transpose().map(|found| {
+        let sites = of_method(class, method, content).transpose().map(|found| {
             let (code, sites) = found?;
             // A number that `sipush` cannot have is a constant.
             if n_constants + sites.len() > usize::from(u16::MAX) {
@@ -109,13 +147,17 @@ pub fn of_class<'b>(class: &Class<'b>) -> Vec<MethodSites<'b>> {
 }
 
 /// Bytes of the payload of each site of a class, by its number.
-pub fn sizes(bytes: &[u8]) -> Result<Vec<u8>, Unsupported> {
+pub fn sizes(bytes: &[u8], content: Content) -> Result<Vec<u8>, Unsupported> {
     let class = Class::read(bytes)?;
-    let sites = of_class(&class).into_iter().flatten().flatten();
+    let sites = of_class(&class, content).into_iter().flatten().flatten();
     Ok(sites.flat_map(|(_, sites)| sites.into_iter().map(|site| site.probe.size())).collect())
 }
 
-fn of_method<'b>(class: &Class<'b>, method: &Method) -> Result<Option<(Code<'b>, Vec<Site>)>, Unsupported> {
+fn of_method<'b>(
+    class: &Class<'b>,
+    method: &Method,
+    content: Content,
+) -> Result<Option<(Code<'b>, Vec<Site>)>, Unsupported> {
     let Some(code) = Code::of(class, method)? else { return Ok(None) };
     let constructed = constructed(&code, method, &class.pool)?;
     let mut is_chosen = vec![false; code.instructions.len()];
@@ -133,23 +175,63 @@ fn of_method<'b>(class: &Class<'b>, method: &Method) -> Result<Option<(Code<'b>,
     for handler in &code.handlers {
         is_handler[handler.begin as usize] = true;
     }
-    let mut sites = entry(method)?;
+    let before: Vec<bool> = is_handler.iter().zip(&is_chosen).map(|(handler, chosen)| *handler || *chosen).collect();
+    let mut results = Vec::with_capacity(code.instructions.len());
     for (number, instruction) in (0_u32..).zip(&code.instructions) {
-        let mut add = |probe| sites.push(Site { instruction: number, probe });
-        if is_handler[number as usize] {
-            add(Probe::Handler);
-        } else if is_chosen[number as usize] {
-            add(Probe::Block);
-        }
-        let constructed = constructed.get(&number).copied();
-        if let Some(probe) = result(class, &instruction.operation, constructed)? {
-            add(probe);
-        }
+        let probe = result(class, &instruction.operation, constructed.get(&number).copied())?;
+        results.push(probe.and_then(|probe| content.kept(probe, &instruction.operation)));
+    }
+    let behind: Vec<bool> = results.iter().map(Option::is_some).collect();
+    let may_throw = |number: u32| content.may_throw(method, &code, number);
+    let is_needed = doubt::statements(&code, &Others { before: &before, behind: &behind }, &may_throw);
+    let mut sites = entry(method, content)?;
+    for (number, result) in (0_u32..).zip(results) {
+        let at = number as usize;
+        let before = if is_handler[at] { Some(Probe::Handler) } else { None };
+        let before = before.or((is_chosen[at] || is_needed[at]).then_some(Probe::Block));
+        sites.extend(before.into_iter().chain(result).map(|probe| Site { instruction: number, probe }));
     }
     if guarded(method, &code, &sites).is_some() {
         sites.push(Site { instruction: code.end(), probe: Probe::Leave });
     }
     Ok(Some((code, sites)))
+}
+
+impl Content {
+    /// What is recorded of a probe behind an instruction.
+    fn kept(self, probe: Probe, operation: &Operation) -> Option<Probe> {
+        match (self, probe) {
+            (Self::Values, _) | (_, Probe::Monitor) => Some(probe),
+            (Self::Steps, Probe::This) => Some(Probe::Constructed),
+            (Self::Steps, _) => matches!(operation, Operation::Invoke(..)).then_some(Probe::Value(None)),
+        }
+    }
+
+    /// Whether an instruction may throw an exception that a reader does not foresee. Who knows the values foresees those for
+    /// `null`, for an index, and for a division.
+    fn may_throw(self, method: &Method, code: &Code<'_>, number: u32) -> bool {
+        let operation = &code.instructions[number as usize].operation;
+        match self {
+            Self::Steps => operation.may_throw() && !is_own_field(method, code, number),
+            Self::Values => {
+                matches!(
+                    operation,
+                    Operation::Cast(_) | Operation::New(_) | Operation::StoreElement(Element::Reference)
+                )
+            }
+        }
+    }
+}
+
+/// Whether an instruction reads a field of `this`, which is not null.
+fn is_own_field(method: &Method, code: &Code<'_>, number: u32) -> bool {
+    let is_this = |operation: &Operation| *operation == Operation::Load(Kind::Reference, 0);
+    let operation = |number: u32| &code.instructions[number as usize].operation;
+    let is_other = |operation: &Operation| matches!(operation, Operation::Store(Kind::Reference, 0));
+    matches!(operation(number), Operation::LoadField(_))
+        && !method.is_static()
+        && number.checked_sub(1).is_some_and(|before| is_this(operation(before)))
+        && !code.instructions.iter().any(|instruction| is_other(&instruction.operation))
 }
 
 /// The instructions whose exceptions are recorded when they leave the method; `None` if there are none.
@@ -158,7 +240,7 @@ fn of_method<'b>(class: &Class<'b>, method: &Method) -> Result<Option<(Code<'b>,
 /// handler may have the object, and a frame would have to say so. What is thrown there is seen by what follows. There are
 /// none if such a call is made in two places, or is not known, or if code that runs before it is behind it.
 pub fn guarded(method: &Method, code: &Code<'_>, sites: &[Site]) -> Option<Range<u32>> {
-    let mut begins = sites.iter().filter(|site| site.probe == Probe::This).map(|site| site.instruction + 1);
+    let mut begins = sites.iter().filter(|site| site.probe.is_constructed()).map(|site| site.instruction + 1);
     let begin = match (begins.next(), begins.next()) {
         (None, _) if !method.is_constructor() => 0,
         (Some(begin), None) => begin,
@@ -173,8 +255,11 @@ pub fn guarded(method: &Method, code: &Code<'_>, sites: &[Site]) -> Option<Range
 }
 
 /// The sites at the beginning of a method.
-fn entry(method: &Method) -> Result<Vec<Site>, Unsupported> {
+fn entry(method: &Method, content: Content) -> Result<Vec<Site>, Unsupported> {
     let mut sites = vec![Site { instruction: 0, probe: Probe::Enter }];
+    if content == Content::Steps {
+        return Ok(sites);
+    }
     let mut local = 0;
     let mut add = |kind: Kind, is_given: bool| {
         if is_given {

@@ -25,6 +25,7 @@ use crate::instrument::java::rewrite::Rewritten;
 use crate::instrument::java::rewrite::code_attribute;
 use crate::instrument::java::rewrite::rewrite;
 use crate::instrument::java::sites;
+use crate::instrument::java::sites::Content;
 use crate::instrument::java::sites::Probe;
 use crate::instrument::java::sites::Site;
 use crate::instrument::java::stack::effect;
@@ -52,7 +53,7 @@ const GROWTH: &str = "0AAAAAAAABBAAABB AA...ABABAAAAABB BBAAAABBBBAAAAa0 a0aaaaa
 /// A class with a static method `f` of this code.
 ///
 /// Its constants: 6 is a field `f` of type `I`, 9 a method `f()V`.
-fn class_of(code: &[u8]) -> Vec<u8> {
+pub(super) fn class_of(code: &[u8]) -> Vec<u8> {
     class_with("f", 8, code)
 }
 
@@ -90,8 +91,8 @@ fn method<'c>(class: &'c Class<'_>, name: &str) -> &'c Method {
 }
 
 /// The methods of a class that are rewritten, with their code and their sites.
-fn rewritten_methods<'b>(class: &Class<'b>) -> Vec<(Method, Code<'b>, Vec<Site>)> {
-    let of_each = class.methods.iter().zip(sites::of_class(class));
+fn rewritten_methods<'b>(class: &Class<'b>, content: Content) -> Vec<(Method, Code<'b>, Vec<Site>)> {
+    let of_each = class.methods.iter().zip(sites::of_class(class, content));
     of_each.filter_map(|(method, found)| found?.ok().map(|(code, sites)| (method.clone(), code, sites))).collect()
 }
 
@@ -167,7 +168,8 @@ fn every_instruction() -> Vec<u8> {
 fn every_instruction_stays_what_it_is() {
     let code = every_instruction();
     let bytes = class_of(&code);
-    check_rewritten(&bytes, 16);
+    check_rewritten(&bytes, 16, Content::Values);
+    check_rewritten(&bytes, 16, Content::Steps);
     let class = Class::read(&bytes).unwrap();
     let read = Code::of(&class, &class.methods[0]).unwrap().unwrap();
     assert_eq!(read.instructions.len(), 202 - 3 + 10);
@@ -185,7 +187,7 @@ fn every_instruction_stays_what_it_is() {
 fn without_sites_the_code_stays_as_it_is() {
     for bytes in ALL {
         let class = Class::read(bytes).unwrap();
-        for (method, code, _) in rewritten_methods(&class) {
+        for (method, code, _) in rewritten_methods(&class, Content::Values) {
             let content =
                 code_attribute((class.version, &method), (&code, &[], &[]), 16, &mut Constants::new(class.pool.len()))
                     .unwrap();
@@ -204,16 +206,16 @@ fn without_sites_the_code_stays_as_it_is() {
 
 /// Checks that the rewritten class is the class with a call of the recorder for each site, and nothing else.
 #[track_caller]
-fn check_rewritten(bytes: &[u8], first_site: u32) {
+fn check_rewritten(bytes: &[u8], first_site: u32, content: Content) {
     let class = Class::read(bytes).unwrap();
-    let rewritten = rewrite(bytes, first_site, &[]).unwrap();
+    let rewritten = rewrite(bytes, first_site, content, &[]).unwrap();
     let read = Class::read(&rewritten.bytes).unwrap();
     assert_eq!((read.version, &read.name, read.methods.len()), (class.version, &class.name, class.methods.len()));
     assert_eq!(class.bytes[class.after_methods..], read.bytes[read.after_methods..]);
     assert_eq!(class.methods.len(), read.methods.len());
     let mut site = first_site;
     let mut n_skipped = 0;
-    for ((method, found), new_method) in class.methods.iter().zip(sites::of_class(&class)).zip(&read.methods) {
+    for ((method, found), new_method) in class.methods.iter().zip(sites::of_class(&class, content)).zip(&read.methods) {
         assert_eq!((method.access, &method.name, &method.descriptor), {
             (new_method.access, &new_method.name, &new_method.descriptor)
         });
@@ -231,7 +233,7 @@ fn check_rewritten(bytes: &[u8], first_site: u32) {
             let is_wanted = |next: &&Site| next.instruction == number && next.probe.is_before() == is_before;
             while let Some(next) = sites.next_if(is_wanted) {
                 let copied = match next.probe {
-                    Probe::Enter | Probe::Block | Probe::Monitor | Probe::Value(None) => None,
+                    Probe::Enter | Probe::Block | Probe::Monitor | Probe::Constructed | Probe::Value(None) => None,
                     Probe::Parameter(kind, local) => Some(Operation::Load(kind, local)),
                     Probe::This => Some(Operation::Load(Kind::Reference, 0)),
                     Probe::Value(Some(Kind::Long | Kind::Double)) => Some(Operation::Shuffle(Shuffle::Dup2)),
@@ -284,23 +286,26 @@ fn check_rewritten(bytes: &[u8], first_site: u32) {
         assert_eq!(code.line_of_each().first(), new_code.line_of_each().first());
     }
     assert_eq!((rewritten.n_sites, rewritten.n_skipped), (site - first_site, n_skipped));
-    assert_eq!(sites::sizes(bytes).unwrap().len(), rewritten.n_sites as usize);
+    assert_eq!(sites::sizes(bytes, content).unwrap().len(), rewritten.n_sites as usize);
 }
 
 #[test]
 fn a_rewritten_class_is_the_class_and_a_call_for_each_site() {
     for bytes in ALL {
         // Small numbers are in the code, large ones are constants.
-        check_rewritten(bytes, 16);
-        check_rewritten(bytes, 32_760);
-        check_rewritten(bytes, 3_000_000_000);
+        for content in [Content::Values, Content::Steps] {
+            check_rewritten(bytes, 16, content);
+            check_rewritten(bytes, 32_760, content);
+            check_rewritten(bytes, 3_000_000_000, content);
+        }
     }
 }
 
 /// The sites of a method, a text for each line of the source.
-fn listed(bytes: &[u8], name: &str) -> Vec<String> {
+fn listed(bytes: &[u8], content: Content, name: &str) -> Vec<String> {
     let class = Class::read(bytes).unwrap();
-    let (_, code, sites) = rewritten_methods(&class).into_iter().find(|(method, ..)| &*method.name == name).unwrap();
+    let (_, code, sites) =
+        rewritten_methods(&class, content).into_iter().find(|(method, ..)| &*method.name == name).unwrap();
     let lines = code.line_of_each();
     // That of the last instruction for the site behind it.
     let line = |site: &Site| *lines.get(site.instruction as usize).or(lines.last()).unwrap();
@@ -316,10 +321,11 @@ fn sites_by_the_lines_of_the_source() {
     let expected = [
         "44: Enter Parameter(Reference, 0) Parameter(Reference, 1) Value(Some(Int))",
         "45: Value(Some(Long))",
-        "48: Value(Some(Int)) Block Block",
+        // Where both ways meet: the conversion of one of them may throw.
+        "48: Value(Some(Int)) Block Block Block",
         "49: Block Object Block Value(Some(Int)) Block Leave",
     ];
-    assert_eq!(listed(EVERY, "fields"), expected);
+    assert_eq!(listed(EVERY, Content::Values, "fields"), expected);
     let expected = [
         "75: Enter Parameter(Reference, 0) Parameter(Reference, 1) Object",
         "76: Value(None)",
@@ -332,7 +338,33 @@ fn sites_by_the_lines_of_the_source() {
         "85: Handler",
         "86: Leave",
     ];
-    assert_eq!(listed(EVERY, "calls"), expected);
+    assert_eq!(listed(EVERY, Content::Values, "calls"), expected);
+}
+
+#[test]
+fn sites_of_steps_alone() {
+    let expected = [
+        "44: Enter",
+        "45: Block",
+        "46: Block",
+        "47: Block",
+        "48: Block Block Block Block",
+        "49: Block Block Block Block Leave",
+    ];
+    assert_eq!(listed(EVERY, Content::Steps, "fields"), expected);
+    let expected = [
+        "75: Enter Value(None)",
+        "76: Value(None)",
+        "77: Monitor",
+        "78: Value(None) Value(None)",
+        "79: Block Handler",
+        "81: Block Value(None) Value(None) Block",
+        "82: Handler",
+        "83: Value(None)",
+        "85: Handler",
+        "86: Block Leave",
+    ];
+    assert_eq!(listed(EVERY, Content::Steps, "calls"), expected);
 }
 
 #[test]
@@ -342,19 +374,19 @@ fn a_new_object_is_recorded_when_its_constructor_is_done() {
         // A text, the `String` of it, a text; the `StringBuilder`, the same from `append`, and the `Made`.
         "19: Block Object Object Block Object Object Object Object Leave",
     ];
-    assert_eq!(listed(MADE, "nested"), expected);
+    assert_eq!(listed(MADE, Content::Values, "nested"), expected);
     // The class that is extended is given a conditional value.
     let expected = [
         "9: Enter Parameter(Int, 1) Parameter(Reference, 2) Block Object Block Object Value(Some(Int)) This",
         "11: Leave",
     ];
-    assert_eq!(listed(MADE, "<init>"), expected);
+    assert_eq!(listed(MADE, Content::Values, "<init>"), expected);
     // Behind a condition it is not known what is on the stack, and a copy of the first object was not made.
     let expected = [
         "18: Enter Parameter(Int, 0) Value(None)",
         "19: Block Object Object Block Object Value(None) Object Value(None) Leave",
     ];
-    assert_eq!(listed(MADE_WITHOUT_FRAMES, "nested"), expected);
+    assert_eq!(listed(MADE_WITHOUT_FRAMES, Content::Values, "nested"), expected);
 }
 
 #[test]
@@ -363,9 +395,10 @@ fn an_exception_that_leaves_a_constructor_is_recorded_where_the_object_is_known(
     fn check(code: &[u8], is_recorded: bool) {
         let bytes = class_with("<init>", 0, code);
         let class = Class::read(&bytes).unwrap();
-        let (_, _, sites) = rewritten_methods(&class).pop().unwrap();
+        let (_, _, sites) = rewritten_methods(&class, Content::Values).pop().unwrap();
         assert_eq!(sites.iter().any(|site| site.probe == Probe::Leave), is_recorded, "{sites:?}");
-        check_rewritten(&bytes, 16);
+        check_rewritten(&bytes, 16, Content::Values);
+        check_rewritten(&bytes, 16, Content::Steps);
     }
     // `this()` alone.
     check(&[42, 183, 0, 9, 177], true);
@@ -379,7 +412,7 @@ fn an_exception_that_leaves_a_constructor_is_recorded_where_the_object_is_known(
 
 #[test]
 fn a_monitor_is_guarded_from_its_entry_on() {
-    let rewritten = rewrite(EVERY, 16, &[]).unwrap().bytes;
+    let rewritten = rewrite(EVERY, 16, Content::Values, &[]).unwrap().bytes;
     let class = Class::read(&rewritten).unwrap();
     let code = Code::of(&class, method(&class, "calls")).unwrap().unwrap();
     let is_enter = |instruction: &Instruction| instruction.operation == Operation::Enter;
@@ -448,9 +481,9 @@ fn a_damaged_table_that_no_reader_needs_is_left_out() {
         bytes.splice(end - 2..end, [0, 1, 0, 3, 0, 0, 0, 2, 0, 1]);
         bytes
     };
-    check_rewritten(&code_with("LocalVariableTypeTable"), 16);
-    assert_eq!(rewrite(&code_with("LocalVariableTypeTable"), 16, &[]).unwrap().n_skipped, 0);
-    assert_eq!(rewrite(&code_with("LocalVariableTable"), 16, &[]).unwrap().n_skipped, 1);
+    check_rewritten(&code_with("LocalVariableTypeTable"), 16, Content::Values);
+    assert_eq!(rewrite(&code_with("LocalVariableTypeTable"), 16, Content::Values, &[]).unwrap().n_skipped, 0);
+    assert_eq!(rewrite(&code_with("LocalVariableTable"), 16, Content::Values, &[]).unwrap().n_skipped, 1);
 }
 
 /// Checks that the only method of a class with this code is left as it is.
@@ -458,9 +491,9 @@ fn a_damaged_table_that_no_reader_needs_is_left_out() {
 fn check_left(code: &[u8], expected: &str) {
     let bytes = class_of(code);
     let class = Class::read(&bytes).unwrap();
-    let [Some(Err(error))] = &sites::of_class(&class)[..] else { panic!("the method has sites") };
+    let [Some(Err(error))] = &sites::of_class(&class, Content::Values)[..] else { panic!("the method has sites") };
     assert_eq!(error.what, expected);
-    let rewritten = rewrite(&bytes, 16, &[]).unwrap();
+    let rewritten = rewrite(&bytes, 16, Content::Values, &[]).unwrap();
     assert_eq!(rewritten, Rewritten { bytes, n_sites: 0, n_skipped: 1 });
 }
 
@@ -469,8 +502,8 @@ fn a_method_that_would_be_too_long_is_left() {
     const TOO_LONG: &str = "a method that would be longer than 64 KiB";
     // A field is read and forgotten: 4 bytes, and 7 for the site. Entering has 6, returning 1, and leaving 8.
     let code = |n: usize| [[178, 0, 6, 87].repeat(n), vec![177]].concat();
-    check_rewritten(&class_of(&code(5956)), 16);
-    assert_eq!(rewrite(&class_of(&code(5956)), 16, &[]).unwrap().n_skipped, 0);
+    check_rewritten(&class_of(&code(5956)), 16, Content::Values);
+    assert_eq!(rewrite(&class_of(&code(5956)), 16, Content::Values, &[]).unwrap().n_skipped, 0);
     check_left(&code(5957), TOO_LONG);
     check_left(&code(16_000), TOO_LONG);
     // A jump over what is then too much, and the same with four bytes for the distance.
@@ -479,8 +512,8 @@ fn a_method_that_would_be_too_long_is_left() {
     check_left(&[&[167], &distance[..], &body, &[177]].concat(), TOO_LONG);
     let distance = u32::try_from(body.len() + 5).unwrap().to_be_bytes();
     let far = class_of(&[&[200], &distance[..], &body, &[177]].concat());
-    check_rewritten(&far, 16);
-    assert_eq!(rewrite(&far, 16, &[]).unwrap().n_skipped, 0);
+    check_rewritten(&far, 16, Content::Values);
+    assert_eq!(rewrite(&far, 16, Content::Values, &[]).unwrap().n_skipped, 0);
 }
 
 #[test]
@@ -488,7 +521,7 @@ fn a_method_with_subroutines_is_left() {
     const OLD_INSTRUCTIONS: &str = "the old instructions `jsr` and `ret`";
     check_left(&[168, 0, 3, 177], OLD_INSTRUCTIONS);
     check_left(&[196, 169, 0, 3, 177], "an unknown wide instruction");
-    let rewritten = rewrite(OLD, 16, &[]).unwrap();
+    let rewritten = rewrite(OLD, 16, Content::Values, &[]).unwrap();
     assert_eq!(rewritten.n_skipped, 1);
     // The constructor, and a method of two parameters; each can be left by an exception.
     assert_eq!(rewritten.n_sites, 3 + 4);
@@ -511,8 +544,8 @@ fn code_that_no_machine_takes_is_left() {
 fn a_class_that_is_not_known_is_refused() {
     #[track_caller]
     fn check(bytes: &[u8], expected: &str) {
-        assert_eq!(rewrite(bytes, 16, &[]).unwrap_err().what, expected);
-        assert_eq!(sites::sizes(bytes).unwrap_err().what, expected);
+        assert_eq!(rewrite(bytes, 16, Content::Values, &[]).unwrap_err().what, expected);
+        assert_eq!(sites::sizes(bytes, Content::Values).unwrap_err().what, expected);
     }
     let changed = |at: usize, byte: u8| {
         let mut bytes = class_of(&[177]);
@@ -527,8 +560,8 @@ fn a_class_that_is_not_known_is_refused() {
     for n in [0, 3, 9, 100, EVERY.len() - 1] {
         check(&EVERY[..n], "the class file is cut short");
     }
-    assert_eq!(rewrite(EVERY, u32::MAX, &[]).unwrap_err().what, "too many sites");
-    assert_eq!(rewrite(&class_of(&[177]), 16, &[]).unwrap().n_sites, 2);
+    assert_eq!(rewrite(EVERY, u32::MAX, Content::Values, &[]).unwrap_err().what, "too many sites");
+    assert_eq!(rewrite(&class_of(&[177]), 16, Content::Values, &[]).unwrap().n_sites, 2);
 }
 
 #[test]
@@ -554,14 +587,15 @@ fn a_damaged_class_is_refused_or_rewritten() {
                 _ => bytes.truncate(bytes.len().min(at + 1000)),
             }
         }
-        match rewrite(&bytes, 16, &[]) {
+        let content = [Content::Values, Content::Steps][random(2)];
+        match rewrite(&bytes, 16, content, &[]) {
             Ok(rewritten) => {
-                assert_eq!(sites::sizes(&bytes).unwrap().len(), rewritten.n_sites as usize);
+                assert_eq!(sites::sizes(&bytes, content).unwrap().len(), rewritten.n_sites as usize);
                 assert!(Class::read(&rewritten.bytes).is_ok());
                 n_rewritten += 1;
             }
             Err(error) => {
-                assert_eq!(sites::sizes(&bytes).unwrap_err(), error);
+                assert_eq!(sites::sizes(&bytes, content).unwrap_err(), error);
                 n_refused += 1;
             }
         }

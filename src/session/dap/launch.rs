@@ -1,5 +1,6 @@
 //! What a client wants to open, or to record first.
 
+use crate::instrument::java::sites::Content;
 use crate::session::dap::recordings::complaint;
 use crate::session::failure::Failure;
 use crate::session::order::Holding;
@@ -86,6 +87,7 @@ pub fn read(arguments: &Value) -> Result<Launch, Failure> {
         max_trace: MAX_TRACE,
         max_output: MAX_OUTPUT,
         keep: None,
+        content: Content::Values,
         timeout,
     };
     Ok(Launch::Record(Box::new(order), process))

@@ -1,5 +1,6 @@
 //! Both versions, built under the instrumenting compiler and run with the test; and which of the processes is meant.
 
+use crate::instrument::java::sites::Content;
 use crate::instrument::segment::Grain;
 use crate::outcome;
 use crate::report::Status;
@@ -106,6 +107,7 @@ impl Explainer<'_> {
             max_trace: self.order.max_trace,
             max_output: self.order.max_output,
             keep: Some(order::Keep::First),
+            content: Content::Values,
             timeout: self.order.timeout,
         }
     }

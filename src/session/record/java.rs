@@ -1,6 +1,7 @@
 //! The part of a recording that is about Java: an agent in each virtual machine that the test starts.
 
 use crate::instrument::java::replace::Replacement;
+use crate::instrument::java::sites::Content;
 use crate::outcome::Observation;
 use crate::revision::TreeId;
 use crate::session::context::Context;
@@ -58,6 +59,7 @@ pub(super) struct Recorder {
     base: PathBuf,
     checkout: PathBuf,
     max_bytes: u64,
+    content: Content,
     options: OsString,
 }
 
@@ -76,7 +78,7 @@ impl Recorder {
         let agent = java::agent(jdk, root.parent().unwrap_or(root))?;
         let options = java::options(&agent, &base, context.variable(java::VARIABLE).as_deref());
         let program = files::this_program()?;
-        Ok(Self { agent, program, base, checkout, max_bytes: order.max_trace, options })
+        Ok(Self { agent, program, base, checkout, max_bytes: order.max_trace, content: order.content, options })
     }
 
     /// Prepares for a run of the test; the result is a variable for it.
@@ -90,8 +92,9 @@ impl Recorder {
     }
 
     fn begin_with(&self, options: &OsStr) -> Result<OsString, RecordError> {
-        let Self { agent, program, checkout, max_bytes, .. } = self;
-        java::prepare(&self.base, Told { agent, program, checkout, max_bytes: *max_bytes })?;
+        let Self { agent, program, checkout, max_bytes, content, .. } = self;
+        let told = Told { agent, program, checkout, max_bytes: *max_bytes, content: *content };
+        java::prepare(&self.base, told)?;
         Ok(record::variable(java::VARIABLE, options))
     }
 

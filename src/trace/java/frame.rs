@@ -1,7 +1,5 @@
 //! An activation of a method.
 
-use crate::instrument::java::descriptor::Kind;
-use crate::instrument::java::operation::Arithmetic;
 use crate::instrument::java::operation::Operation;
 use crate::instrument::java::sites::Probe;
 use crate::instrument::java::sites::Site;
@@ -145,32 +143,23 @@ impl Frame {
 
     /// Whether an instruction up to the stop, which records nothing, can throw an exception.
     pub fn may_throw(&self) -> bool {
-        self.until_stop().any(|operation| match operation {
-            Operation::StoreField(_)
-            | Operation::StoreElement(_)
-            | Operation::StoreStatic(_)
-            | Operation::Length
-            | Operation::Cast(_)
-            | Operation::Exit
-            | Operation::Throw
-            | Operation::New(_) => true,
-            Operation::Arithmetic(operator, kind) => {
-                matches!(operator, Arithmetic::Divide | Arithmetic::Remainder) && matches!(kind, Kind::Int | Kind::Long)
-            }
-            _ => false,
-        })
+        self.until_stop().any(Operation::may_throw)
     }
 
     /// Whether an instruction up to the stop can make the machine initialise a class.
     pub fn may_initialise(&self) -> bool {
-        self.until_stop().any(|operation| matches!(operation, Operation::New(_) | Operation::StoreStatic(_)))
+        let is_use = |operation: &Operation| {
+            matches!(operation, Operation::New(_) | Operation::LoadStatic(_) | Operation::StoreStatic(_))
+        };
+        self.until_stop().any(is_use)
     }
 
     /// Whether an exception leaves it without a record now: it is a constructor before the one of the class that is
     /// extended, or one in which that moment is not known.
     pub fn is_unguarded(&self) -> bool {
-        let site = |probe: Probe| self.method.sites.iter().find(|site| site.probe == probe);
-        site(Probe::Leave).is_none() || site(Probe::This).is_some_and(|site| self.at <= site.instruction)
+        let mut sites = self.method.sites.iter();
+        sites.clone().all(|site| site.probe != Probe::Leave)
+            || sites.find(|site| site.probe.is_constructed()).is_some_and(|site| self.at <= site.instruction)
     }
 
     /// How a site of a method fits.

@@ -240,7 +240,7 @@ impl Machine {
             }
             Probe::Handler => self.catch(&method, site.instruction, record.payload, watch),
             Probe::Leave => self.leave(&method, record.payload, watch),
-            Probe::Block | Probe::Monitor | Probe::This | Probe::Value(_) => {
+            Probe::Block | Probe::Monitor | Probe::This | Probe::Constructed | Probe::Value(_) => {
                 self.reach(&method, index, record.payload, watch)
             }
         }

@@ -16,6 +16,7 @@ use crate::instrument::java::pool::Constant;
 use crate::instrument::java::pool::Member;
 use crate::instrument::java::pool::Pool;
 use crate::instrument::java::sites::Site;
+use crate::instrument::java::stack::constant_kind;
 use crate::trace::flow::BlockId;
 use crate::trace::index::Keys;
 use crate::trace::java::library;
@@ -59,6 +60,8 @@ pub enum Operand {
     None,
     /// A number: its bits, and the slots that it takes.
     Number(u64, u16),
+    /// The kind of a constant that the machine makes when it is needed.
+    Made(Kind),
     /// A field, and the kind of its values.
     Field(FieldId, Kind),
     /// A call.
@@ -312,7 +315,7 @@ fn operand(operation: &Operation, pool: &Pool, fields: &mut Fields<'_>) -> Resul
             Constant::Float(bits) => Operand::Number(u64::from(*bits), 1),
             Constant::Long(value) => Operand::Number(value.cast_unsigned(), 2),
             Constant::Double(bits) => Operand::Number(*bits, 2),
-            _ => Operand::None,
+            _ => Operand::Made(constant_kind(pool, *number)?),
         }),
         Operation::LoadStatic(number) | Operation::StoreStatic(number) => field(*number, true),
         Operation::LoadField(number) | Operation::StoreField(number) => field(*number, false),

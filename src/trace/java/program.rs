@@ -3,6 +3,7 @@
 use crate::instrument::java::class_file::Class;
 use crate::instrument::java::pool::Member;
 use crate::instrument::java::sites;
+use crate::instrument::java::sites::Content;
 use crate::trace::TraceError;
 use crate::trace::container::Kind;
 use crate::trace::container::Trace;
@@ -31,6 +32,7 @@ type FieldName = (Arc<str>, Arc<str>, Arc<str>);
 struct Stored {
     sites: Range<u32>,
     bytes: Range<usize>,
+    content: Content,
 }
 
 /// The classes of a program, read when they are met.
@@ -71,16 +73,18 @@ impl Program {
                 let found = bytes.get(at..).and_then(|rest| rest.first_chunk());
                 found.map(|number| u32::from_le_bytes(*number)).ok_or(TraceError::Damaged("a class is cut short"))
             };
-            let (first, n_sites, length) = (number(at)?, number(at + 4)?, number(at + 8)?);
+            let (first, n_sites) = (number(at)?, number(at + 4)?);
+            let (content, length) = Content::of_marked(number(at + 8)?);
             let range = at + 12..at.saturating_add(12).saturating_add(length as usize);
             let class = bytes.get(range.clone()).ok_or(TraceError::Damaged("a class is cut short"))?;
-            let own = sites::sizes(class).map_err(|_| TraceError::Damaged("a class file in it cannot be read"))?;
+            let own = sites::sizes(class, content);
+            let own = own.map_err(|_| TraceError::Damaged("a class file in it cannot be read"))?;
             if first as usize != sizes.len() || own.len() != n_sites as usize {
                 return Err(TraceError::Damaged("the sites of a class are not those of its code"));
             }
             sizes.extend(own);
             at = range.end;
-            classes.push(Stored { sites: first..first + n_sites, bytes: range });
+            classes.push(Stored { sites: first..first + n_sites, bytes: range, content });
         }
         Ok(Self {
             bytes,
@@ -92,6 +96,12 @@ impl Program {
             sizes: Sizes(sizes),
             naming: None,
         })
+    }
+
+    /// What was recorded.
+    pub fn content(&self) -> Content {
+        let is_steps = self.classes.iter().any(|class| class.content == Content::Steps);
+        if is_steps { Content::Steps } else { Content::Values }
     }
 
     /// The methods that were met so far.
@@ -167,7 +177,7 @@ impl Program {
         let bytes = self.bytes[stored.bytes.clone()].to_vec();
         let mut first = stored.sites.start;
         let read = Class::read(&bytes)?;
-        let sites = sites::of_class(&read);
+        let sites = sites::of_class(&read, stored.content);
         let Self { fields, by_name, methods, by_site, naming, .. } = self;
         let mut id = |member: &Member, is_static: bool| {
             // A static field may be named by a class that inherits it; the name of the class is taken as it stands.

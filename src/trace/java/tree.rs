@@ -1,6 +1,7 @@
 //! The tree of calls and loops of a run.
 
 use crate::instrument::java::descriptor::result_type;
+use crate::instrument::java::sites::Content;
 use crate::trace::TraceError;
 use crate::trace::flow::BlockId;
 use crate::trace::java::frame::Frame;
@@ -145,7 +146,7 @@ impl Watch for Builder {
         let node = self.has_room(machine.thread).then(|| Node {
             kind: Kind::Call {
                 function: Arc::clone(&frame.method.function),
-                arguments: Vec::new(),
+                arguments: (machine.program.content() == Content::Values).then(Vec::new),
                 result: None,
                 is_unfinished: true,
                 is_earlier: false,
@@ -167,7 +168,9 @@ impl Watch for Builder {
             return;
         }
         let last = self.open.get_mut(&machine.thread).and_then(|open| open.last_mut());
-        if let Some(Node { kind: Kind::Call { arguments, .. }, .. }) = last.and_then(|last| last.node.as_mut()) {
+        if let Some(Node { kind: Kind::Call { arguments: Some(arguments), .. }, .. }) =
+            last.and_then(|last| last.node.as_mut())
+        {
             let name = text::name(machine, frame, location);
             let value = text::value(machine, &name.descriptor, value);
             arguments.push((name.text.into(), value));
@@ -185,7 +188,8 @@ impl Watch for Builder {
 
     fn leaves(&mut self, machine: &Machine, frame: &Frame, is_return: bool, result: Option<Value>) {
         let descriptor = result_type(&frame.method.descriptor);
-        let result = result.map(|result| text::value(machine, descriptor, result));
+        let has_values = machine.program.content() == Content::Values;
+        let result = result.filter(|_| has_values).map(|result| text::value(machine, descriptor, result));
         loop {
             let last = self.open.get(&machine.thread).and_then(|open| open.last());
             let Some(last) = last.filter(|last| last.frame == frame.number) else { return };

@@ -133,7 +133,7 @@ impl Builder<'_> {
         open.has_arguments = true;
         if let Some(Node { kind: Kind::Call { arguments, .. }, .. }) = &mut open.node {
             let view = View { machine, globals: self.globals, words: self.words };
-            *arguments = view.arguments(frame);
+            *arguments = Some(view.arguments(frame));
         }
     }
 
@@ -202,7 +202,13 @@ impl Watch for Builder<'_> {
             let (function, arguments) = (frame.shape.name(), Vec::new());
             let (children, n_more) = within.unwrap_or_default();
             Node {
-                kind: Kind::Call { function, arguments, result: None, is_unfinished: true, is_earlier },
+                kind: Kind::Call {
+                    function,
+                    arguments: Some(arguments),
+                    result: None,
+                    is_unfinished: true,
+                    is_earlier,
+                },
                 step: children.first().map_or(first, |child| child.step),
                 last: first,
                 place: frame.shape.statements[0].place.clone(),
@@ -317,7 +323,7 @@ mod tests {
         let mut text = match &node.kind {
             Kind::Call { function, arguments, result, is_unfinished, .. } => {
                 let arguments: Vec<String> =
-                    arguments.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+                    arguments.iter().flatten().map(|(name, value)| format!("{name} = {value}")).collect();
                 let result = result.as_ref().map(|result| format!(" = {result}")).unwrap_or_default();
                 let end = if *is_unfinished { " ..." } else { "" };
                 format!("{function}({}){result}{end}", arguments.join(", "))

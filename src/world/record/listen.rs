@@ -222,6 +222,8 @@ pub struct Taken {
     pub n_packed: u64,
     /// Whether it is a Java virtual machine; how one ended is not known.
     pub is_java: bool,
+    /// Whether values were recorded, beside the steps.
+    pub has_values: bool,
 }
 
 /// The part of the traces that is kept if they exceed their limit.
@@ -470,6 +472,7 @@ fn take(
         is_lost,
         n_packed: 0,
         is_java: false,
+        has_values: true,
     };
     let mut taking = Taking { place, path, writer, taken, offsets: Vec::new() };
     let mut content = Vec::new();

@@ -100,6 +100,14 @@ pub struct Traced {
     /// Whether it is a Java virtual machine; how one ended is not known.
     #[serde(default)]
     pub is_java: bool,
+    /// Whether values were recorded, beside the steps.
+    #[serde(default = "yes")]
+    pub has_values: bool,
+}
+
+/// What earlier recordings have, which do not say it.
+fn yes() -> bool {
+    true
 }
 
 /// The form of `recording.json`.

@@ -70,8 +70,8 @@ impl Machine {
             self.library(frame, callee, &given, result, watch);
         }
         // After a constructor, a copy of the object is there already.
-        if let (Some(kind), Some(value), false) = (callee.result, value, callee.is_constructor()) {
-            Self::put(frame, kind, value);
+        if let Some(kind) = callee.result.filter(|_| !callee.is_constructor()) {
+            Self::put(frame, kind, value.unwrap_or(Self::made(frame, None)));
         }
     }
 

@@ -42,7 +42,7 @@ impl Machine {
         }
     }
 
-    fn made(frame: &Frame, bits: Option<u64>) -> Value {
+    pub(super) fn made(frame: &Frame, bits: Option<u64>) -> Value {
         bits.map_or(Value { maker: frame.step, ..Value::UNKNOWN }, |bits| Value::of(bits, frame.step))
     }
 
@@ -231,8 +231,8 @@ impl Machine {
         }
     }
 
-    /// The kind and the bits, if they are known, of what an instruction computes from constants and from the stack; `None`
-    /// for one that computes nothing.
+    /// The kind and the bits, if they are known, of what an instruction computes from constants and from the stack, or gives
+    /// without a record; `None` for one that gives nothing.
     fn computed<W: Watch>(
         frame: &mut Frame,
         operation: &Operation,
@@ -249,8 +249,35 @@ impl Machine {
             Operation::Double(value) => (Kind::Double, Some(value.to_bits())),
             Operation::Constant(_) => match operand {
                 Operand::Number(bits, n_slots) => (if *n_slots == 2 { Kind::Long } else { Kind::Int }, Some(*bits)),
+                Operand::Made(kind) => (*kind, None),
                 _ => return None,
             },
+            Operation::LoadStatic(_) | Operation::LoadField(_) => {
+                let Operand::Field(_, kind) = operand else { return None };
+                if matches!(operation, Operation::LoadField(_)) {
+                    take(Kind::Reference);
+                }
+                (*kind, None)
+            }
+            Operation::LoadElement(element) => {
+                take(Kind::Int);
+                take(Kind::Reference);
+                (element.kind(), None)
+            }
+            Operation::NewBasicArray(_) | Operation::NewArray(_) => {
+                take(Kind::Int);
+                (Kind::Reference, None)
+            }
+            Operation::NewArrays(_, n) => {
+                for _ in 0..*n {
+                    take(Kind::Int);
+                }
+                (Kind::Reference, None)
+            }
+            Operation::InstanceOf(_) => {
+                take(Kind::Reference);
+                (Kind::Int, None)
+            }
             Operation::Arithmetic(operator, kind) => {
                 let right = take(if operator.is_shift() { Kind::Int } else { *kind });
                 let both = known(take(*kind)).zip(known(right));

@@ -17,6 +17,7 @@ use std::path::PathBuf;
 use crate::instrument::java::sites;
 use crate::instrument::java::sites::CLOCK;
 use crate::instrument::java::sites::CUT;
+use crate::instrument::java::sites::Content;
 use crate::instrument::java::sites::FIRST_SITE;
 use crate::trace::container::Kind;
 use crate::trace::container::MAX_CHUNK;
@@ -98,7 +99,7 @@ fn take(place: &Path, directory: &Path, number: usize) -> io::Result<Option<Take
     let process = files::bytes(&place.join("process")).ok();
     let Some(process) = process.and_then(|bytes| Process::from_bytes(&bytes)) else { return Ok(None) };
     let classes = files::bytes(&place.join("classes")).unwrap_or_default();
-    let Table { sizes, ends: class_ends } = table(&classes);
+    let Table { sizes, ends: class_ends, content } = table(&classes);
     let mut threads: Vec<u32> = files::names(place)
         .into_iter()
         .filter_map(|name| name.to_str()?.strip_prefix("thread-")?.parse().ok())
@@ -126,6 +127,7 @@ fn take(place: &Path, directory: &Path, number: usize) -> io::Result<Option<Take
         is_lost: false,
         n_packed: 0,
         is_java: true,
+        has_values: content == Content::Values,
     };
     for thread in threads {
         let mut input = BufReader::with_capacity(FIRST_READ, ring::stream(place, thread)?);
@@ -149,20 +151,24 @@ struct Table {
     sizes: Vec<u8>,
     /// The ends of the classes.
     ends: Vec<usize>,
+    /// What was recorded of them.
+    content: Content,
 }
 
 /// Reads the classes, up to one that is damaged or not there as a whole.
 fn table(classes: &[u8]) -> Table {
-    let mut table = Table { sizes: Vec::new(), ends: Vec::new() };
+    let mut table = Table { sizes: Vec::new(), ends: Vec::new(), content: Content::Values };
     let mut at = 0;
     while let Some(head) = classes.get(at..at + 12) {
         let number = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
-        let end = at + 12 + number(8) as usize;
+        let (content, length) = Content::of_marked(number(8));
+        let end = at + 12 + length as usize;
         let is_next = number(0) as usize == FIRST_SITE as usize + table.sizes.len();
-        let sizes = classes.get(at + 12..end).filter(|_| is_next).and_then(|class| sites::sizes(class).ok());
+        let sizes = classes.get(at + 12..end).filter(|_| is_next).and_then(|class| sites::sizes(class, content).ok());
         let Some(sizes) = sizes.filter(|sizes| sizes.len() == number(4) as usize) else { break };
         table.sizes.extend(sizes);
         table.ends.push(end);
+        table.content = content;
         at = end;
     }
     table

@@ -6,6 +6,7 @@
 //!
 //! ```text
 //! <base>/agent           the agent's archive, this program, the checkout and the limit, each ended by a zero byte
+//! <base>/steps           if steps alone are recorded; empty
 //! <base>/<pid>-<start>/  a virtual machine that loaded a class of the checkout
 //!     info               what the agent knows of it, in lines `key=value`
 //!     process            who runs, see `trace::container::Process`
@@ -32,6 +33,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::path::PathBuf;
 
+use crate::instrument::java::sites::Content;
 use crate::world::files;
 use crate::world::jdk::Jdk;
 use crate::world::jdk::Kit;
@@ -91,6 +93,9 @@ pub fn agent(jdk: &Jdk, cache: &Path) -> Result<PathBuf, RecordError> {
 /// The file that tells the agents.
 const ORDER: &str = "agent";
 
+/// The file that is there if steps alone are recorded.
+const STEPS: &str = "steps";
+
 /// What the agents of a test are told.
 #[derive(Debug, Clone, Copy)]
 pub struct Told<'t> {
@@ -102,6 +107,8 @@ pub struct Told<'t> {
     pub checkout: &'t Path,
     /// Bytes that each virtual machine may record.
     pub max_bytes: u64,
+    /// What is recorded.
+    pub content: Content,
 }
 
 /// Prepares an empty directory for the records of a test.
@@ -112,7 +119,13 @@ pub fn prepare(base: &Path, told: Told<'_>) -> Result<(), RecordError> {
     let limit = told.max_bytes.min(i64::MAX.unsigned_abs()).to_string();
     let words = [told.agent, told.program, told.checkout].map(|path| path.as_os_str().as_bytes());
     let text = [words[0], words[1], words[2], limit.as_bytes()].join(&0);
-    fs::write(base.join(ORDER), text).map_err(failed)
+    fs::write(base.join(ORDER), text).map_err(failed)?;
+    if told.content == Content::Steps { fs::write(base.join(STEPS), []).map_err(failed) } else { Ok(()) }
+}
+
+/// What the test was told to record.
+fn content(base: &Path) -> Content {
+    if base.join(STEPS).exists() { Content::Steps } else { Content::Values }
 }
 
 /// The value of the [variable](VARIABLE) for a test; `own` is the user's.

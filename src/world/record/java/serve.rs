@@ -13,8 +13,9 @@
 //!   - [`FULL`]: the half of its ring that is written is full. The 8 bytes mean nothing.
 //!
 //! If points are told, see [`replace`], they are inserted; nothing is recorded then,
-//! unless that is told, too. For each rewritten class that records, the file `classes` gets 4 bytes first site, 4 bytes number of sites, 4 bytes length, and the
-//! original class, before the answer is given.
+//! unless that is told, too. For each rewritten class that records, the file `classes` gets 4 bytes first site, 4 bytes
+//! number of sites, 4 bytes length, which says [how much](Content) is recorded, and the original class, before the answer
+//! is given.
 
 use std::collections::HashMap;
 use std::fs;
@@ -33,6 +34,7 @@ use crate::instrument;
 use crate::instrument::java::exits;
 use crate::instrument::java::replace::Point;
 use crate::instrument::java::rewrite::rewrite;
+use crate::instrument::java::sites::Content;
 use crate::instrument::java::sites::FIRST_SITE;
 use crate::trace::container::Process;
 use crate::world::process;
@@ -103,6 +105,7 @@ struct Server<'s> {
     /// Where values are replaced, and whether anything is recorded.
     points: Vec<Point>,
     is_recorded: bool,
+    content: Content,
     rings: HashMap<u32, Ring>,
 }
 
@@ -116,7 +119,8 @@ impl<'s> Server<'s> {
         fs::write(directory.join("process"), machine().to_bytes())?;
         let classes = File::options().create(true).append(true).open(directory.join("classes"))?;
         let (points, is_recorded) = directory.parent().map_or((Vec::new(), true), replace::told);
-        Ok(Self { directory, classes, next_site: FIRST_SITE, points, is_recorded, rings: HashMap::new() })
+        let content = directory.parent().map_or(Content::Values, super::content);
+        Ok(Self { directory, classes, next_site: FIRST_SITE, points, is_recorded, content, rings: HashMap::new() })
     }
 
     /// Makes the file of a thread, if it is not there, and writes zeros at its end up to a length.
@@ -150,12 +154,13 @@ impl<'s> Server<'s> {
             let replaced = panic::catch_unwind(AssertUnwindSafe(replace));
             return Ok(replaced.ok().and_then(Result::ok).flatten().unwrap_or_default());
         }
-        let rewritten = panic::catch_unwind(AssertUnwindSafe(|| rewrite(class, self.next_site, &self.points)));
+        let rewrite = || rewrite(class, self.next_site, self.content, &self.points);
+        let rewritten = panic::catch_unwind(AssertUnwindSafe(rewrite));
         let rewritten = rewritten.ok().and_then(Result::ok).filter(|rewritten| rewritten.n_sites > 0);
         let behind = rewritten.as_ref().and_then(|rewritten| self.next_site.checked_add(rewritten.n_sites));
         let (Some(rewritten), Some(behind)) = (rewritten, behind) else { return Ok(Vec::new()) };
         let length = u32::try_from(class.len()).map_err(|_| io::ErrorKind::FileTooLarge)?;
-        let numbers = [self.next_site, rewritten.n_sites, length].map(u32::to_le_bytes).concat();
+        let numbers = [self.next_site, rewritten.n_sites, self.content.mark(length)].map(u32::to_le_bytes).concat();
         self.classes.write_all(&[&numbers, class].concat())?;
         self.next_site = behind;
         Ok(rewritten.bytes)
