@@ -49,6 +49,13 @@ pub fn text(name: &str, recording: &Recording) -> String {
             "warning: the end of the run was left out: the trace reached its limit{of_java}; `--max-trace` sets another one"
         ));
     }
+    if recording.processes.iter().any(|traced| traced.is_java && traced.is_lost) {
+        line(
+            "warning: the end of the run was left out: a Java program could not write more records, for example because \
+              the disk was full"
+                .to_owned(),
+        );
+    }
     if recording.processes.iter().any(|traced| traced.n_given_up > 0) {
         line(
             "warning: the beginning of the run was left out: the trace reached its limit; `--max-trace` sets another \
@@ -98,7 +105,7 @@ fn ending(recording: &Recording, index: usize) -> Option<&'static str> {
         Some(REPLACED) | None if is_replaced => Some("then it ran another program"),
         Some(REPLACED) => Some("then it ran another program, which is not instrumented or was not given its variables"),
         // What it became is not known.
-        _ if traced.is_java => traced.is_lost.then_some("some of its records cannot be read"),
+        _ if traced.is_java => traced.is_lost.then_some("some of its records are missing"),
         _ if traced.is_lost => Some(LOST),
         Some(_) => None,
         None if traced.is_left => Some("it outlived the test"),

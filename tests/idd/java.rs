@@ -171,10 +171,9 @@ fn record_of_java_is_not_limited_by_max_output() {
         &["record", "--once", "--build", BUILD, "--", "ulimit -f 600; exec java -cp out Main"],
     );
     assert_eq!(code, Some(0), "{said}");
-    assert!(
-        said.contains("the test ended with exit code 1") && said.contains("the end of the run was left out"),
-        "{said}"
-    );
+    let left_out = "warning: the end of the run was left out: a Java program could not write more records, for example because the disk was full";
+    assert!(said.contains("the test ended with exit code 1") && said.contains(left_out), "{said}");
+    assert!(!said.contains("--max-trace"), "{said}");
 }
 
 const ODD: &str = r#"import java.util.ArrayList;
@@ -509,4 +508,68 @@ fn record_of_java_says_what_is_missing() {
     );
     let refused = "error: a Java virtual machine does not start with the agent that records it: ";
     check("JAVA_TOOL_OPTIONS=-javaagent:none java -cp out Main", refused);
+}
+
+/// Opens files until none is left, and starts a thread then; another thread says how often it was interrupted.
+const CROWDED: &str = r#"import java.io.FileInputStream;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+
+public class Main {
+    static int n;
+
+    static void work() {
+        long sum = 0;
+        for (int i = 0; i < 60000; i++) {
+            sum += i ^ n;
+        }
+        System.out.println(sum);
+    }
+
+    static class Counting extends Thread {
+        int n;
+
+        public void run() {
+            Thread.currentThread().interrupt();
+            work();
+        }
+
+        public void interrupt() {
+            n++;
+            super.interrupt();
+        }
+    }
+
+    public static void main(String[] args) throws Exception {
+        Counting counting = new Counting();
+        counting.start();
+        counting.join();
+        System.out.println(counting.n);
+        List<FileInputStream> all = new ArrayList<>();
+        try {
+            while (args.length > 0) {
+                all.add(new FileInputStream("/dev/null"));
+            }
+        } catch (IOException error) {
+            Thread thread = new Thread(Main::work);
+            thread.start();
+            thread.join();
+        }
+        System.exit(1);
+    }
+}
+"#;
+
+#[test]
+fn record_of_java_leaves_interrupts_alone_and_says_that_a_thread_has_no_file() {
+    let Some(version) = version() else { return };
+    let place = repository(&[("Main.java", CROWDED)]);
+    let (said, recording) = record(place.path(), &[], "java -cp out Main");
+    assert_eq!(recording["is_same_output"] == true, version >= 11, "{said}");
+    assert!(!said.contains("warning"), "{said}");
+    let words = ["record", "--once", "--build", BUILD, "--", "ulimit -n 128; java -cp out Main all"];
+    let (said, progress, _) = plain::idd(place.path(), &words);
+    let lost = "warning: a thread of a Java virtual machine was not recorded: it had no file or no memory\n";
+    assert!(said.contains(lost), "{said}{progress}");
 }

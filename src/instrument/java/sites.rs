@@ -116,6 +116,9 @@ pub const CLOCK: u32 = 1;
 /// The mark where the limit of a recording was reached.
 pub const CUT: u32 = 2;
 
+/// The mark where a stream ends early for another reason.
+pub const LOST: u32 = 3;
+
 /// The constants that the rewritten class needs beside one number for each site.
 pub const N_OWN_CONSTANTS: usize = 32;
 

@@ -6,6 +6,7 @@
 
 use crate::instrument::java::sites::CLOCK;
 use crate::instrument::java::sites::CUT;
+use crate::instrument::java::sites::LOST;
 use crate::trace::TraceError;
 use crate::trace::container::Chunk;
 use crate::trace::container::Kind;
@@ -79,7 +80,7 @@ impl Streams {
                     self.waiting.push(Reverse((clock, current)));
                     self.current = None;
                 }
-                Some((CUT, _)) | None => {
+                Some((CUT | LOST, _)) | None => {
                     stream.let_go();
                     self.current = None;
                 }

@@ -37,6 +37,9 @@ public final class Agent implements ClassFileTransformer {
     /** The number of a thread follows, a half of whose ring is full. */
     private static final int FULL = -3;
 
+    /** The number of a thread follows that is not recorded, and whether that is because of the limit. */
+    private static final int LOST = -4;
+
     /** Calls that fit into the stack where a message is sent. */
     private static final int N_CALLS = 200;
 
@@ -262,6 +265,11 @@ public final class Agent implements ClassFileTransformer {
         }
     }
 
+    /** Says that a thread is not recorded, because of the limit or because there is no file. */
+    synchronized void lose(int thread, boolean isFull) {
+        ask(LOST, thread, isFull ? 1 : 0);
+    }
+
     /** Says once that a thread is not recorded. */
     synchronized void refuse(int nThreads) {
         if (!isFull) {
@@ -343,7 +351,10 @@ public final class Agent implements ClassFileTransformer {
         }
     }
 
-    /** Lets the recorder use the memory of this virtual machine by addresses: from Java 9 on, a module has to allow that. */
+    /**
+     * Lets the recorder use the memory of this virtual machine by addresses, and channels that ignore interrupts: from Java 9
+     * on, a module has to allow that.
+     */
     private void open() throws Exception {
         Method module;
         try {
@@ -352,7 +363,9 @@ public final class Agent implements ClassFileTransformer {
             return;
         }
         Object own = module.invoke(Agent.class);
-        Map<String, ?> exports = Collections.singletonMap("jdk.internal.misc", Collections.singleton(own));
+        Map<String, Object> exports = new HashMap<String, Object>();
+        exports.put("jdk.internal.misc", Collections.singleton(own));
+        exports.put("sun.nio.ch", Collections.singleton(own));
         Object system = module.invoke(Object.class);
         for (Method method : Instrumentation.class.getMethods()) {
             if (method.getName().equals("redefineModule")) {

@@ -12,6 +12,7 @@ import java.nio.charset.Charset;
 import java.security.AccessController;
 import java.security.PrivilegedAction;
 import jdk.internal.misc.Unsafe;
+import sun.nio.ch.FileChannelImpl;
 
 /**
  * What rewritten classes call. Each thread writes its records to mapped memory, so a killed process loses none.
@@ -21,6 +22,7 @@ import jdk.internal.misc.Unsafe;
 public final class Recorder {
     private static final int CLOCK = 1;
     private static final int CUT = 2;
+    private static final int LOST = 3;
 
     /** Bytes at the end of a piece in which no record begins: each is shorter, and the last one of all has room. */
     private static final int SPARE = 64;
@@ -76,6 +78,8 @@ public final class Recorder {
 
     private static final Object ROOM = new Object();
     private static long left;
+    /** Whether there is no more room for another reason than the limit. */
+    private static boolean isLost;
 
     private static final Object NUMBERS = new Object();
     private static int nThreads;
@@ -139,7 +143,10 @@ public final class Recorder {
         left = limit;
         agent = server;
         load();
-        OBJECTS_TAPE.goOn(0, OBJECTS_TAPE.lengthen(0, FIRST_PIECE, 0));
+        // A description is written under a lock, in which no file should be mapped: a security manager could wait for it.
+        if (!OBJECTS_TAPE.goRound(0)) {
+            OBJECTS_TAPE.goOn(0, OBJECTS_TAPE.lengthen(0, FIRST_PIECE, 0));
+        }
         id("");
         id(Integer.valueOf(-1));
         id(new RuntimeException(""));
@@ -417,7 +424,15 @@ public final class Recorder {
     /** No stream gets more room. */
     private static void stop() {
         synchronized (ROOM) {
+            isLost |= left > 0;
             left = 0;
+        }
+    }
+
+    /** Whether there is no more room because of the limit. */
+    private static boolean isFull() {
+        synchronized (ROOM) {
+            return left == 0 && !isLost;
         }
     }
 
@@ -428,6 +443,9 @@ public final class Recorder {
     /** Maps a piece of a file, whoever is on the stack. */
     static final class Mapping implements PrivilegedAction<MappedByteBuffer> {
         private static final int MAX_ATTEMPTS = 1000;
+
+        /** Whether a channel can be told to ignore interrupts. */
+        private static boolean hasUninterruptible = true;
 
         private final File file;
         private final long at;
@@ -441,11 +459,11 @@ public final class Recorder {
 
         @Override
         public MappedByteBuffer run() {
-            // An interrupt closes a channel; the program is to find it later.
+            // Before Java 11, an interrupt closes a channel; the program is to find it later.
             boolean isInterrupted = false;
             try {
                 for (int attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-                    isInterrupted |= Thread.interrupted();
+                    isInterrupted |= !hasUninterruptible && Thread.interrupted();
                     try {
                         return map();
                     } catch (ClosedByInterruptException error) {
@@ -469,9 +487,21 @@ public final class Recorder {
         private MappedByteBuffer map() throws IOException {
             RandomAccessFile open = new RandomAccessFile(file, "rw");
             try {
-                return open.getChannel().map(FileChannel.MapMode.READ_WRITE, at, size);
+                FileChannel channel = open.getChannel();
+                if (hasUninterruptible) {
+                    ignoreInterrupts(channel);
+                }
+                return channel.map(FileChannel.MapMode.READ_WRITE, at, size);
             } finally {
                 open.close();
+            }
+        }
+
+        private static void ignoreInterrupts(FileChannel channel) {
+            try {
+                ((FileChannelImpl) channel).setUninterruptible();
+            } catch (LinkageError error) {
+                hasUninterruptible = false;
             }
         }
     }
@@ -525,6 +555,14 @@ public final class Recorder {
             return true;
         }
 
+        /** Goes on in a ring behind so many bytes; whether there is one, and it may be recorded so much. */
+        boolean goRound(long before) {
+            if (left < LEAST_FOR_RING || take(2 * HALF, 2 * HALF) == 0 || !agent.ring(number, before)) {
+                return false;
+            }
+            return isMapped(map("ring-" + number, PAGE_OF_RING, 2 * HALF), 2 * HALF) && turn(1, HALF);
+        }
+
         private boolean isMapped(MappedByteBuffer next, int length) {
             if (next == null) {
                 return false;
@@ -573,7 +611,7 @@ public final class Recorder {
         /** Drops what comes from now on. */
         private void cut(long place) {
             if (number != OBJECTS) {
-                MEMORY.putInt(place, CUT);
+                MEMORY.putInt(place, isFull() ? CUT : LOST);
             } else {
                 stop();
             }
@@ -592,9 +630,8 @@ public final class Recorder {
                 MEMORY.putInt(first + 4, used);
                 return taken > 0 && agent.hand(number) && turn(half + 1, taken);
             }
-            if (size >= PIECE && left >= LEAST_FOR_RING && take(2 * HALF, 2 * HALF) > 0) {
-                MappedByteBuffer ring = agent.ring(number, base + used) ? map("ring-" + number, PAGE_OF_RING, 2 * HALF) : null;
-                return isMapped(ring, 2 * HALF) && turn(1, HALF);
+            if (size >= PIECE && left >= LEAST_FOR_RING) {
+                return goRound(base + used);
             }
             return goOn(base + used, lengthen(base + used, Math.min(2 * size, PIECE), least));
         }
@@ -647,7 +684,9 @@ public final class Recorder {
                     length = lengthen(0, FIRST_OF_THREAD, 0);
                 }
                 isOver = !goOn(0, length);
-                if (!isOver) {
+                if (isOver) {
+                    agent.lose(number, length == 0 && isFull());
+                } else {
                     greet();
                     isOpen = true;
                 }

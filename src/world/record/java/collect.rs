@@ -2,7 +2,7 @@
 //!
 //! All numbers are little-endian. A thread's stream begins with 4 bytes "IDDJ", 4 version, 4 number of the thread, 2 length,
 //! its name, and zeros up to a multiple of 4. Records follow: 4 bytes site, and a value whose size follows from the site.
-//! Site 0 is the end, [`CLOCK`] has 4 bytes, [`CUT`] none. All files are as long as they may become, and end with zeros. A
+//! Site 0 is the end, [`CLOCK`] has 4 bytes, [`CUT`] and [`LOST`] none. All files are as long as they may become, and end with zeros. A
 //! killed virtual machine can stop anywhere, but the site of a record is written when its value is there.
 
 use std::fs;
@@ -19,6 +19,7 @@ use crate::instrument::java::sites::CLOCK;
 use crate::instrument::java::sites::CUT;
 use crate::instrument::java::sites::Content;
 use crate::instrument::java::sites::FIRST_SITE;
+use crate::instrument::java::sites::LOST;
 use crate::trace::container::Kind;
 use crate::trace::container::MAX_CHUNK;
 use crate::trace::container::Process;
@@ -26,6 +27,7 @@ use crate::trace::container::Writer;
 use crate::world::files;
 use crate::world::record::java;
 use crate::world::record::java::ring;
+use crate::world::record::java::serve;
 use crate::world::record::listen::Taken;
 
 /// Bytes of a chunk of records.
@@ -55,6 +57,9 @@ pub fn collect(base: &Path, directory: &Path, taken: &mut Vec<Taken>) -> io::Res
     for place in machines(base) {
         if has_gaps(&place) {
             losses.push("the test removed files of the recorder of a Java virtual machine".to_owned());
+        }
+        if place.join(serve::LOST_MARK).exists() {
+            losses.push("a thread of a Java virtual machine was not recorded: it had no file or no memory".to_owned());
         }
         if let Some(one) = take(&place, directory, next)? {
             next += 1;
@@ -134,8 +139,9 @@ fn take(place: &Path, directory: &Path, number: usize) -> io::Result<Option<Take
         let ended = records(&mut input, &sizes, &mut |offset, bytes| writer.add(Kind::Records, thread, offset, bytes))?;
         taken.n_bytes += ended.n_bytes;
         taken.is_cut |= ended.last == CUT;
-        taken.is_lost |= !ended.is_known;
+        taken.is_lost |= !ended.is_known || ended.last == LOST;
     }
+    taken.is_cut |= place.join(serve::FULL_MARK).exists();
     taken.n_packed = writer.size();
     writer.finish()?;
     if taken.n_bytes > 0 {
@@ -263,7 +269,7 @@ impl Ended {
             let site = u32::from_le_bytes(*site);
             let length = match site {
                 CLOCK => Some(4),
-                CUT => Some(0),
+                CUT | LOST => Some(0),
                 _ => site.checked_sub(FIRST_SITE).and_then(|index| sizes.get(index as usize)).copied(),
             };
             self.is_known &= site == 0 || length.is_some();
@@ -273,7 +279,7 @@ impl Ended {
                 return false;
             }
             (*at, self.last) = (next, site);
-            if site == CUT {
+            if site == CUT || site == LOST {
                 return true;
             }
         }
@@ -313,6 +319,7 @@ mod tests {
         check(&file(&[1, 7, 16, 17, 0, 18, 5, 6, 0, 0]), &[1, 7, 16, 17, 0, 18, 5, 6], (18, true));
         check(&file(&[1, 7, 18, 5]), &[1, 7], (1, true));
         check(&file(&[16, 2, 16]), &[16, 2], (2, true));
+        check(&file(&[16, 3, 16]), &[16, 3], (3, true));
         check(&file(&[16, 19, 16]), &[16], (16, false));
         check(&file(&[])[..9], &[], (0, true));
     }

@@ -14,6 +14,7 @@
 //!     objects            descriptions of objects
 //!     thread-<n>         records, see `collect`
 //!     ring-<n>           the latest records of many, see `ring`
+//!     lost, full         there if a thread is not recorded: because it has no file, or because of the limit; empty
 //! <base>/failed-<pid>    why a virtual machine was not recorded, or only in part: a line
 //! ```
 //!
@@ -64,6 +65,7 @@ const KIT: Kit = Kit {
         ("git_idd/recording/Replacer.java", include_str!("Replacer.java")),
         ("git_idd/recording/Trials.java", include_str!("Trials.java")),
         ("jdk/internal/misc/Unsafe.java", include_str!("Unsafe.java")),
+        ("sun/nio/ch/FileChannelImpl.java", include_str!("FileChannelImpl.java")),
     ],
 };
 

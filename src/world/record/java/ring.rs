@@ -123,14 +123,13 @@ pub fn stream(directory: &Path, number: u32) -> io::Result<Box<dyn Read>> {
     let file = File::open(directory.join(stream_name(number)))?;
     let Ok(ring) = File::open(directory.join(name(number))) else { return Ok(Box::new(file)) };
     let mut front = [0; 16];
-    // A ring that is being made has nothing in it.
-    if ring.read_exact_at(&mut front, 0).is_err() || front[..8] == [0; 8] {
+    if ring.read_exact_at(&mut front, 0).is_err() {
         return Ok(Box::new(file));
     }
     let number = |at: usize| front[at..at + 8].iter().rev().fold(0, |all, byte| all << 8 | u64::from(*byte));
     let (length, n_taken) = (number(0), number(8));
-    // A ring in which nothing was begun could not be mapped: the file says how the stream ends.
-    if n_taken == 0 && Half::read(&ring, 0).is_ok_and(|half| half.records.is_none()) {
+    // A ring in which nothing was begun is being made, or could not be mapped: the file says how the stream ends.
+    if n_taken == 0 && !Half::read(&ring, 0).is_ok_and(|half| half.records.is_some()) {
         return Ok(Box::new(file));
     }
     let mut rest = Vec::new();

@@ -4,13 +4,15 @@
 //! which is empty, comes without a message.
 //!
 //! - A class: the answer is the rewritten one, or empty if it is to stay as it is.
-//! - In place of a length one of three requests, then 4 bytes, the number of a thread ([`ring::OBJECTS`] is the file of
+//! - In place of a length one of four requests, then 4 bytes, the number of a thread ([`ring::OBJECTS`] is the file of
 //!   descriptions), and 8 bytes. The answer is empty, or a byte if it cannot be done.
 //!   - [`FILE`]: its file is made, if it is not there, and gets zeros up to so many bytes. A test runs with a limit to the size
 //!     of its files, which this program lifts for itself. And zeros have room on the disk, so that the virtual machine does not find
 //!     it full when it writes there.
 //!   - [`RING`]: its [ring] is made, whose contents follow so many bytes of its file.
 //!   - [`FULL`]: the half of its ring that is written is full. The 8 bytes mean nothing.
+//!   - [`LOST`]: it is not recorded, because of the limit if the 8 bytes are 1. Whoever makes the trace finds the file `lost` or
+//!     `full`.
 //!
 //! If points are told, see [`replace`], they are inserted; nothing is recorded then,
 //! unless that is told, too. For each rewritten class that records, the file `classes` gets 4 bytes first site, 4 bytes
@@ -52,6 +54,13 @@ const RING: u32 = u32::MAX - 1;
 /// In place of the length of a class: take what is in a ring.
 const FULL: u32 = u32::MAX - 2;
 
+/// In place of the length of a class: a thread is not recorded.
+const LOST: u32 = u32::MAX - 3;
+
+/// The files that say so.
+pub(super) const LOST_MARK: &str = "lost";
+pub(super) const FULL_MARK: &str = "full";
+
 /// No class is so long; whoever says so is no agent.
 const MAX_CLASS: u32 = 64 << 20;
 
@@ -70,7 +79,7 @@ pub fn serve(directory: &Path, (input, output): (&mut dyn Read, &mut dyn Write))
             read => read?,
         }
         let said = match u32::from_le_bytes(head) {
-            request @ (FILE | RING | FULL) => {
+            request @ (FILE | RING | FULL | LOST) => {
                 let mut words = [0; 12];
                 input.read_exact(&mut words)?;
                 let number = |at: usize, n: usize| {
@@ -80,6 +89,7 @@ pub fn serve(directory: &Path, (input, output): (&mut dyn Read, &mut dyn Write))
                 let done = match request {
                     FILE => server.lengthen(thread, number(4, 8)),
                     RING => server.make_ring(thread, number(4, 8)),
+                    LOST => server.lose(number(4, 8) == 1),
                     _ => server.take(thread),
                 };
                 if done.is_ok() { Vec::new() } else { vec![0] }
@@ -140,6 +150,10 @@ impl<'s> Server<'s> {
         Ok(())
     }
 
+    fn lose(&self, is_full: bool) -> io::Result<()> {
+        fs::write(self.directory.join(if is_full { FULL_MARK } else { LOST_MARK }), [])
+    }
+
     fn take(&mut self, thread: u32) -> io::Result<()> {
         self.rings.get_mut(&thread).ok_or(io::ErrorKind::NotFound)?.take()
     }
@@ -197,16 +211,19 @@ mod tests {
         let ask = |request: u32, thread: u32, more: u32| [request, thread, more, 0].map(u32::to_le_bytes).concat();
         let file = [ask(FILE, 5, 8192), ask(FILE, 6, 10), ask(FILE, 5, 20000), ask(FILE, OBJECTS, 64)].concat();
         let ring = [ask(RING, 5, 7), ask(RING, 7, 7), ask(FULL, 5, 0), ask(FULL, 6, 0)].concat();
-        let input = [&3_u32.to_le_bytes()[..], b"xyz", &file, &ring, &[9, 0]].concat();
+        let lost = [ask(LOST, 8, 1), ask(LOST, 9, 0)].concat();
+        let input = [&3_u32.to_le_bytes()[..], b"xyz", &file, &ring, &lost, &[9, 0]].concat();
         let mut output = Vec::new();
         serve(place.path(), (&mut &*input, &mut output)).unwrap();
         // There is no file for the second ring; one that is there is not full; and one is not there.
         let no = [1, 0, 0, 0, 0];
-        assert_eq!(output, [&[0; 28][..], &no, &no, &no].concat());
+        assert_eq!(output, [&[0; 28][..], &no, &no, &no, &[0; 8]].concat());
         for (name, expected) in [("objects", 64), ("thread-5", 20000), ("thread-6", 10)] {
             assert_eq!(fs::read(place.path().join(name)).unwrap(), vec![0; expected], "{name}");
         }
-        assert!(fs::read(place.path().join("classes")).unwrap().is_empty());
+        for name in ["classes", "lost", "full"] {
+            assert!(fs::read(place.path().join(name)).unwrap().is_empty(), "{name}");
+        }
         let process = Process::from_bytes(&fs::read(place.path().join("process")).unwrap()).unwrap();
         assert_eq!(Some(process.pid.cast_signed()), rustix::process::getppid().map(rustix::process::Pid::as_raw_pid));
     }
