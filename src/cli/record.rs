@@ -2,6 +2,7 @@
 
 use crate::cli::console::Console;
 use crate::outcome::Ending;
+use crate::plural::count;
 use crate::session;
 use crate::session::context::Context;
 use crate::session::failure::Failure;
@@ -10,6 +11,7 @@ use crate::session::record::missed::shown;
 use crate::trace::container::REPLACED;
 use crate::world::record::store::Recording;
 use crate::world::repo::locate::Location;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 /// Records; the result is the printed text.
@@ -63,6 +65,9 @@ pub fn text(name: &str, recording: &Recording) -> String {
                 .to_owned(),
         );
     }
+    for text in left_out(recording.processes.iter().flat_map(|traced| &traced.left_out)) {
+        line(text);
+    }
     for loss in &recording.losses {
         line(format!("warning: {}", shown(loss)));
     }
@@ -88,6 +93,20 @@ pub fn text(name: &str, recording: &Recording) -> String {
         line(format!("{mark} {index}: {forked}{} ({size}{left_out}{end})", shown(&traced.words.join(" "))));
     }
     text
+}
+
+/// The number of methods that are named.
+const N_NAMED: usize = 8;
+
+/// Lines on the methods that were not recorded, each method once.
+pub fn left_out<'m>(methods: impl Iterator<Item = &'m String>) -> Vec<String> {
+    let methods: BTreeSet<&String> = methods.collect();
+    let n = methods.len();
+    let what = if n == 1 { "method of a recorded Java class was" } else { "methods of recorded Java classes were" };
+    let first = (n > 0).then(|| format!("warning: {n} {what} left out:"));
+    let named = methods.into_iter().take(N_NAMED).map(|method| format!("  {}", shown(method)));
+    let more = n.checked_sub(N_NAMED + 1).map(|n| format!("  and {}", count(n + 1, "more method")));
+    first.into_iter().chain(named).chain(more).collect()
 }
 
 /// The note about a process whose last records are missing.

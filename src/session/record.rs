@@ -484,6 +484,7 @@ mod tests {
             n_packed: 0,
             is_java: false,
             has_values: true,
+            left_out: Vec::new(),
         }];
         change(&mut recording.processes[0], &mut taken);
         assert_eq!(is_same_run(&place, &again, &recording, &taken).unwrap(), expected);

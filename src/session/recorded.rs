@@ -116,7 +116,7 @@ pub fn open(which: &Which, location: &Location) -> Result<Recorded, Failure> {
     }
     let message = format!("recording {} has no values, only steps", recorded.name);
     Err(Failure::new(Status::Error, message).with_hint(
-        "record the test again without `--steps`; `git idd trace stat` and `trace tree` read this recording",
+        "record the test again without `--steps`; `git idd trace stat` and `git idd trace tree` read this recording",
     ))
 }
 

@@ -186,3 +186,18 @@ fn a_c_program_of_the_test_is_recorded_with_values_whatever_is_asked() {
     let (said, progress, code) = plain::idd(place.path(), &["trace", "step", "1"]);
     assert_eq!(code, Some(0), "{said}{progress}");
 }
+
+#[test]
+fn methods_that_would_become_too_long_are_named() {
+    if version().is_none() {
+        return;
+    }
+    let lines = "        n += squared(n);\n".repeat(4000);
+    let long = SUM.replace("        long total = 0;\n", &format!("        long total = 0; int n = 1;\n{lines}"));
+    let place = repository(&[("Sum.java", &long)]);
+    let (said, _) = record(place.path(), &["--once"], "java -cp out Sum");
+    let named = "warning: 1 method of a recorded Java class was left out:\n  Sum.main: a method that would be longer than 64 KiB\n";
+    assert!(said.contains(named), "{said}");
+    let (stat, ..) = plain::idd(place.path(), &["trace", "stat"]);
+    assert!(stat.contains(named), "{stat}");
+}

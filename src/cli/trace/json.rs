@@ -31,6 +31,7 @@ pub fn stat(recording: &str, traced: &Traced, stat: &Stat) -> Value {
         "program": traced.program,
         "words": traced.words,
         "has_values": traced.has_values,
+        "left_out": traced.left_out,
         "is_cut": traced.is_cut,
         "n_given_up": traced.n_given_up,
         "n_records": stat.n_records,
@@ -85,6 +86,7 @@ pub fn list(all: &[(String, Recording)]) -> Value {
             "command": recording.command,
             "ending": recording.ending,
             "n_processes": recording.processes.len(),
+            "has_values": recording.processes.iter().any(|traced| traced.has_values),
         })
     };
     json!({ "schema": SCHEMA, "recordings": all.iter().map(entry).collect::<Vec<_>>() })

@@ -1,5 +1,6 @@
 //! `git idd trace` for people.
 
+use crate::cli::record::left_out;
 use crate::cli::trace::safe;
 use crate::plural::count;
 use crate::session::sources::Sources;
@@ -59,7 +60,9 @@ pub fn list(all: &[(String, Recording)]) -> String {
     for (name, recording) in all {
         let commit = recording.commit.get(..12).unwrap_or(&recording.commit);
         let command = safe(&recording.command.join(" "));
-        page.line(0, &format!("{name}  {commit}  {}  {command}", recording.ending));
+        let is_steps = !recording.processes.is_empty() && recording.processes.iter().all(|traced| !traced.has_values);
+        let content = if is_steps { "  without values" } else { "" };
+        page.line(0, &format!("{name}  {commit}  {}  {command}{content}", recording.ending));
     }
     page.0
 }
@@ -96,6 +99,12 @@ pub fn stat(recording: &str, traced: &Traced, stat: &Stat) -> String {
                 count(spaced(check.n_partial), "call")
             ),
         );
+    }
+    for line in left_out(traced.left_out.iter()) {
+        page.line(0, &line);
+    }
+    if traced.is_java && traced.is_lost {
+        page.line(0, "the end of the run was left out: the program could not write more records");
     }
     if traced.is_cut {
         page.line(0, "the end of the run was left out: the trace reached its limit");

@@ -6,21 +6,21 @@
 use crate::instrument::java::code::Code;
 use crate::instrument::java::operation::Operation;
 
-/// Where the other sites of a method are, for each instruction.
-pub struct Others<'o> {
-    /// Whether one is before it.
-    pub before: &'o [bool],
-    /// Whether one is behind it.
-    pub behind: &'o [bool],
+/// What is known of each instruction of a method.
+pub struct Known<'k> {
+    /// Whether there is a site before it.
+    pub before: &'k [bool],
+    /// Whether there is one behind it.
+    pub behind: &'k [bool],
+    /// Whether it may throw an exception that a reader would not foresee, if no site is behind it.
+    pub throwing: &'k [bool],
 }
 
 /// Jumps backwards are followed so often. If that does not suffice, all places where jumps lead get a site.
 const N_ROUNDS: usize = 8;
 
 /// For each instruction whether a statement begins there that needs a site.
-///
-/// - `may_throw`: whether an instruction without a site behind it may throw an exception that a reader would not foresee.
-pub fn statements(code: &Code<'_>, others: &Others<'_>, may_throw: &dyn Fn(u32) -> bool) -> Vec<bool> {
+pub fn statements(code: &Code<'_>, known: &Known<'_>) -> Vec<bool> {
     let n = code.instructions.len();
     let ways = |instruction: usize| match code.instructions[instruction].operation {
         Operation::Goto(way) => Some(way as usize),
@@ -39,10 +39,10 @@ pub fn statements(code: &Code<'_>, others: &Others<'_>, may_throw: &dyn Fn(u32) 
         let (mut is_open, mut is_new) = (false, false);
         for number in 0..n {
             is_open |= is_joined[number];
-            is_needed[number] = is_open && begins[number] && !others.before[number];
-            is_open &= !is_needed[number] && !others.before[number];
-            is_open |= may_throw(u32::try_from(number).expect("instructions are numbered by u32"));
-            is_open &= !others.behind[number];
+            is_needed[number] = is_open && begins[number] && !known.before[number];
+            is_open &= !is_needed[number] && !known.before[number];
+            is_open |= known.throwing[number];
+            is_open &= !known.behind[number];
             if let Some(way) = ways(number).filter(|way| (is_open || round == N_ROUNDS) && !is_joined[*way]) {
                 (is_joined[way], is_new) = (true, true);
             }
@@ -59,6 +59,7 @@ pub fn statements(code: &Code<'_>, others: &Others<'_>, may_throw: &dyn Fn(u32) 
 mod tests {
     use super::*;
     use crate::instrument::java::class_file::Class;
+    use crate::instrument::java::code::Instruction;
     use crate::instrument::java::tests::class_of;
 
     /// The statements that need a site, of code whose statements begin at these instructions. `arraylength` may throw.
@@ -70,8 +71,10 @@ mod tests {
         code.lines = lines.iter().map(|begin| (*begin, 1)).collect();
         let n = code.instructions.len();
         let is_before: Vec<bool> = (0..n).map(|number| before.contains(&number)).collect();
-        let may_throw = |number: u32| code.instructions[number as usize].operation == Operation::Length;
-        let needed = statements(&code, &Others { before: &is_before, behind: &vec![false; n] }, &may_throw);
+        let is_length = |instruction: &Instruction| instruction.operation == Operation::Length;
+        let is_throwing: Vec<bool> = code.instructions.iter().map(is_length).collect();
+        let known = Known { before: &is_before, behind: &vec![false; n], throwing: &is_throwing };
+        let needed = statements(&code, &known);
         let needed: Vec<usize> = (0..n).filter(|number| needed[*number]).collect();
         assert_eq!(needed, expected);
     }

@@ -10,10 +10,11 @@ use crate::instrument::Unsupported;
 use crate::instrument::java::class_file::Class;
 use crate::instrument::java::class_file::Method;
 use crate::instrument::java::code::Code;
+use crate::instrument::java::code::Instruction;
 use crate::instrument::java::descriptor::Kind;
 use crate::instrument::java::descriptor::Signature;
 use crate::instrument::java::doubt;
-use crate::instrument::java::doubt::Others;
+use crate::instrument::java::doubt::Known;
 use crate::instrument::java::layout::Insert;
 use crate::instrument::java::layout::Layout;
 use crate::instrument::java::operation::Element;
@@ -149,6 +150,26 @@ pub fn of_class<'b>(class: &Class<'b>, content: Content) -> Vec<MethodSites<'b>>
     all
 }
 
+/// A method that is left as it is: its class and name, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftOut {
+    /// `org/example/Main.run`.
+    pub method: String,
+    /// What was met in it.
+    pub why: Unsupported,
+}
+
+/// The methods of a class that have code and are left as they are.
+pub fn left_out(bytes: &[u8], content: Content) -> Result<Vec<LeftOut>, Unsupported> {
+    let class = Class::read(bytes)?;
+    let all = class.methods.iter().zip(of_class(&class, content));
+    let why = |(method, found): (&Method, MethodSites<'_>)| {
+        let why = found?.err()?;
+        Some(LeftOut { method: format!("{}.{}", class.name, method.name), why })
+    };
+    Ok(all.filter_map(why).collect())
+}
+
 /// Bytes of the payload of each site of a class, by its number.
 pub fn sizes(bytes: &[u8], content: Content) -> Result<Vec<u8>, Unsupported> {
     let class = Class::read(bytes)?;
@@ -180,13 +201,17 @@ fn of_method<'b>(
     }
     let before: Vec<bool> = is_handler.iter().zip(&is_chosen).map(|(handler, chosen)| *handler || *chosen).collect();
     let mut results = Vec::with_capacity(code.instructions.len());
-    for (number, instruction) in (0_u32..).zip(&code.instructions) {
-        let probe = result(class, &instruction.operation, constructed.get(&number).copied())?;
-        results.push(probe.and_then(|probe| content.kept(probe, &instruction.operation)));
+    let mut throwing = Vec::with_capacity(code.instructions.len());
+    for ((number, Instruction { operation, .. }), is_own) in
+        (0..).zip(&code.instructions).zip(own_fields(method, &code))
+    {
+        let result = result(class, operation, constructed.get(&number).copied())?;
+        let is_number = matches!(operation, Operation::Constant(_)) && result.is_none();
+        throwing.push(content.may_throw(operation) && !is_number && !is_own);
+        results.push(result.and_then(|probe| content.kept(probe, operation)));
     }
     let behind: Vec<bool> = results.iter().map(Option::is_some).collect();
-    let may_throw = |number: u32| content.may_throw(method, &code, number);
-    let is_needed = doubt::statements(&code, &Others { before: &before, behind: &behind }, &may_throw);
+    let is_needed = doubt::statements(&code, &Known { before: &before, behind: &behind, throwing: &throwing });
     let mut sites = entry(method, content)?;
     for (number, result) in (0_u32..).zip(results) {
         let at = number as usize;
@@ -212,10 +237,9 @@ impl Content {
 
     /// Whether an instruction may throw an exception that a reader does not foresee. Who knows the values foresees those for
     /// `null`, for an index, and for a division.
-    fn may_throw(self, method: &Method, code: &Code<'_>, number: u32) -> bool {
-        let operation = &code.instructions[number as usize].operation;
+    fn may_throw(self, operation: &Operation) -> bool {
         match self {
-            Self::Steps => operation.may_throw() && !is_own_field(method, code, number),
+            Self::Steps => operation.may_throw(),
             Self::Values => {
                 matches!(
                     operation,
@@ -226,15 +250,18 @@ impl Content {
     }
 }
 
-/// Whether an instruction reads a field of `this`, which is not null.
-fn is_own_field(method: &Method, code: &Code<'_>, number: u32) -> bool {
-    let is_this = |operation: &Operation| *operation == Operation::Load(Kind::Reference, 0);
-    let operation = |number: u32| &code.instructions[number as usize].operation;
-    let is_other = |operation: &Operation| matches!(operation, Operation::Store(Kind::Reference, 0));
-    matches!(operation(number), Operation::LoadField(_))
-        && !method.is_static()
-        && number.checked_sub(1).is_some_and(|before| is_this(operation(before)))
-        && !code.instructions.iter().any(|instruction| is_other(&instruction.operation))
+/// The instructions that read a field of `this`, which is not null.
+fn own_fields(method: &Method, code: &Code<'_>) -> Vec<bool> {
+    let operations = || code.instructions.iter().map(|instruction| &instruction.operation);
+    let is_kept =
+        !method.is_static() && operations().all(|operation| *operation != Operation::Store(Kind::Reference, 0));
+    let mut is_this = false;
+    let is_own = |operation: &Operation| {
+        let is_own = is_this && matches!(operation, Operation::LoadField(_));
+        is_this = is_kept && *operation == Operation::Load(Kind::Reference, 0);
+        is_own
+    };
+    operations().map(is_own).collect()
 }
 
 /// The instructions whose exceptions are recorded when they leave the method; `None` if there are none.

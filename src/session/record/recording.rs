@@ -47,6 +47,7 @@ pub(super) fn recording(
         is_lost: taken.is_lost,
         is_java: taken.is_java,
         has_values: taken.has_values,
+        left_out: taken.left_out,
     };
     let processes: Vec<Traced> = taken.into_iter().enumerate().map(traced).collect();
     let chosen = choose(&processes, order.program.as_deref(), seen.ending);

@@ -7,6 +7,7 @@ use crate::trace::flow::BlockId;
 use crate::trace::index::Index;
 use crate::trace::java::method::Method;
 use crate::trace::java::method::NONE;
+use crate::trace::java::method::Operand;
 use crate::trace::java::value::Value;
 use crate::trace::place::Place;
 use crate::trace::regions::Regions;
@@ -109,13 +110,13 @@ impl Frame {
     }
 
     /// The instructions from the present one on up to the stop.
-    fn until_stop(&self) -> impl Iterator<Item = &Operation> {
+    fn until_stop(&self) -> impl Iterator<Item = (&Operation, &Operand)> {
         let stop = self.stop();
         let first = (stop != NONE).then_some(self.at);
         let way = std::iter::successors(first, move |at| {
             (*at != stop).then(|| self.method.next[*at as usize]).filter(|next| *next != NONE)
         });
-        way.map(|at| &self.method.operations[at as usize])
+        way.map(|at| (&self.method.operations[at as usize], &self.method.operands[at as usize]))
     }
 
     /// The last instruction up to the stop that leaves a monitor, or the return before which nothing is recorded.
@@ -143,15 +144,15 @@ impl Frame {
 
     /// Whether an instruction up to the stop, which records nothing, can throw an exception.
     pub fn may_throw(&self) -> bool {
-        self.until_stop().any(Operation::may_throw)
+        self.until_stop().any(|(operation, operand)| operation.may_throw() && !matches!(operand, Operand::Number(..)))
     }
 
     /// Whether an instruction up to the stop can make the machine initialise a class.
     pub fn may_initialise(&self) -> bool {
-        let is_use = |operation: &Operation| {
+        let mut operations = self.until_stop().map(|(operation, _)| operation);
+        operations.any(|operation| {
             matches!(operation, Operation::New(_) | Operation::LoadStatic(_) | Operation::StoreStatic(_))
-        };
-        self.until_stop().any(is_use)
+        })
     }
 
     /// Whether an exception leaves it without a record now: it is a constructor before the one of the class that is

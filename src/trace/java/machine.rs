@@ -480,11 +480,16 @@ impl Machine {
         Err(TraceError::Damaged("a record that no activation can have written"))
     }
 
+    /// Whether there is an activation of a method.
+    fn has(&self, method: &Method) -> bool {
+        self.frames().iter().any(|frame| frame.method.number == method.number)
+    }
+
     /// Ends the activations above the last one of a method, because of an exception.
     ///
     /// Errors: there is none of it.
     fn unwind<W: Watch>(&mut self, method: &Method, watch: &mut W) -> Result<Box<Frame>, TraceError> {
-        if !self.frames().iter().any(|frame| frame.method.number == method.number) {
+        if !self.has(method) {
             return Err(TraceError::Damaged("an exception in no activation"));
         }
         loop {
@@ -507,7 +512,13 @@ impl Machine {
     }
 
     /// An exception leaves the last activation of a method.
+    ///
+    /// If there is none of it, the exception came while the method was entered, before a record said so: `Thread.stop` can do
+    /// that.
     fn leave<W: Watch>(&mut self, method: &Method, exception: u64, watch: &mut W) -> Result<(), TraceError> {
+        if !self.has(method) {
+            return Ok(());
+        }
         let frame = self.unwind(method, watch)?;
         watch.threw(self, Value::of(exception, self.threw().unwrap_or(frame.step)));
         self.leave_by_exception(&frame, watch);

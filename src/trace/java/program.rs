@@ -98,10 +98,9 @@ impl Program {
         })
     }
 
-    /// What was recorded.
+    /// What was recorded: the same of all classes.
     pub fn content(&self) -> Content {
-        let is_steps = self.classes.iter().any(|class| class.content == Content::Steps);
-        if is_steps { Content::Steps } else { Content::Values }
+        self.classes.first().map_or(Content::Values, |class| class.content)
     }
 
     /// The methods that were met so far.

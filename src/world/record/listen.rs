@@ -224,6 +224,8 @@ pub struct Taken {
     pub is_java: bool,
     /// Whether values were recorded, beside the steps.
     pub has_values: bool,
+    /// The methods of recorded Java classes that were not recorded, and why.
+    pub left_out: Vec<String>,
 }
 
 /// The part of the traces that is kept if they exceed their limit.
@@ -473,6 +475,7 @@ fn take(
         n_packed: 0,
         is_java: false,
         has_values: true,
+        left_out: Vec::new(),
     };
     let mut taking = Taking { place, path, writer, taken, offsets: Vec::new() };
     let mut content = Vec::new();

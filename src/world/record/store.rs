@@ -103,6 +103,9 @@ pub struct Traced {
     /// Whether values were recorded, beside the steps.
     #[serde(default = "yes")]
     pub has_values: bool,
+    /// The methods of recorded Java classes that were not recorded, and why.
+    #[serde(default)]
+    pub left_out: Vec<String>,
 }
 
 /// What earlier recordings have, which do not say it.

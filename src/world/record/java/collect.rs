@@ -20,6 +20,7 @@ use crate::instrument::java::sites::CUT;
 use crate::instrument::java::sites::Content;
 use crate::instrument::java::sites::FIRST_SITE;
 use crate::instrument::java::sites::LOST;
+use crate::instrument::java::sites::LeftOut;
 use crate::trace::container::Kind;
 use crate::trace::container::MAX_CHUNK;
 use crate::trace::container::Process;
@@ -55,10 +56,11 @@ pub fn collect(base: &Path, directory: &Path, taken: &mut Vec<Taken>) -> io::Res
         losses.push("the test removed files of the recorder of Java programs".to_owned());
     }
     for place in machines(base) {
-        if has_gaps(&place) {
+        let is_lost = place.join(serve::LOST_MARK).exists();
+        if has_gaps(&place) && !is_lost {
             losses.push("the test removed files of the recorder of a Java virtual machine".to_owned());
         }
-        if place.join(serve::LOST_MARK).exists() {
+        if is_lost {
             losses.push("a thread of a Java virtual machine was not recorded: it had no file or no memory".to_owned());
         }
         if let Some(one) = take(&place, directory, next)? {
@@ -104,7 +106,7 @@ fn take(place: &Path, directory: &Path, number: usize) -> io::Result<Option<Take
     let process = files::bytes(&place.join("process")).ok();
     let Some(process) = process.and_then(|bytes| Process::from_bytes(&bytes)) else { return Ok(None) };
     let classes = files::bytes(&place.join("classes")).unwrap_or_default();
-    let Table { sizes, ends: class_ends, content } = table(&classes);
+    let Table { sizes, ends: class_ends, content, left_out } = table(&classes);
     let mut threads: Vec<u32> = files::names(place)
         .into_iter()
         .filter_map(|name| name.to_str()?.strip_prefix("thread-")?.parse().ok())
@@ -133,6 +135,7 @@ fn take(place: &Path, directory: &Path, number: usize) -> io::Result<Option<Take
         n_packed: 0,
         is_java: true,
         has_values: content == Content::Values,
+        left_out,
     };
     for thread in threads {
         let mut input = BufReader::with_capacity(FIRST_READ, ring::stream(place, thread)?);
@@ -159,11 +162,13 @@ struct Table {
     ends: Vec<usize>,
     /// What was recorded of them.
     content: Content,
+    /// The methods that were not recorded, and why.
+    left_out: Vec<String>,
 }
 
 /// Reads the classes, up to one that is damaged or not there as a whole.
 fn table(classes: &[u8]) -> Table {
-    let mut table = Table { sizes: Vec::new(), ends: Vec::new(), content: Content::Values };
+    let mut table = Table { sizes: Vec::new(), ends: Vec::new(), content: Content::Values, left_out: Vec::new() };
     let mut at = 0;
     while let Some(head) = classes.get(at..at + 12) {
         let number = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
@@ -174,6 +179,8 @@ fn table(classes: &[u8]) -> Table {
         let Some(sizes) = sizes.filter(|sizes| sizes.len() == number(4) as usize) else { break };
         table.sizes.extend(sizes);
         table.ends.push(end);
+        let left_out = sites::left_out(&classes[at + 12..end], content).unwrap_or_default();
+        table.left_out.extend(left_out.into_iter().map(|LeftOut { method, why }| format!("{method}: {}", why.what)));
         table.content = content;
         at = end;
     }

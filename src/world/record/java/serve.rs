@@ -170,14 +170,16 @@ impl<'s> Server<'s> {
         }
         let rewrite = || rewrite(class, self.next_site, self.content, &self.points);
         let rewritten = panic::catch_unwind(AssertUnwindSafe(rewrite));
-        let rewritten = rewritten.ok().and_then(Result::ok).filter(|rewritten| rewritten.n_sites > 0);
+        let rewritten =
+            rewritten.ok().and_then(Result::ok).filter(|rewritten| rewritten.n_sites + rewritten.n_skipped > 0);
         let behind = rewritten.as_ref().and_then(|rewritten| self.next_site.checked_add(rewritten.n_sites));
         let (Some(rewritten), Some(behind)) = (rewritten, behind) else { return Ok(Vec::new()) };
         let length = u32::try_from(class.len()).map_err(|_| io::ErrorKind::FileTooLarge)?;
         let numbers = [self.next_site, rewritten.n_sites, self.content.mark(length)].map(u32::to_le_bytes).concat();
         self.classes.write_all(&[&numbers, class].concat())?;
         self.next_site = behind;
-        Ok(rewritten.bytes)
+        // If all of its methods are left as they are, it is stored so that this is known.
+        Ok(if rewritten.n_sites > 0 { rewritten.bytes } else { Vec::new() })
     }
 }
 
