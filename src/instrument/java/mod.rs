@@ -38,4 +38,4 @@ pub mod stratum;
 #[cfg(test)]
 mod replace_tests;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -53,7 +53,7 @@ const GROWTH: &str = "0AAAAAAAABBAAABB AA...ABABAAAAABB BBAAAABBBBAAAAa0 a0aaaaa
 /// A class with a static method `f` of this code.
 ///
 /// Its constants: 6 is a field `f` of type `I`, 9 a method `f()V`.
-pub(super) fn class_of(code: &[u8]) -> Vec<u8> {
+pub(crate) fn class_of(code: &[u8]) -> Vec<u8> {
     class_with("f", 8, code)
 }
 

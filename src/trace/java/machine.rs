@@ -38,6 +38,8 @@ use std::sync::Arc;
 
 mod calls;
 mod interpret;
+#[cfg(test)]
+mod tests;
 
 /// What a step used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -495,8 +497,8 @@ impl Machine {
         loop {
             let mut frame = self.pop().ok_or(TraceError::Damaged("an exception in no activation"))?;
             let is_here = frame.method.number == method.number;
-            // A return is not recorded.
-            if frame.returns() && (!is_here || !frame.may_throw()) && !frame.is_unguarded() {
+            // A return is not recorded. If no other activation can have recorded this, one comes from outside (`Thread.stop`).
+            if frame.returns() && (!is_here || !frame.may_throw() && self.has(method)) && !frame.is_unguarded() {
                 let stop = frame.stop();
                 self.go(&mut frame, stop, watch);
                 self.returns(frame, watch);

@@ -1,0 +1,49 @@
+//! Records in orders that only an unusual program makes.
+
+use std::io::Cursor;
+
+use crate::instrument::java::sites::CLOCK;
+use crate::instrument::java::sites::Content;
+use crate::instrument::java::sites::FIRST_SITE;
+use crate::instrument::java::sites::sizes;
+use crate::instrument::java::tests::class_of;
+use crate::trace::TraceError;
+use crate::trace::container::Kind;
+use crate::trace::container::Process;
+use crate::trace::container::Trace;
+use crate::trace::container::Writer;
+use crate::trace::java::machine::Nobody;
+use crate::trace::java::player::Player;
+
+/// Plays these records of a thread of a class with a method of this code; the result is the number of steps, and of calls.
+fn played(code: &[u8], content: Content, records: &[u32]) -> Result<(u32, u64), TraceError> {
+    let class = class_of(code);
+    let number = |n: usize| u32::try_from(n).unwrap();
+    let n_sites = number(sizes(&class, content).unwrap().len());
+    let head = [FIRST_SITE, n_sites, content.mark(number(class.len()))].map(u32::to_le_bytes).concat();
+    let records: Vec<u8> = [CLOCK, 1].iter().chain(records).flat_map(|word| word.to_le_bytes()).collect();
+    let mut writer = Writer::new(Vec::new()).unwrap();
+    let process = Process { pid: 1, parent: 0, program: b"java".to_vec(), words: Vec::new(), forked_at: None };
+    writer.add(Kind::Process, 0, 0, &process.to_bytes()).unwrap();
+    writer.add(Kind::Classes, 0, 0, &[head, class].concat()).unwrap();
+    writer.add(Kind::Records, 0, 0, &records).unwrap();
+    let trace = Trace::open(Box::new(Cursor::new(writer.finish().unwrap()))).unwrap();
+    let mut player = Player::new(trace)?;
+    player.replay(&mut Nobody)?;
+    Ok((player.machine.n_steps, player.machine.n_frames))
+}
+
+const ENTER: u32 = FIRST_SITE;
+const LEAVE: u32 = FIRST_SITE + 1;
+
+#[test]
+fn an_exception_while_a_method_is_entered_ends_no_activation() {
+    for content in [Content::Values, Content::Steps] {
+        // `return`.
+        assert_eq!(played(&[177], content, &[ENTER]).unwrap(), (2, 1));
+        assert_eq!(played(&[177], content, &[ENTER, LEAVE, 0]).unwrap(), (2, 1));
+        // The record of the entry is missing.
+        assert_eq!(played(&[177], content, &[LEAVE, 0]).unwrap(), (0, 0));
+        assert_eq!(played(&[177], content, &[LEAVE, 0, ENTER]).unwrap(), (2, 1));
+    }
+}
