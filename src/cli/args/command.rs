@@ -126,7 +126,7 @@ pub struct RecordCommand {
     pub words: Vec<OsString>,
 
     /// Record which statements of a Java program run, without values: for `trace stat` and `trace tree` only.
-    #[arg(long)]
+    #[arg(long, help_heading = "What is recorded")]
     pub steps: bool,
 
     #[command(flatten)]
