@@ -142,5 +142,5 @@ fn a_security_manager_of_a_java_program_that_refuses_all_files_ends_its_recordin
     let allowed = if version < 17 { "" } else { "-Djava.security.manager=allow" };
     let (said, recording) = record(place.path(), &["--once"], &format!("java {allowed} -cp out Main"));
     assert_eq!(recording["ending"], "exit code 1", "{said}");
-    check(&recording["processes"][0]["is_cut"].as_bool(), &Some(true), &Some(false));
+    check(&recording["processes"][0]["is_lost"].as_bool(), &Some(true), &Some(false));
 }
