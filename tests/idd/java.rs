@@ -573,3 +573,37 @@ fn record_of_java_leaves_interrupts_alone_and_says_that_a_thread_has_no_file() {
     let lost = "warning: a thread of a Java virtual machine was not recorded: it had no file or no memory\n";
     assert!(said.contains(lost), "{said}{progress}");
 }
+
+/// Writes what it has from a class of the library, which the library reads.
+const EXTENDING: &str = "import java.util.Vector;
+
+public class Main extends Vector<Integer> {
+    void put(int n) {
+        elementData[elementCount] = n;
+        elementCount++;
+    }
+
+    public static void main(String[] args) {
+        Main all = new Main();
+        all.put(3);
+        int size = all.size();
+        Object first = all.firstElement();
+        System.out.println(size);
+        System.exit((Integer) first);
+    }
+}
+";
+
+#[test]
+fn the_library_reads_fields_that_the_program_has_from_it() {
+    if version().is_none() {
+        return;
+    }
+    let place = repository(&[("Main.java", EXTENDING)]);
+    record(place.path(), &["--once"], "java -cp out Main");
+    let slice = asked(place.path(), &["slice", "--backward", "line:Main.java:13", "--json"]);
+    let slice: serde_json::Value = serde_json::from_str(&slice).unwrap();
+    let lines = slice["lines"].as_array().unwrap().iter();
+    let found: Vec<u64> = lines.map(|line| line["line"].as_u64().unwrap()).collect();
+    assert!(found.contains(&5) && found.contains(&6), "{found:?}");
+}

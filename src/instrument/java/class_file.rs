@@ -33,6 +33,8 @@ pub struct Class<'b> {
     pub stratum: Stratum,
     /// Its methods.
     pub methods: Vec<Method>,
+    /// The names and types of its fields.
+    pub fields: Vec<(Arc<str>, Arc<str>)>,
     /// Where the constants end.
     pub after_pool: usize,
     /// Where the methods begin, behind their number.
@@ -91,9 +93,10 @@ impl<'b> Class<'b> {
         for _ in 0..cursor.u2()? {
             cursor.u2()?;
         }
+        let mut fields = Vec::new();
         for _ in 0..cursor.u2()? {
-            // A field: its modifiers, name and type.
-            cursor.take(6)?;
+            let (_access, name, descriptor) = (cursor.u2()?, cursor.u2()?, cursor.u2()?);
+            fields.push((Arc::clone(pool.text(name)?), Arc::clone(pool.text(descriptor)?)));
             for _ in 0..cursor.u2()? {
                 cursor.attribute()?;
             }
@@ -114,8 +117,19 @@ impl<'b> Class<'b> {
         if !cursor.is_at_end() {
             return Err(Unsupported::new("bytes after the end of the class"));
         }
-        let class =
-            Self { bytes, version, pool, name, source, stratum, methods, after_pool, methods_at, after_methods };
+        let class = Self {
+            bytes,
+            version,
+            pool,
+            name,
+            source,
+            stratum,
+            methods,
+            fields,
+            after_pool,
+            methods_at,
+            after_methods,
+        };
         Ok(class)
     }
 

@@ -172,9 +172,13 @@ pub fn left_out(bytes: &[u8], content: Content) -> Result<Vec<LeftOut>, Unsuppor
 
 /// Bytes of the payload of each site of a class, by its number.
 pub fn sizes(bytes: &[u8], content: Content) -> Result<Vec<u8>, Unsupported> {
-    let class = Class::read(bytes)?;
-    let sites = of_class(&class, content).into_iter().flatten().flatten();
-    Ok(sites.flat_map(|(_, sites)| sites.into_iter().map(|site| site.probe.size())).collect())
+    Ok(sizes_of(&Class::read(bytes)?, content))
+}
+
+/// The same of a class that was read.
+pub fn sizes_of(class: &Class<'_>, content: Content) -> Vec<u8> {
+    let sites = of_class(class, content).into_iter().flatten().flatten();
+    sites.flat_map(|(_, sites)| sites.into_iter().map(|site| site.probe.size())).collect()
 }
 
 fn of_method<'b>(

@@ -160,6 +160,11 @@ impl Memory {
         }
     }
 
+    /// The object of which the library made this one, or which holds this array.
+    pub fn base(&self, object: u32) -> Option<u32> {
+        self.bases.get(&object).copied()
+    }
+
     /// An object, the one that it was made of, and so on.
     pub fn bases(&self, object: u32) -> Vec<u32> {
         std::iter::successors(Some(object), |object| self.bases.get(object).copied()).take(MAX_VIEWS).collect()

@@ -11,6 +11,7 @@ use crate::trace::index::Naming;
 use crate::trace::java::method::FieldId;
 use crate::trace::java::method::Method;
 use std::collections::HashMap;
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -23,6 +24,8 @@ pub struct Field {
     pub name: Arc<str>,
     /// Its type.
     pub descriptor: Arc<str>,
+    /// Whether no recorded class declares it: a class of the library does, whose methods read and write it, too.
+    pub is_of_library: bool,
 }
 
 /// The class of a static field, or nothing; the name, and the type.
@@ -43,6 +46,8 @@ pub struct Program {
     methods: Vec<Arc<Method>>,
     fields: Vec<Field>,
     by_name: HashMap<FieldName, FieldId>,
+    /// The names and types of the fields that the classes declare.
+    declared: HashSet<(Arc<str>, Arc<str>)>,
     sizes: Sizes,
     /// For each site the number of its method, and [`NONE`] before that is met.
     by_site: Vec<u32>,
@@ -64,7 +69,7 @@ impl Program {
         for chunk in trace.chunks().to_vec().iter().filter(|chunk| chunk.kind == Kind::Classes) {
             bytes.extend(trace.read(chunk)?);
         }
-        let mut classes = Vec::new();
+        let (mut classes, mut declared) = (Vec::new(), HashSet::new());
         let mut sizes = vec![0; sites::FIRST_SITE as usize];
         sizes[sites::CLOCK as usize] = 4;
         let mut at = 0;
@@ -77,8 +82,9 @@ impl Program {
             let (content, length) = Content::of_marked(number(at + 8)?);
             let range = at + 12..at.saturating_add(12).saturating_add(length as usize);
             let class = bytes.get(range.clone()).ok_or(TraceError::Damaged("a class is cut short"))?;
-            let own = sites::sizes(class, content);
-            let own = own.map_err(|_| TraceError::Damaged("a class file in it cannot be read"))?;
+            let class = Class::read(class).map_err(|_| TraceError::Damaged("a class file in it cannot be read"))?;
+            let own = sites::sizes_of(&class, content);
+            declared.extend(class.fields);
             if first as usize != sizes.len() || own.len() != n_sites as usize {
                 return Err(TraceError::Damaged("the sites of a class are not those of its code"));
             }
@@ -92,6 +98,7 @@ impl Program {
             methods: Vec::new(),
             fields: Vec::new(),
             by_name: HashMap::new(),
+            declared,
             by_site: vec![NONE; sizes.len()],
             sizes: Sizes(sizes),
             naming: None,
@@ -177,7 +184,7 @@ impl Program {
         let mut first = stored.sites.start;
         let read = Class::read(&bytes)?;
         let sites = sites::of_class(&read, stored.content);
-        let Self { fields, by_name, methods, by_site, naming, .. } = self;
+        let Self { fields, by_name, declared, methods, by_site, naming, .. } = self;
         let mut id = |member: &Member, is_static: bool| {
             // A static field may be named by a class that inherits it; the name of the class is taken as it stands.
             let class = if is_static { Arc::clone(&member.class) } else { Arc::from("") };
@@ -185,7 +192,8 @@ impl Program {
             *by_name.entry(key).or_insert_with(|| {
                 let id = FieldId(u32::try_from(fields.len()).expect("fields are numbered by u32"));
                 let Member { class, name, descriptor } = member.clone();
-                fields.push(Field { class, name, descriptor });
+                let is_of_library = !declared.contains(&(Arc::clone(&name), Arc::clone(&descriptor)));
+                fields.push(Field { class, name, descriptor, is_of_library });
                 id
             })
         };

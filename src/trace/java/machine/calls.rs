@@ -101,7 +101,7 @@ impl Machine {
     }
 
     /// The library may read what it keeps in some objects.
-    fn reads_contents<W: Watch>(&self, frame: &Frame, objects: &[u32], watch: &mut W) {
+    pub(super) fn reads_contents<W: Watch>(&self, frame: &Frame, objects: &[u32], watch: &mut W) {
         for object in objects {
             if let Some(maker) = self.memory.state(*object).or_else(|| self.memory.birth(*object)) {
                 watch.uses(frame.step, maker, What::Place(Location::State(*object)));

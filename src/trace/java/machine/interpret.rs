@@ -115,11 +115,24 @@ impl Machine {
             self.n_reached += u64::from(object.is_some_and(|object| self.memory.giver(object).is_some()));
         }
         let maker = self.memory.read(location, bits);
+        self.holds(location, bits);
         if maker != Step::START {
             watch.uses(frame.step, maker, What::Place(location));
         }
         watch.reads(self, frame, location, Value::of(bits, maker));
         Self::put(frame, kind, Value::of(bits, frame.step));
+    }
+
+    /// Notes the array in a field that a class of the library declares: what it holds are contents of the object.
+    fn holds(&mut self, location: Location, bits: u64) {
+        if let Location::Field(object, field) = location
+            && self.program.field(field).is_of_library
+            && let Ok(array) = u32::try_from(bits)
+            && self.objects.get(array).is_some_and(|array| array.kind == ObjectKind::Array)
+            && self.program.field(field).descriptor.starts_with('[')
+        {
+            self.memory.derive(array, object);
+        }
     }
 
     /// A decision went to an instruction.
@@ -195,6 +208,9 @@ impl Machine {
                     let object = Self::take_value(frame, Kind::Reference, watch);
                     if let Some(object) = object.object() {
                         self.writes(frame, Location::Field(object, field), value, watch);
+                        if self.program.field(field).is_of_library {
+                            self.changes(frame, object, watch);
+                        }
                     }
                 }
             }
@@ -205,6 +221,9 @@ impl Machine {
                 if let (Some(array), Some(index)) = (array.object(), index.int()) {
                     let location = Location::Element(array, index.cast_unsigned());
                     self.writes(frame, location, cut(*element, value), watch);
+                    if let Some(holder) = self.memory.base(array) {
+                        self.changes(frame, holder, watch);
+                    }
                 }
             }
             Operation::New(_) => {
@@ -314,6 +333,14 @@ impl Machine {
         let value = Value { maker: frame.step, ..value };
         self.memory.set(location, value);
         watch.writes(self, frame, location, value);
+    }
+
+    /// A step writes to what a class of the library declares, in an object of a class that extends it: the library will read
+    /// that. What else the object holds stays as it is.
+    fn changes<W: Watch>(&mut self, frame: &Frame, object: u32, watch: &mut W) {
+        self.reads_contents(frame, &[object], watch);
+        self.memory.touch(object, frame.step);
+        watch.writes(self, frame, Location::State(object), Value::of(u64::from(object), frame.step));
     }
 
     /// Whether the next instruction is sure to throw an exception.
