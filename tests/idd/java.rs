@@ -41,7 +41,7 @@ pub fn repository(files: &[(&str, &str)]) -> tempfile::TempDir {
     place
 }
 
-const BUILD: &str = "javac -g -d out *.java";
+pub const BUILD: &str = "javac -g -d out *.java";
 
 /// Records a test; the result is what was said, and the description of the recording.
 #[track_caller]
@@ -53,15 +53,20 @@ pub fn record(place: &Path, words: &[&str], test: &str) -> (String, serde_json::
     (said, serde_json::from_slice(&recording).unwrap())
 }
 
-#[test]
-fn record_of_java_does_not_change_what_the_torture_program_does() {
-    let Some(version) = version() else { return };
+/// The files of the torture programs that the Java compiler knows, and the test that runs them; `None` if there is none.
+pub fn torture() -> Option<(Vec<(&'static str, &'static str)>, String)> {
     let mut files = vec![("Main.java", TORTURE)];
     let mut test = "java -Xss400k -cp out Main".to_owned();
-    if version >= 17 {
+    if version()? >= 17 {
         files.push(("Modern.java", MODERN));
         test = format!("java -cp out Modern && {test}");
     }
+    Some((files, test))
+}
+
+#[test]
+fn record_of_java_does_not_change_what_the_torture_program_does() {
+    let Some((files, test)) = torture() else { return };
     let place = repository(&files);
     let (said, _) = record(place.path(), &[], &test);
     check_torture(place.path(), &said, files.len());

@@ -13,13 +13,12 @@ use git_idd::trace::java::machine::Watch;
 use git_idd::trace::java::player::Player;
 use git_idd::trace::java::value::Value;
 
-use crate::java::MODERN;
-use crate::java::TORTURE;
+use crate::java::BUILD;
+use crate::java::record;
 use crate::java::repository;
+use crate::java::torture;
 use crate::java::version;
 use crate::plain;
-
-const BUILD: &str = "javac -g -d out *.java";
 
 /// The steps of each thread: the depth of the activation, its method, and the line; and how many exceptions ended activations.
 #[derive(Default)]
@@ -75,23 +74,9 @@ fn walks(place: &Path, name: &str) -> Vec<Walk> {
     recording["processes"].as_array().unwrap().iter().map(walk).collect()
 }
 
-#[track_caller]
-fn record(place: &Path, words: &[&str], test: &str) -> (String, String) {
-    let words: Vec<&str> = ["record", "--build", BUILD].iter().chain(words).chain(&["--", test]).copied().collect();
-    let (said, progress, code) = plain::idd(place, &words);
-    assert_eq!(code, Some(0), "{said}{progress}");
-    (said, progress)
-}
-
 #[test]
 fn steps_without_values_are_those_of_a_recording_with_values() {
-    let Some(version) = version() else { return };
-    let mut files = vec![("Main.java", TORTURE)];
-    let mut test = "java -Xss400k -cp out Main".to_owned();
-    if version >= 17 {
-        files.push(("Modern.java", MODERN));
-        test = format!("java -cp out Modern && {test}");
-    }
+    let Some((files, test)) = torture() else { return };
     let place = repository(&files);
     record(place.path(), &["--once"], &test);
     let (said, _) = record(place.path(), &["--steps"], &test);
@@ -139,7 +124,7 @@ fn a_recording_without_values_is_read_by_stat_and_tree_and_refused_by_others() {
     }
     let place = repository(&[("Sum.java", SUM)]);
     let idd = |words: &[&str]| plain::idd(place.path(), words);
-    let (said, progress) = record(place.path(), &["--steps"], "java -cp out Sum");
+    let (said, progress, _) = idd(&["record", "--steps", "--build", BUILD, "--", "java -cp out Sum"]);
     assert!(said.contains("* 0: java -cp out Sum (1 KiB of records without values, "), "{said}");
     assert!(!said.contains("warning") && !progress.contains("Note"), "{said}{progress}");
     let tree = "Sum.main(...) (never returned)  Sum.java:3 #1

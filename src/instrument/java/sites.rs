@@ -2,9 +2,10 @@
 //!
 //! Recorded is what cannot be derived from the bytecode: that a method was entered, and with what; which way a decision
 //! went; that an exception was caught; what was read from fields and arrays, and what a call gave. A reader that
-//! interprets the code in between knows everything else. With [steps alone](Content::Steps), values are left out. Each place
-//! where something is recorded is a *site* with a number: it writes that number and then its payload, so a stream describes itself. If another site follows than the
-//! code makes one expect, an exception was thrown in between, or a method was entered by code that is not recorded.
+//! interprets the code in between knows everything else. With [steps alone](Content::Steps), values are left out.
+//!
+//! Each place where something is recorded is a *site* with a number: it writes that number and then its payload, so a
+//! stream describes itself. If another site follows than the code makes one expect, an exception was thrown in between, or a method was entered by code that is not recorded.
 
 use crate::instrument::Unsupported;
 use crate::instrument::java::class_file::Class;
@@ -27,10 +28,9 @@ use crate::instrument::java::stack::constructed;
 use std::ops::Range;
 
 /// How much is recorded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Content {
     /// The steps, and all values that cannot be derived.
-    #[default]
     Values,
     /// The steps. Of values there are the exceptions alone.
     Steps,
@@ -150,35 +150,26 @@ pub fn of_class<'b>(class: &Class<'b>, content: Content) -> Vec<MethodSites<'b>>
     all
 }
 
-/// A method that is left as it is: its class and name, and why.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LeftOut {
-    /// `org/example/Main.run`.
-    pub method: String,
-    /// What was met in it.
-    pub why: Unsupported,
-}
-
-/// The methods of a class that have code and are left as they are.
-pub fn left_out(bytes: &[u8], content: Content) -> Result<Vec<LeftOut>, Unsupported> {
-    let class = Class::read(bytes)?;
-    let all = class.methods.iter().zip(of_class(&class, content));
-    let why = |(method, found): (&Method, MethodSites<'_>)| {
-        let why = found?.err()?;
-        Some(LeftOut { method: format!("{}.{}", class.name, method.name), why })
+/// The methods of a class that have code and are left as they are, and why: `org/example/Main.run: too many constants`.
+///
+/// - `methods`: what [`of_class`] gave.
+pub fn left_out(class: &Class<'_>, methods: &[MethodSites<'_>]) -> Vec<String> {
+    let why = |(method, found): (&Method, &MethodSites<'_>)| {
+        let why = found.as_ref()?.as_ref().err()?;
+        Some(format!("{}.{}: {}", class.name, method.name, why.what))
     };
-    Ok(all.filter_map(why).collect())
+    class.methods.iter().zip(methods).filter_map(why).collect()
 }
 
 /// Bytes of the payload of each site of a class, by its number.
 pub fn sizes(bytes: &[u8], content: Content) -> Result<Vec<u8>, Unsupported> {
-    Ok(sizes_of(&Class::read(bytes)?, content))
+    Ok(sizes_of(&of_class(&Class::read(bytes)?, content)))
 }
 
-/// The same of a class that was read.
-pub fn sizes_of(class: &Class<'_>, content: Content) -> Vec<u8> {
-    let sites = of_class(class, content).into_iter().flatten().flatten();
-    sites.flat_map(|(_, sites)| sites.into_iter().map(|site| site.probe.size())).collect()
+/// The same, from what [`of_class`] gave.
+pub fn sizes_of(methods: &[MethodSites<'_>]) -> Vec<u8> {
+    let sites = methods.iter().flatten().flatten();
+    sites.flat_map(|(_, sites)| sites.iter().map(|site| site.probe.size())).collect()
 }
 
 fn of_method<'b>(

@@ -497,7 +497,8 @@ impl Machine {
         loop {
             let mut frame = self.pop().ok_or(TraceError::Damaged("an exception in no activation"))?;
             let is_here = frame.method.number == method.number;
-            // A return is not recorded. If no other activation can have recorded this, one comes from outside (`Thread.stop`).
+            // A return is not recorded. The only activation of the method has not returned: its exception came from
+            // outside (`Thread.stop`).
             if frame.returns() && (!is_here || !frame.may_throw() && self.has(method)) && !frame.is_unguarded() {
                 let stop = frame.stop();
                 self.go(&mut frame, stop, watch);

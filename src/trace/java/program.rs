@@ -83,7 +83,7 @@ impl Program {
             let range = at + 12..at.saturating_add(12).saturating_add(length as usize);
             let class = bytes.get(range.clone()).ok_or(TraceError::Damaged("a class is cut short"))?;
             let class = Class::read(class).map_err(|_| TraceError::Damaged("a class file in it cannot be read"))?;
-            let own = sites::sizes_of(&class, content);
+            let own = sites::sizes_of(&sites::of_class(&class, content));
             declared.extend(class.fields);
             if first as usize != sizes.len() || own.len() != n_sites as usize {
                 return Err(TraceError::Damaged("the sites of a class are not those of its code"));

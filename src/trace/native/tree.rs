@@ -199,16 +199,10 @@ impl Watch for Builder<'_> {
         let within = if is_earlier && is_root { self.roots.remove(&machine.thread) } else { None };
         let first = Step(machine.n_steps + 1);
         let node = self.has_room(machine.thread).then(|| {
-            let (function, arguments) = (frame.shape.name(), Vec::new());
+            let (function, arguments) = (frame.shape.name(), Some(Vec::new()));
             let (children, n_more) = within.unwrap_or_default();
             Node {
-                kind: Kind::Call {
-                    function,
-                    arguments: Some(arguments),
-                    result: None,
-                    is_unfinished: true,
-                    is_earlier,
-                },
+                kind: Kind::Call { function, arguments, result: None, is_unfinished: true, is_earlier },
                 step: children.first().map_or(first, |child| child.step),
                 last: first,
                 place: frame.shape.statements[0].place.clone(),

@@ -127,9 +127,8 @@ impl Machine {
     fn holds(&mut self, location: Location, bits: u64) {
         if let Location::Field(object, field) = location
             && self.program.field(field).is_of_library
-            && let Ok(array) = u32::try_from(bits)
-            && self.objects.get(array).is_some_and(|array| array.kind == ObjectKind::Array)
             && self.program.field(field).descriptor.starts_with('[')
+            && let Some(array) = Value::of(bits, Step::START).object().filter(|array| *array != 0)
         {
             self.memory.derive(array, object);
         }

@@ -14,13 +14,13 @@ use std::io::Read;
 use std::path::Path;
 use std::path::PathBuf;
 
+use crate::instrument::java::class_file::Class;
 use crate::instrument::java::sites;
 use crate::instrument::java::sites::CLOCK;
 use crate::instrument::java::sites::CUT;
 use crate::instrument::java::sites::Content;
 use crate::instrument::java::sites::FIRST_SITE;
 use crate::instrument::java::sites::LOST;
-use crate::instrument::java::sites::LeftOut;
 use crate::trace::container::Kind;
 use crate::trace::container::MAX_CHUNK;
 use crate::trace::container::Process;
@@ -175,12 +175,16 @@ fn table(classes: &[u8]) -> Table {
         let (content, length) = Content::of_marked(number(8));
         let end = at + 12 + length as usize;
         let is_next = number(0) as usize == FIRST_SITE as usize + table.sizes.len();
-        let sizes = classes.get(at + 12..end).filter(|_| is_next).and_then(|class| sites::sizes(class, content).ok());
-        let Some(sizes) = sizes.filter(|sizes| sizes.len() == number(4) as usize) else { break };
+        let class = classes.get(at + 12..end).filter(|_| is_next).and_then(|class| Class::read(class).ok());
+        let Some(class) = class else { break };
+        let methods = sites::of_class(&class, content);
+        let sizes = sites::sizes_of(&methods);
+        if sizes.len() != number(4) as usize {
+            break;
+        }
         table.sizes.extend(sizes);
         table.ends.push(end);
-        let left_out = sites::left_out(&classes[at + 12..end], content).unwrap_or_default();
-        table.left_out.extend(left_out.into_iter().map(|LeftOut { method, why }| format!("{method}: {}", why.what)));
+        table.left_out.extend(sites::left_out(&class, &methods));
         table.content = content;
         at = end;
     }
