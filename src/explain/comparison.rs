@@ -7,6 +7,7 @@ use crate::explain::facts::Used;
 use crate::explain::feedback::Feedback;
 use crate::trace::TraceError;
 use crate::trace::detail::Detail;
+use crate::trace::detail::Outside;
 use crate::trace::step::Step;
 use crate::trace::step::Steps;
 
@@ -125,9 +126,7 @@ impl Values<'_> {
             .writes
             .iter()
             .map(|access| text(&format!("{} = {}", access.named.name, access.named.value.as_deref().unwrap_or("?"))));
-        let called = detail.calls.iter().map(|call| {
-            text(&format!("{}({}) {:?}", call.name.as_deref().unwrap_or("*"), call.arguments.join(", "), call.result))
-        });
+        let called = detail.calls.iter().map(|call| text(&said(call)));
         let returned = detail.returned.iter().map(|value| text(&format!("returns {value}")));
         wrote.chain(called).chain(returned).collect()
     }
@@ -135,6 +134,12 @@ impl Values<'_> {
     fn text(&self, text: &str, is_failing: bool) -> String {
         if is_failing { self.failing.text(text, Some(self.alignment)) } else { self.reference.text(text, None) }
     }
+}
+
+/// What a call of the library was given and gave, as values are written.
+fn said(call: &Outside) -> String {
+    let result = call.result.as_deref().unwrap_or("nothing");
+    format!("{}({}) = {result}", call.name.as_deref().unwrap_or("*"), call.arguments.join(", "))
 }
 
 /// A step at which the failing run may begin to differ.
@@ -176,4 +181,25 @@ pub fn candidates(
         }
     }
     Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_result_of_a_call_is_written_as_a_value() {
+        // In quotes the number of an object would be a part of a text, and the same object another one in another run.
+        let call = Outside {
+            name: Some("Text#12.append".into()),
+            arguments: vec!["\"#1\"".to_owned(), "2".to_owned()],
+            numbers: Vec::new(),
+            result: Some("Text#12".to_owned()),
+            is_input: false,
+            input: None,
+            is_modelled: true,
+        };
+        assert_eq!(said(&call), "Text#12.append(\"#1\", 2) = Text#12");
+        assert_eq!(said(&Outside { result: None, ..call }), "Text#12.append(\"#1\", 2) = nothing");
+    }
 }

@@ -17,7 +17,7 @@ pub enum Kind {
     String,
     /// An array: its length.
     Array,
-    /// A number, character or truth value in an object: its text.
+    /// A number, character or truth value in an object: its text. A large number has only its size and a hash.
     Boxed,
     /// A class: its name.
     Class,

@@ -42,8 +42,8 @@ pub fn object(machine: &Machine, id: u32) -> String {
         Kind::String => {
             let shown: String = object.text.chars().take(MAX_TEXT).collect();
             let n_shown = u32::try_from(shown.encode_utf16().count()).unwrap_or(u32::MAX);
-            let more = if n_shown < object.length { "..." } else { "" };
-            format!("{}{more}", quoted(&shown, '"'))
+            let text = quoted(&shown, '"');
+            if n_shown < object.length { format!("{text}... ({} characters)", object.length) } else { text }
         }
         Kind::Array => {
             let element = object.class.strip_prefix('[').unwrap_or(&object.class);

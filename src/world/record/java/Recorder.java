@@ -4,6 +4,8 @@ import java.io.File;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.lang.reflect.Array;
+import java.math.BigDecimal;
+import java.math.BigInteger;
 import java.nio.Buffer;
 import java.nio.MappedByteBuffer;
 import java.nio.channels.ClosedByInterruptException;
@@ -52,6 +54,9 @@ public final class Recorder {
 
     /** Characters of a text that are kept. */
     private static final int MAX_TEXT = 128;
+
+    /** Bits of a number whose digits are kept. */
+    private static final int MAX_BITS = 400;
 
     private static final Charset UTF_8 = Charset.forName("UTF-8");
 
@@ -348,8 +353,16 @@ public final class Recorder {
             case EXCEPTION:
                 return message((Throwable) object);
             default:
-                return object.toString();
+                return number(object);
         }
+    }
+
+    /** A number, character or truth value as text. Of a number with too many digits to show, only the size and a hash. */
+    private static String number(Object object) {
+        BigInteger digits = object instanceof BigInteger ? (BigInteger) object
+            : object instanceof BigDecimal ? ((BigDecimal) object).unscaledValue() : BigInteger.ZERO;
+        int bits = digits.bitLength();
+        return bits <= MAX_BITS ? object.toString() : bits + " bits, hash " + Integer.toHexString(object.hashCode());
     }
 
     /** A class of objects: the bytes of a description from the kind on to the name, in words. */
@@ -392,7 +405,8 @@ public final class Recorder {
 
         private static boolean isBoxed(Class<?> type) {
             return type == Integer.class || type == Long.class || type == Character.class || type == Boolean.class
-                || type == Double.class || type == Byte.class || type == Short.class || type == Float.class;
+                || type == Double.class || type == Byte.class || type == Short.class || type == Float.class
+                || type == BigInteger.class || type == BigDecimal.class;
         }
     }
 
