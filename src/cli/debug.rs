@@ -405,16 +405,16 @@ fn simulate(
         };
         let is_in_no_step = !walk.statements.places.iter().flatten().any(|place| changed(place, &mut sources));
         for name in names.split(',') {
+            let (places, of_steps) = (walk.statements.places.clone(), walk.statements.of_steps.clone());
+            let mut is_changed = |step: Step| {
+                let place = places[of_steps[step.0 as usize] as usize].as_ref();
+                place.is_some_and(|place| changed(place, &mut sources))
+            };
             let found = if name == "states" {
-                let of_steps = &walk.statements.of_steps;
-                let place = |step: Step| walk.statements.places[of_steps[step.0 as usize] as usize].as_ref();
-                simulated::halve(&walk, &mut |step| place(step).is_some_and(|place| changed(place, &mut sources)))
+                simulated::halve(&walk, &mut is_changed)
             } else {
                 let unknown = || Failure::new(Status::Usage, format!("no way to walk: {}", safe(name)));
                 let way = Way::named(name).ok_or_else(unknown)?;
-                let mut is_changed = |facts: &Facts| {
-                    facts.detail.standing.place.as_ref().is_some_and(|place| changed(place, &mut sources))
-                };
                 simulated::simulate(&mut walk, way, &mut is_changed, is_in_no_step)?
             };
             let steps = found.steps.iter().map(|(step, line, feedback)| json!([step.0, line, format!("{feedback:?}")]));

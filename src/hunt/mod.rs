@@ -33,7 +33,7 @@ pub mod probe;
 pub mod prove;
 pub mod repair;
 pub mod stage;
-mod test_paths;
+pub mod test_paths;
 pub mod verdict;
 pub mod walk;
 

@@ -1,9 +1,11 @@
 //! Which paths look like a part of the tests.
 
 /// Whether a path looks like a part of the tests: below a test directory, or named like a test.
-pub(super) fn is_test_path(path: &[u8]) -> bool {
+pub fn is_test_path(path: &[u8]) -> bool {
     const DIRECTORIES: [&str; 7] = ["test", "tests", "t", "spec", "specs", "testing", "testdata"];
-    let path = String::from_utf8_lossy(path).to_lowercase();
+    let path = String::from_utf8_lossy(path);
+    let is_class = path.rsplit('/').next().is_some_and(is_test_class);
+    let path = path.to_lowercase();
     let mut parts: Vec<&str> = path.split('/').collect();
     let name = parts.pop().unwrap_or_default();
     let stem = name.split('.').next().unwrap_or_default();
@@ -16,7 +18,15 @@ pub(super) fn is_test_path(path: &[u8]) -> bool {
     };
     parts.iter().any(|part| DIRECTORIES.contains(part))
         || ["test", "tests", "spec"].into_iter().any(is_named)
-        || (stem.ends_with("test") && name.split('.').nth(1) == Some("java"))
+        || is_class
+}
+
+/// Whether a file is named like the class of a test in a language of the JVM: `ParserTest.java`, `TestParser.java`.
+fn is_test_class(name: &str) -> bool {
+    let Some((stem, "java" | "kt" | "scala" | "groovy")) = name.split_once('.') else { return false };
+    let is_upper = |rest: &str| rest.starts_with(|first: char| first.is_uppercase());
+    ["Test", "Tests", "TestCase"].into_iter().any(|word| stem.ends_with(word))
+        || stem.strip_prefix("Test").is_some_and(is_upper)
 }
 
 #[cfg(test)]
@@ -35,6 +45,10 @@ mod tests {
         check("src/parser_test.c", true);
         check("test.sh", true);
         check("src/main/java/ParserTest.java", true);
+        check("org/example/TestParser.java", true);
+        check("org/example/ParserTestCase.kt", true);
+        check("org/example/Latest.java", false);
+        check("org/example/Testament.java", false);
         check("src/latest.c", false);
         check("src/contest.c", false);
         check("attest/main.c", false);

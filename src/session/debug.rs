@@ -31,6 +31,7 @@ use crate::session::debug::passing::Passing;
 use crate::session::debug::seek::Seek;
 use crate::session::debug::seek::Seeker;
 use crate::session::debug::walked::Walked;
+use crate::session::explain::change::Lines;
 use crate::session::failure::Failure;
 use crate::session::order::ExplainOrder;
 use crate::session::order::RecordOrder;
@@ -231,7 +232,8 @@ impl Walk {
         let table = Arc::new(Table::new(run.outline(), statements.of_steps.clone(), &statements.lines));
         let output = begin::last_output(run.outline(), criteria);
         let near = run.near();
-        let failing = Failing { criteria: criteria.to_vec(), prior: HashMap::new(), held: Vec::new(), near };
+        let prior = begin::prior(&statements, |_| None, &Lines::new(), None);
+        let failing = Failing { criteria: criteria.to_vec(), prior, held: Vec::new(), near };
         let graph = run.graph(output).map_err(|error| failed(&error))?;
         let grounds = Grounds::new(graph, &table, failing);
         Ok(Self::of((run, statements, table), Building::Built(Box::new(grounds)), passing, output.0))
@@ -331,6 +333,13 @@ impl Walk {
             )
         };
         Some(format!("the last answer contradicts answer {} about {why}; `z` takes the last answer back", index + 1))
+    }
+
+    /// The steps of the lines of a step, without the entries of the methods that they call.
+    pub fn lines(&self, step: Step) -> Vec<Step> {
+        let mut found = self.table.members(step);
+        found.retain(|member| *member == step || !self.run.outline().entries[member.0 as usize]);
+        found
     }
 
     /// How many calls and loops are around a step.

@@ -85,6 +85,9 @@ pub struct Run {
     pub callers: Vec<u32>,
     /// For each step: whether it is the entry of a function.
     pub entries: Vec<bool>,
+    /// For each step: whether it goes on with the statement of an earlier step of its activation, such as the second line of
+    /// a call. Known of Java programs only.
+    pub rests: Vec<bool>,
     /// For each step: the number of steps at the point where it continued after later steps had begun; 0 if it did not.
     pub returns: Vec<u32>,
     /// The writes of these steps after that point: by step, then in order.
@@ -123,6 +126,11 @@ impl Run {
         u64::from(found.map_or(writer.0, |late| late.time))
     }
 
+    /// Whether a step goes on with the statement of an earlier one.
+    pub fn is_rest(&self, step: Step) -> bool {
+        self.rests.get(step.0 as usize).is_some_and(|is_rest| *is_rest)
+    }
+
     /// The number of steps.
     pub fn n_steps(&self) -> u32 {
         u32::try_from(self.indices.len().max(self.leaders.len()).saturating_sub(1)).expect("steps are numbered by u32")
@@ -142,6 +150,8 @@ pub struct Stand {
     pub decision: Option<u32>,
     /// Whether it is the entry of its function.
     pub is_entry: bool,
+    /// Whether it goes on with the statement of an earlier step.
+    pub is_rest: bool,
     /// Its thread.
     pub thread: u32,
 }
@@ -196,6 +206,10 @@ impl Outline {
         let leader = sibling.map_or(stand.decider.0, |sibling| self.run.leaders[sibling as usize]);
         let frame = u32::try_from(stand.frame).unwrap_or(u32::MAX);
         let decision = stand.decision.map_or((u32::MAX, 0), |statement| (statement, frame));
+        if stand.is_rest {
+            self.run.rests.resize(self.run.leaders.len(), false);
+            self.run.rests.push(true);
+        }
         self.push((leader, stand.decider.0, stand.caller.0), decision, stand.is_entry);
         if self.last_thread != Some(stand.thread) {
             self.last_thread = Some(stand.thread);

@@ -428,6 +428,102 @@ fn debug_of_java_suspects_a_decision_that_skipped_what_should_have_changed_a_val
     assert_eq!(walk["found"], true, "{walk}");
 }
 
+/// The fault is in line 3. Two statements go on in other lines: the compiler begins a line for each argument, and goes back to
+/// the first line for the call.
+const SEVERAL_LINES: &str = r#"public class Main {
+    static int size() {
+        return 3;
+    }
+
+    static void check(String what, int expected, int found) {
+        if (expected != found) {
+            throw new IllegalStateException(what);
+        }
+    }
+
+    static int twice(int n) {
+        return 2 * n;
+    }
+
+    public static void main(String[] args) {
+        int size = twice(
+            args.length > 0
+                ? 0
+                : size());
+        int expected = 4;
+        check("size",
+              expected,
+              size);
+    }
+}
+"#;
+
+#[test]
+fn debug_of_java_asks_once_about_a_statement_in_several_lines() {
+    if version().is_none() {
+        return;
+    }
+    let walk = simulated(SEVERAL_LINES, &SEVERAL_LINES.replace("return 3", "return 2"), "slicing");
+    assert_eq!(walk["found"], true, "{walk}");
+    let judged = walk["judged"].as_array().unwrap();
+    let said = |line: u32| {
+        let of_line = judged.iter().filter(|judged| judged[1] == line);
+        of_line.map(|judged| judged[2].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    // What another branch left for the call is a value that it uses.
+    assert!(matches!(&said(17)[..], [only] if only.starts_with("WrongValue")), "{walk}");
+    assert!(matches!(&said(22)[..], [only] if only.starts_with("WrongValue")), "{walk}");
+    assert_eq!(said(24), [""; 0], "{walk}");
+    assert!(!judged.iter().any(|judged| judged[2] == "WrongResult"), "{walk}");
+}
+
+/// The fault is in line 5. The failing run makes more objects, so those made later have other numbers.
+const COUNTED: &str = r#"import java.math.BigInteger;
+
+public class Main {
+    static int exponent(int n) {
+        return n + 1;
+    }
+
+    static BigInteger power(int n) {
+        BigInteger found = BigInteger.ONE;
+        for (int i = 0; i < n; i++) {
+            found = found.multiply(BigInteger.valueOf(3));
+        }
+        return found;
+    }
+
+    static String shown(String mark, BigInteger n) {
+        StringBuilder text = new StringBuilder();
+        text.append(mark);
+        text.append(n.testBit(201) ? "large" : "small");
+        return text.toString();
+    }
+
+    public static void main(String[] args) {
+        String shown = shown("n ", power(exponent(126)));
+        if (!shown.equals("n small")) {
+            throw new IllegalStateException(shown);
+        }
+    }
+}
+"#;
+
+#[test]
+fn debug_of_java_compares_objects_by_what_they_are_and_large_numbers_by_their_digits() {
+    if version().is_none() {
+        return;
+    }
+    let walk = simulated(COUNTED, &COUNTED.replace("n + 1", "n"), "slicing");
+    assert_eq!(walk["found"], true, "{walk}");
+    let judged = walk["judged"].as_array().unwrap();
+    let said = |line: u32, wanted: &str| {
+        judged.iter().any(|judged| judged[1] == line && judged[2].as_str().unwrap().starts_with(wanted))
+    };
+    assert!(said(20, "WrongValue") && said(24, "WrongValue"), "{walk}");
+    assert!(!judged.iter().any(|judged| judged[2] == "WrongResult"), "{walk}");
+}
+
 /// An assertion that fails after more records than lie between two checkpoints.
 const LONG: &str = r#"public class Main {
     public static void main(String[] args) {

@@ -1,8 +1,8 @@
 //! The step whose answer is expected to say most.
 //!
 //! A step with suspects behind it and suspects elsewhere splits them (as in divide and query, Shapiro 1982), and one that uses
-//! several values splits them further: the person says which one is wrong. A step whose own statement is suspicious may be the
-//! ringleader itself. A person can tell less of a step that is deep in calls and loops.
+//! several values splits them further: the person says which one is wrong. A step that is suspicious itself may be the
+//! ringleader, which is worth more than all that an answer says. A person can tell less of a step that is deep in calls and loops.
 
 use std::collections::HashMap;
 
@@ -90,9 +90,8 @@ pub fn recommend(
     for some in open.chunks(MAX_SLICES / (MAX_VALUES + 1)).take(n_passes) {
         for (step, masses) in some.iter().zip(masses((graph, table), suspects, some)) {
             let here = suspects.weight(*step);
-            let line = suspects.statements.get(&table.statement(*step)).copied().unwrap_or(0.0);
             let clear = 1.0 / visits(table.level(*step), seen.get(step).copied().unwrap_or(0) + 1);
-            let score = information(here, &masses) * clear + line * suspects.by.found;
+            let score = information(here, &masses) * clear + here * suspects.by.found;
             if best.is_none_or(|(other, _)| score > other) {
                 best = Some((score, *step));
             }

@@ -49,7 +49,7 @@ pub struct Weights {
     pub skipped: f64,
     /// A step of a gap beside one that should run.
     pub on_path: f64,
-    /// What finding the line is worth, in bits.
+    /// What finding the step is worth, in bits.
     pub found: f64,
 }
 
@@ -67,7 +67,7 @@ impl Default for Weights {
             missing: 9.0,
             skipped: 8.0,
             on_path: 0.1,
-            found: 3.0,
+            found: 50.0,
         }
     }
 }

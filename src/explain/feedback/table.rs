@@ -15,7 +15,8 @@ pub struct Table {
     pub parents: Vec<u32>,
     /// How many calls and loops are around it; that of the first function counts.
     pub levels: Vec<u16>,
-    /// What a person looks at for it: the first step of its line; for the entry of a function, that of its call.
+    /// What a person looks at for it: the first step of its line, or of the statement that goes on in its line; for the
+    /// entry of a function, that of its call.
     pub shown: Vec<u32>,
     /// The next step of its line; 0 for the last one.
     next: Vec<u32>,
@@ -26,6 +27,8 @@ pub struct Table {
 struct Lines {
     /// By activation: its last line, and the first step there; 0 for none.
     last: Vec<(u32, u32)>,
+    /// By activation: the same of the last line in which a statement began.
+    begun: Vec<(u32, u32)>,
     /// By the first step of a line: the last one.
     ends: Vec<u32>,
 }
@@ -47,7 +50,7 @@ impl Table {
             next: vec![0; n],
             n_statements: lines.len(),
         };
-        let mut open = Lines { last: vec![(0, 0); n], ends: (0_u32..).take(n).collect() };
+        let mut open = Lines { last: vec![(0, 0); n], begun: vec![(0, 0); n], ends: (0_u32..).take(n).collect() };
         for (step, number) in (1..n).zip(1_u32..) {
             let (head, caller) = (run.leaders[step], run.callers[step]);
             table.parents[step] = match head as usize {
@@ -59,7 +62,7 @@ impl Table {
             let parent = table.parents[step] as usize;
             table.levels[step] = if parent == 0 { 1 } else { table.levels[parent].saturating_add(1) };
             if run.entries[step] {
-                open.last[caller as usize] = (0, 0);
+                (open.last[caller as usize], open.begun[caller as usize]) = ((0, 0), (0, 0));
                 if caller != 0 {
                     // The parameters are a part of what the call does.
                     let first = table.shown[caller as usize];
@@ -72,10 +75,21 @@ impl Table {
             // What is in no line belongs to the line before: the end of `a && b`, the return of a value.
             let is_line = first != 0 && (line == 0 || line == known);
             let is_known = |member: Step| table.statement(member) == table.statements[step];
-            if is_line && !table.chain(Step(first)).any(is_known) {
+            let is_new_in = |first: u32| !table.chain(Step(first)).any(is_known);
+            let is_rest = run.is_rest(Step(number));
+            let begun = open.begun[caller as usize];
+            if is_rest && begun.1 != 0 && head == run.leaders[begun.1 as usize] && is_new_in(begun.1) {
+                table.join(number, begun.1, &mut open);
+                open.last[caller as usize] = begun;
+                continue;
+            }
+            if is_line && is_new_in(first) {
                 table.join(number, first, &mut open);
             } else {
                 open.last[caller as usize] = (line, number);
+            }
+            if !is_rest {
+                open.begun[caller as usize] = open.last[caller as usize];
             }
         }
         table
@@ -212,6 +226,26 @@ mod tests {
         let steps = [&[(0, 0, false)][..], &call, &[(3, 1, false)], &call, &[(6, 1, false)]].concat();
         let table = Table::new(&run(&steps), vec![0, 1, 2, 3, 4, 2, 3, 4], &[0, 1, 2, 3, 4]);
         assert_eq!(table.parents, [0, 0, 1, 1, 1, 1, 1, 1]);
+    }
+
+    #[test]
+    fn a_statement_that_goes_on_in_other_lines_is_one_step() {
+        // 1: line 7, 2: a decision in line 8, 3: line 9 because of it, 4: line 7 again, 5: line 9 in the next statement.
+        let mut run = run(&[(0, 0, false), (0, 0, false), (2, 0, false), (0, 0, false), (0, 0, false)]);
+        run.rests = vec![false, false, true, true, true];
+        let table = Table::new(&run, vec![0, 1, 2, 3, 4, 5], &[0, 7, 8, 9, 7, 9]);
+        assert_eq!(table.members(Step(1)), [Step(1), Step(2), Step(4)]);
+        assert_eq!((table.shown(Step(3)), table.shown(Step(5))), (Step(3), Step(5)));
+    }
+
+    #[test]
+    fn a_loop_in_a_statement_has_a_step_for_each_iteration() {
+        // Line 8 runs three times while line 7 has not ended.
+        let mut run = run(&[(0, 0, false), (0, 0, false), (0, 0, false), (0, 0, false)]);
+        run.rests = vec![false, false, true, true, true];
+        let table = Table::new(&run, vec![0, 1, 2, 2, 2], &[0, 7, 8]);
+        assert_eq!(table.members(Step(1)), [Step(1), Step(2)]);
+        assert_eq!((table.shown(Step(3)), table.shown(Step(4))), (Step(3), Step(4)));
     }
 
     #[test]

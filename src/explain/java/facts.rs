@@ -7,6 +7,7 @@ use crate::explain::facts::read;
 use crate::explain::facts::way;
 use crate::explain::java::recorded::Recorded;
 use crate::explain::statements::Statements;
+use crate::instrument::java::descriptor::Kind;
 use crate::instrument::java::descriptor::is_reference;
 use crate::instrument::java::descriptor::result_type;
 use crate::trace::TraceError;
@@ -37,6 +38,9 @@ pub(in crate::explain::java) const CONTENTS: &str = "contents of ";
 /// The class of the streams of a program.
 const STREAM: &str = "PrintStream#";
 
+/// A value that another line of the same statement computed is called so, with its number.
+const OPERAND: &str = "operand";
+
 /// How the name of a variable of the compiler begins.
 const UNNAMED: &str = "local ";
 
@@ -63,6 +67,13 @@ pub fn facts(recorded: &mut Recorded, members: &[Step]) -> Result<Option<Facts>,
         // The object of the method is the way to its fields, and seldom what is wrong.
         used.sort_by_key(|used| used.name == "this");
         used.extend(own.returned);
+        used.extend((1..).zip(own.taken).map(|(number, (kind, value))| Used {
+            name: format!("{OPERAND} {number}"),
+            value: Some(text::value(&recorded.player.machine, kind.descriptor(), value)),
+            makers: vec![value.maker],
+            origin: None,
+            target: None,
+        }));
         let next = Facts { detail, used, outcome: own.outcome };
         found = Some(match found {
             Some(found) => found.joined(next),
@@ -101,6 +112,8 @@ struct Own {
     /// Whether it is the entry of a method that its caller named.
     is_direct: bool,
     returned: Vec<Used>,
+    /// What other lines left on the stack.
+    taken: Vec<(Kind, Value)>,
     outcome: Option<Outcome>,
     /// What is in the objects that it reads, by the names of the variables.
     targets: HashMap<String, String>,
@@ -133,6 +146,13 @@ impl Watch for Beside<'_> {
         if self.members.contains(&frame.step) && frame.step != frame.entry {
             let decision = frame.method.decision(frame.at);
             self.open = decision.map(|decision| (frame.number, frame.step, decision));
+        }
+    }
+
+    fn takes(&mut self, frame: &Frame, value: Value, kind: Kind) {
+        let is_inside = self.members.contains(&value.maker);
+        if let Some(own) = self.of(frame.step).filter(|own| !is_inside && !own.taken.contains(&(kind, value))) {
+            own.taken.push((kind, value));
         }
     }
 

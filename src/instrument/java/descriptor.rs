@@ -23,6 +23,17 @@ impl Kind {
         if matches!(self, Self::Long | Self::Double) { 2 } else { 1 }
     }
 
+    /// A type of the kind.
+    pub fn descriptor(self) -> &'static str {
+        match self {
+            Self::Int => "I",
+            Self::Long => "J",
+            Self::Float => "F",
+            Self::Double => "D",
+            Self::Reference => "Ljava/lang/Object;",
+        }
+    }
+
     /// The kind of values of a type: `I`, `[J`, `Ljava/lang/String;`; `None` for `V`.
     pub fn of(descriptor: &str) -> Result<Option<Self>, Unsupported> {
         let kind = match descriptor.as_bytes().first() {

@@ -2,6 +2,7 @@
 
 use crate::explain::feedback::table::Table;
 use crate::explain::statements::Statements;
+use crate::hunt::test_paths::is_test_path;
 use crate::revision::TreeId;
 use crate::session::context::Context;
 use crate::session::debug::DebugOrder;
@@ -41,6 +42,9 @@ use std::sync::Arc;
 /// A statement in a line that was changed lately is so much more suspicious.
 const RECENT: f64 = 3.0;
 
+/// A statement of a test is so much less suspicious than one of the code under test.
+const OF_TEST: f64 = 0.2;
+
 /// The last of the steps at which a failure is seen, and the last step before it that printed.
 pub(super) fn last_output(run: &Outline, criteria: &[(Step, Step)]) -> (Step, Step) {
     let failure = criteria.iter().map(|(step, _)| *step).max().unwrap_or(Step::START);
@@ -77,7 +81,8 @@ pub fn of_recording(order: &DebugOrder, location: &Location) -> Result<(Walk, So
     let output = last_output(&run, &steps);
     let graph = move || walked::graph(&mut recorded::run(&at, &recording, process)?, output);
     let table = Arc::new(Table::new(&run, statements.of_steps.clone(), &statements.lines));
-    let prior = prior(&statements, &sources, &recent::lines(location, &recorded.recording), lines.as_ref());
+    let path = |file: &str| sources.find(file).map(|(path, _)| path);
+    let prior = prior(&statements, path, &recent::lines(location, &recorded.recording), lines.as_ref());
     let assertions = asserted::assertions(&statements, &mut sources);
     let held = asserted::held(&assertions, &table, output.0);
     let building = Building::begin(
@@ -108,28 +113,28 @@ fn in_line((file, line): (&str, u32), run: &Outline, statements: &Statements) ->
 
 /// How suspicious statements are before the first answer, where that is not 1.
 ///
+/// - `path`: the path in the repository of a file, if it is known.
 /// - `recent`: by path, the lines that were changed lately.
 /// - `passed`: the lines that ran in a passing run, if there is one.
-fn prior(
+pub(super) fn prior(
     statements: &Statements,
-    sources: &Sources,
+    path: impl Fn(&str) -> Option<String>,
     recent: &Lines,
     passed: Option<&HashSet<(Arc<str>, u32)>>,
 ) -> HashMap<u32, f64> {
-    let mut paths: HashMap<&str, Option<String>> = HashMap::new();
+    let mut paths: HashMap<&str, String> = HashMap::new();
     let mut prior = HashMap::new();
     for (number, place) in (0_u32..).zip(&statements.places) {
         let Some(place) = place else { continue };
-        let path = paths.entry(&place.file).or_insert_with(|| {
-            let found = (!recent.is_empty()).then(|| sources.find(&place.file))?;
-            found.map(|(path, _)| path)
-        });
-        let changed = path.as_ref().and_then(|path| recent.get(path));
-        if changed.is_some_and(|lines| lines.contains(&place.line)) {
-            *prior.entry(number).or_insert(1.0) *= RECENT;
-        }
-        if passed.is_some_and(|lines| !lines.contains(&(Arc::clone(&place.file), place.line))) {
-            *prior.entry(number).or_insert(1.0) *= passing::ONLY_HERE;
+        let path =
+            paths.entry(&place.file).or_insert_with(|| path(&place.file).unwrap_or_else(|| place.file.to_string()));
+        let is_recent = recent.get(path).is_some_and(|lines| lines.contains(&place.line));
+        let is_only_here = passed.is_some_and(|lines| !lines.contains(&(Arc::clone(&place.file), place.line)));
+        let reasons =
+            [(is_recent, RECENT), (is_only_here, passing::ONLY_HERE), (is_test_path(path.as_bytes()), OF_TEST)];
+        let factor: f64 = reasons.into_iter().filter(|(holds, _)| *holds).map(|(_, factor)| factor).product();
+        if reasons.into_iter().any(|(holds, _)| holds) {
+            prior.insert(number, factor);
         }
     }
     prior

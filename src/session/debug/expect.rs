@@ -151,12 +151,14 @@ impl Walk {
         let is_here = |place: &crate::trace::place::Place| is_in_line(place, (&expectation.file, expectation.line));
         let places: Vec<bool> =
             self.statements.places.iter().map(|place| place.as_ref().is_some_and(is_here)).collect();
-        let steps = (1..=self.failure.0).map(Step).filter(|step| {
+        let here = (1..=self.failure.0).map(Step).filter(|step| {
             let at = step.0 as usize;
             let statement = self.statements.of_steps.get(at).copied().unwrap_or(0);
-            places[statement as usize] && !self.run.outline().entries[at] && self.table.shown(*step) == *step
+            places[statement as usize] && !self.run.outline().entries[at]
         });
-        let mut steps: Vec<Step> = steps.collect();
+        let mut steps: Vec<Step> = here.map(|step| self.table.shown(step)).collect();
+        steps.sort_unstable();
+        steps.dedup();
         let n_steps = steps.len();
         steps.truncate(MAX_EXAMINED);
         let place = shown(&expectation.place());

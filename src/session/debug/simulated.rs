@@ -6,7 +6,6 @@
 
 use std::collections::HashMap;
 
-use crate::explain::facts::Facts;
 use crate::explain::feedback::Feedback;
 use crate::explain::feedback::Method;
 use crate::explain::feedback::recommend::unclear;
@@ -69,7 +68,7 @@ impl Way {
 pub fn simulate(
     walk: &mut Walk,
     way: Way,
-    is_changed: &mut dyn FnMut(&Facts) -> bool,
+    is_changed: &mut dyn FnMut(Step) -> bool,
     is_in_no_step: bool,
 ) -> Result<Simulated, Failure> {
     let is_helped = way.is_helped;
@@ -83,7 +82,7 @@ pub fn simulate(
         let Some(next) = next else { break };
         found.longest = found.longest.max(begin.elapsed());
         let facts = walk.facts(next.step)?;
-        if is_changed(&facts) {
+        if walk.lines(next.step).into_iter().any(&mut *is_changed) {
             found.is_found = true;
             break;
         }

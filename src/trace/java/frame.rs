@@ -15,6 +15,7 @@ use crate::trace::step::Step;
 use std::sync::Arc;
 
 /// An activation of a method.
+#[expect(clippy::struct_excessive_bools, reason = "they are independent facts")]
 #[derive(Debug, Clone)]
 pub struct Frame {
     /// Its number in the process, from 1.
@@ -37,6 +38,8 @@ pub struct Frame {
     pub caller: Step,
     /// The number of the current statement.
     pub statement: u32,
+    /// Whether it goes on with an earlier one of its method: the stack held values when it began.
+    pub is_rest: bool,
     /// Whether the caller named this method; otherwise code that is not recorded called it.
     pub is_direct: bool,
     /// Whether an instruction has run, or a record has followed the entry.
@@ -78,6 +81,7 @@ impl Frame {
             entry: Step::START,
             caller: Step::START,
             statement: 0,
+            is_rest: false,
             is_direct: false,
             is_begun: false,
             is_waiting,

@@ -64,6 +64,8 @@ pub trait Watch {
     fn step(&mut self, machine: &Machine, frame: &Frame) {}
     /// A step uses what another one made.
     fn uses(&mut self, user: Step, maker: Step, what: What) {}
+    /// A step takes a value that another one left on the stack.
+    fn takes(&mut self, frame: &Frame, value: Value, kind: Kind) {}
     /// A step has read a value.
     fn reads(&mut self, machine: &Machine, frame: &Frame, location: Location, value: Value) {}
     /// A step has written a value.
@@ -604,6 +606,8 @@ impl Machine {
             let is_back = frame.block.is_some_and(|from| goes_back.contains(&from));
             frame.regions.enter(block, is_back);
         }
+        // A handler begins with the exception on the stack, and has no block yet.
+        frame.is_rest = frame.block.is_some() && !frame.stack.is_empty();
         frame.block = Some(frame.method.blocks.of[frame.at as usize]);
         frame.statement = statement;
         frame.regions.begin(frame.method.keys.statements.get(statement as usize).copied());

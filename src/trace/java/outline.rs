@@ -56,6 +56,7 @@ impl Watch for Reader {
             caller: frame.caller,
             decision: frame.method.decision(frame.at).filter(|_| !is_entry).map(|_| frame.statement),
             is_entry,
+            is_rest: frame.is_rest && !is_entry,
             thread: machine.thread,
         });
     }

@@ -222,6 +222,7 @@ impl Watch for Reader {
             caller: frame.caller,
             decision: frame.shape.is_decision(frame.statement).then_some(frame.statement),
             is_entry: frame.statement == 0,
+            is_rest: false,
             thread: machine.thread,
         });
     }

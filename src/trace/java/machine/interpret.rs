@@ -31,6 +31,7 @@ impl Machine {
         let value = frame.stack.pop().unwrap_or(Value::UNKNOWN);
         if value.maker != frame.step && value.maker != Step::START {
             watch.uses(frame.step, value.maker, What::Temporary);
+            watch.takes(frame, value, kind);
         }
         value
     }
