@@ -374,11 +374,9 @@ fn ended(walk: &mut Walk, end: &End, line: Line<'_>, console: Console) -> Result
 /// What the answers say if all steps were judged.
 fn exhausted(walk: &mut Walk) -> Result<String, Failure> {
     let Some((right, wrong)) = walk.gap() else {
-        return Ok(
-            "\nAll steps on which the failure depends were judged, and none is the first wrong one: code may be \
+        return Ok("\nAll steps up to the failure were judged, and none is the first wrong one: code may be \
                    missing, or an answer is wrong (`z` takes it back).\n"
-                .to_owned(),
-        );
+            .to_owned());
     };
     let (right, wrong) = (walk.facts(right)?, walk.facts(wrong)?);
     let name = |facts: &Facts| format!("step {}, {}", facts.detail.standing.step.0, at(facts));

@@ -129,6 +129,7 @@ pub fn reason(state: State) -> &'static str {
         State::PatternInference => "its answer says most about what is left",
         State::InspectDetails => "it lies between a step that is right and one that uses a wrong value",
         State::ClarityInference => "it is around the step that was unclear",
+        State::Elsewhere => "the steps that the failure depends on were judged, and none is the first wrong one",
         State::FirstDifference => {
             "with the same values, the passing version does something else here, or more after it"
         }

@@ -524,6 +524,43 @@ fn debug_of_java_compares_objects_by_what_they_are_and_large_numbers_by_their_di
     assert!(!judged.iter().any(|judged| judged[2] == "WrongResult"), "{walk}");
 }
 
+/// The fault is in line 7. Its result goes through a file, so the failure does not depend on it by what is recorded.
+const THROUGH_A_FILE: &str = r#"import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Paths;
+
+public class Main {
+    static int next(int n) {
+        return n + 2;
+    }
+
+    static int read(String name) throws Exception {
+        return Integer.parseInt(Files.readAllLines(Paths.get(name), StandardCharsets.UTF_8).get(0));
+    }
+
+    public static void main(String[] args) throws Exception {
+        Files.write(Paths.get("n.txt"), String.valueOf(next(1)).getBytes(StandardCharsets.UTF_8));
+        int found = read("n.txt");
+        Files.delete(Paths.get("n.txt"));
+        if (found != 2) {
+            throw new IllegalStateException("found " + found);
+        }
+    }
+}
+"#;
+
+#[test]
+fn debug_of_java_asks_about_other_steps_when_those_that_the_failure_depends_on_are_judged() {
+    if version().is_none() {
+        return;
+    }
+    let passing = THROUGH_A_FILE.replace("n + 2", "n + 1");
+    for (way, is_found) in [("slicing", false), ("expected", true)] {
+        let walk = simulated(THROUGH_A_FILE, &passing, way);
+        assert_eq!(walk["found"], is_found, "{way}: {walk}");
+    }
+}
+
 /// An assertion that fails after more records than lie between two checkpoints.
 const LONG: &str = r#"public class Main {
     public static void main(String[] args) {

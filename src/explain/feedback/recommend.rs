@@ -35,6 +35,8 @@ pub enum State {
     InspectDetails,
     /// It is the call or the loop around a step that was unclear.
     ClarityInference,
+    /// The failure does not depend on it, but all steps on which it depends were judged. Not in the paper.
+    Elsewhere,
     /// The passing run does something else there, or more after it, with the same values. Not in the paper.
     FirstDifference,
 }
@@ -48,6 +50,18 @@ pub struct Recommendation {
     pub state: State,
     /// Statements that share nine tenths of the suspicion.
     pub n_suspects: usize,
+}
+
+impl Recommendation {
+    /// The same, if the failure does not depend on the steps that are left.
+    #[must_use]
+    pub fn elsewhere(self) -> Self {
+        let state = match self.state {
+            State::PatternInference | State::InspectDetails => State::Elsewhere,
+            state => state,
+        };
+        Self { state, ..self }
+    }
 }
 
 /// How likely it is that a step is unclear when it is seen for the `nth` time, from 1.

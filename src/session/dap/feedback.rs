@@ -180,6 +180,7 @@ fn name(state: State) -> &'static str {
         State::InspectDetails => "inspectDetails",
         State::ClarityInference => "clarityInference",
         State::FirstDifference => "firstDifference",
+        State::Elsewhere => "elsewhere",
     }
 }
 

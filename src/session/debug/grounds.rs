@@ -4,6 +4,8 @@
 //! while the person reads the first question.
 
 use crate::explain::feedback::Judged;
+use crate::explain::feedback::gap;
+use crate::explain::feedback::gap::Gap;
 use crate::explain::feedback::recommend::Recommendation;
 use crate::explain::feedback::recommend::recommend;
 use crate::explain::feedback::suspects::Suspects;
@@ -79,6 +81,8 @@ pub struct Grounds {
     /// Before the last of them.
     before: Option<Suspects>,
     heard: Vec<Judged>,
+    /// Whether all steps of the run are suspected.
+    is_wide: bool,
     failing: Failing,
 }
 
@@ -90,7 +94,7 @@ impl Grounds {
         let wrong = slice::backward(&graph, &failing.criteria, Kinds::ALL);
         let suspects = unheard((&graph, table), &wrong, &failing);
         let criteria = failing.criteria.clone();
-        Self { graph, wrong, criteria, suspects, before: None, heard: Vec::new(), failing }
+        Self { graph, wrong, criteria, suspects, before: None, heard: Vec::new(), is_wide: false, failing }
     }
 
     /// The steps on which the failure depends by what the run did, not by what it could have done.
@@ -105,20 +109,24 @@ impl Grounds {
     pub fn with(self, table: &Table, criteria: &[(Step, Step)]) -> Self {
         let wrong = slice::backward(&self.graph, criteria, Kinds::ALL);
         let suspects = unheard((&self.graph, table), &wrong, &self.failing);
-        Self { wrong, criteria: criteria.to_vec(), suspects, before: None, heard: Vec::new(), ..self }
+        Self { wrong, criteria: criteria.to_vec(), suspects, before: None, heard: Vec::new(), is_wide: false, ..self }
     }
 
-    /// The next step after some answers; `None` if nothing is left.
+    /// The next step after some answers; `None` if nothing is left. When all steps were judged on which the failure depends,
+    /// and nothing says that code is missing, the other steps of the run are suspected: the graph lacks what went through
+    /// a file, or what did not happen.
     ///
-    /// Cost: one pass over the graph for each answer that is new, for all if two were taken back; and a [recommendation](recommend).
+    /// Cost: one pass over the graph for each answer that is new, for all if two were taken back or all steps are
+    /// suspected; and a [recommendation](recommend).
     pub fn recommend(&mut self, table: &Table, judged: &[Judged]) -> Option<Recommendation> {
         if !judged.starts_with(&self.heard) {
             self.heard.pop();
-            if let Some(before) = self.before.take().filter(|_| judged.starts_with(&self.heard)) {
+            if let Some(before) = self.before.take().filter(|_| judged.starts_with(&self.heard) && !self.is_wide) {
                 self.suspects = before;
             } else {
                 self.suspects = unheard((&self.graph, table), &self.wrong, &self.failing);
                 self.heard.clear();
+                self.is_wide = false;
             }
         }
         for answer in &judged[self.heard.len()..] {
@@ -130,8 +138,34 @@ impl Grounds {
             self.heard.push(answer.clone());
         }
         let with_gap = self.suspects.with_gap((&self.graph, table), judged);
-        recommend((&self.graph, table), with_gap.as_ref().unwrap_or(&self.suspects), judged)
+        let found = recommend((&self.graph, table), with_gap.as_ref().unwrap_or(&self.suspects), judged);
+        if found.is_some() || self.is_wide || is_missing((&self.graph, table), judged) {
+            return found.map(|found| if self.is_wide { found.elsewhere() } else { found });
+        }
+        self.widen(table, judged);
+        recommend((&self.graph, table), &self.suspects, judged).map(Recommendation::elsewhere)
     }
+
+    /// Suspects all steps of the run up to the failure.
+    fn widen(&mut self, table: &Table, judged: &[Judged]) {
+        let mut all = Steps::new(self.graph.n_steps());
+        let last = self.criteria.iter().map(|(step, _)| step.0).max().unwrap_or(0);
+        (1..=last).map(Step).for_each(|step| {
+            all.insert(step);
+        });
+        self.suspects = unheard((&self.graph, table), &all, &self.failing);
+        for answer in judged {
+            self.suspects.hear((&self.graph, table), answer);
+        }
+        self.is_wide = true;
+    }
+}
+
+/// Whether the answers say that code is missing between a step that is right and one that uses a wrong value.
+fn is_missing(both: (&Dependences, &Table), judged: &[Judged]) -> bool {
+    // Before a step that should not run, no step is known to be right.
+    let is_after_right = |gap: &Gap| judged.iter().any(|answer| answer.step == gap.right && answer.is_clear());
+    gap::find(both, judged).as_ref().is_some_and(is_after_right)
 }
 
 /// How suspicious steps are before the first answer.
