@@ -510,7 +510,7 @@ public class Main {
 "#;
 
 #[test]
-fn debug_of_java_compares_objects_by_what_they_are_and_large_numbers_by_their_digits() {
+fn debug_of_java_compares_objects_by_what_they_are() {
     if version().is_none() {
         return;
     }
@@ -522,6 +522,34 @@ fn debug_of_java_compares_objects_by_what_they_are_and_large_numbers_by_their_di
     };
     assert!(said(20, "WrongValue") && said(24, "WrongValue"), "{walk}");
     assert!(!judged.iter().any(|judged| judged[2] == "WrongResult"), "{walk}");
+}
+
+const LARGE: &str = r#"import java.math.BigDecimal;
+import java.math.BigInteger;
+
+public class Main {
+    static void check(BigInteger power, BigInteger huge, BigDecimal price) {
+        throw new IllegalStateException("no");
+    }
+
+    public static void main(String[] args) {
+        check(BigInteger.valueOf(3).pow(127), BigInteger.ONE.shiftLeft(500), new BigDecimal("12.50"));
+    }
+}
+"#;
+
+#[test]
+fn debug_of_java_shows_the_digits_of_large_numbers() {
+    if version().is_none() {
+        return;
+    }
+    let place = repository(&[("Main.java", LARGE)]);
+    record(place.path(), &["--once"], TEST);
+    let (said, _) = walked(place.path(), "g Main.java:10\nq\n", &[]);
+    let power = "3930061525912861057173624287137506221892737197425280369698987";
+    for shown in [format!("power = {power}\n"), "huge = 501 bits, hash ".to_owned(), "price = 12.50\n".to_owned()] {
+        assert!(said.contains(&shown), "{shown}: {said}");
+    }
 }
 
 /// The fault is in line 7. Its result goes through a file, so the failure does not depend on it by what is recorded.

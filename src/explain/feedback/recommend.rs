@@ -1,4 +1,4 @@
-//! The step whose answer is expected to say most.
+//! The step to ask about next: the most suspicious one, and among equals the one whose answer is expected to say most.
 //!
 //! A step with suspects behind it and suspects elsewhere splits them (as in divide and query, Shapiro 1982), and one that uses
 //! several values splits them further: the person says which one is wrong. A step that is suspicious itself may be the
