@@ -4,20 +4,14 @@
 //! `clean <tree> <rung>` or `conflict`. Objects go into a repository in the scratch directory that borrows those of the
 //! given one; nothing is written to the given one.
 
-use git_idd::change::trees::Favor;
-use git_idd::change::trees::Merged;
-use git_idd::change::trees::Trees;
+use git_idd::change::trees::{Favor, Merged, Trees};
 use git_idd::revision::TreeId;
-use git_idd::world::repo::graph;
-use git_idd::world::repo::private;
-use git_idd::world::repo::store::Held;
-use git_idd::world::repo::store::TreeStore;
-use std::env;
+use git_idd::world::repo::store::{Held, TreeStore};
+use git_idd::world::repo::{graph, private};
 use std::error::Error;
-use std::io;
-use std::io::BufRead;
-use std::io::Write;
+use std::io::{BufRead, Write};
 use std::path::PathBuf;
+use std::{env, io};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<PathBuf> = env::args_os().skip(1).map(PathBuf::from).collect();

@@ -4,13 +4,9 @@
 //! before the last step why each variable has its value: by the graph, and by playing every step that is found from the
 //! checkpoint before it. Then it computes a backward slice of the last step and a forward slice of the second one. Prints JSON.
 
-use git_idd::trace::detail::Answer;
-use git_idd::trace::detail::What;
-use git_idd::trace::native::detail::detail;
-use git_idd::trace::native::detail::why;
-use git_idd::trace::native::machine::Machine;
-use git_idd::trace::native::machine::Nobody;
-use git_idd::trace::native::machine::Watch;
+use git_idd::trace::detail::{Answer, What};
+use git_idd::trace::native::detail::{detail, why};
+use git_idd::trace::native::machine::{Machine, Nobody, Watch};
 use git_idd::trace::native::play::Player;
 use git_idd::trace::native::uses::dependences;
 use git_idd::trace::slice;
@@ -18,12 +14,11 @@ use git_idd::trace::slice::Kinds;
 use git_idd::trace::step::Step;
 use git_idd::world::record::store;
 use std::collections::BTreeSet;
-use std::env;
 use std::error::Error;
-use std::io;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::time::Instant;
+use std::{env, io};
 
 /// Steps that are asked for.
 const LIMITS: [usize; 2] = [20, 500];

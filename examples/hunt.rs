@@ -5,9 +5,7 @@
 use git_idd::session;
 use git_idd::session::context::Context;
 use git_idd::session::interrupt::Interrupt;
-use git_idd::session::order::HuntOrder;
-use git_idd::session::order::TestCommand;
-use git_idd::session::order::Until;
+use git_idd::session::order::{HuntOrder, TestCommand, Until};
 use git_idd::session::talk::Talk;
 use std::io;
 use std::io::Write as _;

@@ -7,34 +7,21 @@
 
 mod common;
 
-use common::Numbers;
-use common::id;
-use common::order;
-use common::position;
-use git_idd::hunt::Again;
-use git_idd::hunt::Board;
-use git_idd::hunt::Halt;
-use git_idd::hunt::Noisy;
-use git_idd::hunt::Order;
-use git_idd::hunt::drive::Engine;
-use git_idd::hunt::drive::ProbeRunner;
-use git_idd::hunt::drive::Reply;
-use git_idd::hunt::drive::drive;
-use git_idd::hunt::event::Event;
-use git_idd::hunt::event::Phase;
+use common::{Numbers, id, order, position};
+use git_idd::hunt::drive::{Engine, ProbeRunner, Reply, drive};
+use git_idd::hunt::event::{Event, Phase};
 use git_idd::hunt::finding::Conclusion;
 use git_idd::hunt::history::History;
-use git_idd::hunt::noise::Noise;
-use git_idd::hunt::noise::Weighing;
+use git_idd::hunt::noise::{Noise, Weighing};
 use git_idd::hunt::probe::Probe;
+use git_idd::hunt::{Again, Board, Halt, Noisy, Order};
 use git_idd::outcome::Outcome;
 use git_idd::revision::TreeId;
 use std::collections::HashMap;
 use std::convert::Infallible;
-use std::env;
 use std::error::Error;
-use std::io;
 use std::io::Write;
+use std::{env, io};
 
 /// A test with noise; each run of a tree is remembered by its number, as the journal of a hunt does.
 struct Test {

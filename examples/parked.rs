@@ -4,23 +4,14 @@
 //! seconds each: to go on for 100, 1,000 and 10,000 segments; and to run from the beginning to the end with one branch turned. Prints JSON.
 
 use git_idd::trace::native::records::Records;
-use git_idd::world::files;
-use git_idd::world::process;
-use git_idd::world::record::control::Control;
-use git_idd::world::record::control::Ended;
-use git_idd::world::record::control::Point;
-use git_idd::world::record::control::Test;
+use git_idd::world::record::control::{Control, Ended, Point, Test};
 use git_idd::world::record::store;
-use std::env;
+use git_idd::world::{files, process};
 use std::error::Error;
-use std::ffi::OsStr;
-use std::ffi::OsString;
-use std::io;
-use std::path::Path;
-use std::path::PathBuf;
-use std::thread;
-use std::time::Duration;
-use std::time::Instant;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use std::{env, io, thread};
 
 const FOR: Duration = Duration::from_secs(2);
 

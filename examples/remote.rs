@@ -7,32 +7,22 @@
 
 use git_idd::outcome::Ending;
 use git_idd::revision::TreeId;
-use git_idd::world::process::ProcessGroup;
-use git_idd::world::process::Watch;
-use git_idd::world::process::Words;
-use git_idd::world::remote::Address;
-use git_idd::world::remote::Service;
+use git_idd::world::process::{ProcessGroup, Watch, Words};
 use git_idd::world::remote::client::Client;
 use git_idd::world::remote::fleet::Fleet;
-use git_idd::world::run::executor::Errand;
-use git_idd::world::run::executor::Executor;
-use git_idd::world::run::executor::Wish;
-use git_idd::world::run::sandbox::Commands;
-use git_idd::world::run::sandbox::Job;
-use git_idd::world::run::sandbox::Rebuild;
-use rustix::time::ClockId;
-use rustix::time::clock_gettime;
+use git_idd::world::remote::{Address, Service};
+use git_idd::world::run::executor::{Errand, Executor, Wish};
+use git_idd::world::run::sandbox::{Commands, Job, Rebuild};
+use rustix::time::{ClockId, clock_gettime};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::env;
 use std::error::Error;
-use std::io;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+use std::{env, io};
 
 /// Never interrupts anything.
 struct Patient;

@@ -8,43 +8,22 @@
 
 mod common;
 
-use common::Numbers;
-use common::id;
-use common::order;
-use common::position;
-use git_idd::change::ChangeSet;
-use git_idd::change::Content;
-use git_idd::change::FilePair;
-use git_idd::change::FileSide;
-use git_idd::change::Mode;
-use git_idd::change::Subset;
-use git_idd::change::UnitId;
+use common::{Numbers, id, order, position};
+use git_idd::change::{ChangeSet, Content, FilePair, FileSide, Mode, Subset, UnitId};
 use git_idd::hunt::Board;
-use git_idd::hunt::drive::Engine;
-use git_idd::hunt::drive::ProbeRunner;
-use git_idd::hunt::drive::Reply;
-use git_idd::hunt::drive::drive;
-use git_idd::hunt::event::Event;
-use git_idd::hunt::event::Phase;
+use git_idd::hunt::drive::{Engine, ProbeRunner, Reply, drive};
+use git_idd::hunt::event::{Event, Phase};
 use git_idd::hunt::probe::Probe;
 use git_idd::outcome::Outcome;
-use git_idd::reduce::Ahead;
-use git_idd::reduce::Judge;
-use git_idd::reduce::Options;
-use git_idd::reduce::reduce;
+use git_idd::reduce::{Ahead, Judge, Options, reduce};
 use git_idd::revision::TreeId;
-use git_idd::search::Asker;
-use git_idd::search::Asking;
-use git_idd::search::Search;
-use git_idd::search::Step;
-use std::collections::HashMap;
-use std::collections::HashSet;
+use git_idd::search::{Asker, Asking, Search, Step};
+use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
-use std::env;
 use std::error::Error;
 use std::hash::Hash;
-use std::io;
 use std::io::Write as _;
+use std::{env, io};
 
 /// What a search cost.
 #[derive(Default)]

@@ -5,8 +5,7 @@
 //! journal and in JSON. Only the words that people read depend on the question.
 
 use crate::outcome::Outcome;
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What a hunt looks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

@@ -1,27 +1,12 @@
 //! A line of revisions whose trees hold their positions, and the order of a hunt for the commit in it.
 
-use git_idd::change::ChangeSet;
-use git_idd::change::Content;
-use git_idd::change::FilePair;
-use git_idd::change::FileSide;
-use git_idd::change::Level;
-use git_idd::change::Mode;
-use git_idd::change::Subset;
-use git_idd::change::trees::Favor;
-use git_idd::change::trees::Merged;
-use git_idd::change::trees::Rung;
-use git_idd::change::trees::Trees;
-use git_idd::change::trees::TreesError;
-use git_idd::hunt::Artifacts;
-use git_idd::hunt::Order;
-use git_idd::hunt::Walk;
+use git_idd::change::trees::{Favor, Merged, Rung, Trees, TreesError};
+use git_idd::change::{ChangeSet, Content, FilePair, FileSide, Level, Mode, Subset};
 use git_idd::hunt::finding::Stage;
 use git_idd::hunt::history::History;
+use git_idd::hunt::{Artifacts, Order, Walk};
 use git_idd::reduce::Reducer;
-use git_idd::revision::CommitId;
-use git_idd::revision::ObjectId;
-use git_idd::revision::Revision;
-use git_idd::revision::TreeId;
+use git_idd::revision::{CommitId, ObjectId, Revision, TreeId};
 use std::collections::HashSet;
 use std::rc::Rc;
 

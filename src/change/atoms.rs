@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::change::parsed::Parsed;
-use crate::change::unit::Unit;
-use crate::change::unit::UnitKind;
+use crate::change::unit::{Unit, UnitKind};
 use crate::change::whole::Edit;
 
 /// Sets of units that are applied together or not at all. Each set has the name of one of its units.

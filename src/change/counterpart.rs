@@ -1,15 +1,11 @@
 //! Finds the same edits in the difference of the opposite direction.
 
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use crate::change::set::ChangeSet;
-use crate::change::subset::Subset;
-use crate::change::subset::UnitId;
-use crate::change::unit::Level;
-use crate::change::unit::Unit;
-use crate::change::unit::UnitKind;
+use crate::change::subset::{Subset, UnitId};
+use crate::change::unit::{Level, Unit, UnitKind};
 
 /// The older and the newer path of a file.
 type Paths<'a> = (Option<&'a [u8]>, Option<&'a [u8]>);

@@ -1,16 +1,12 @@
 //! The declarations of a text as ranges of lines, and the pairs of declarations that correspond in two versions.
 
-use std::collections::BTreeMap;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 use std::ops::Range;
 
 use crate::change::pairing;
 use crate::change::text_lines::Lines;
-use crate::syntax::Language;
-use crate::syntax::Node;
-use crate::syntax::NodeId;
-use crate::syntax::Tree;
+use crate::syntax::{Language, Node, NodeId, Tree};
 
 /// The least share of common lines, in thousandths, at which two declarations of different names can be one renamed
 /// declaration.

@@ -193,11 +193,7 @@ fn declared(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::change::Content;
-    use crate::change::Division;
-    use crate::change::FilePair;
-    use crate::change::FileSide;
-    use crate::change::Mode;
+    use crate::change::{Content, Division, FilePair, FileSide, Mode};
     use crate::syntax::Language;
 
     /// The inserted and deleted lines that come with the edit that has a text.

@@ -2,23 +2,15 @@
 
 use std::ops::Range;
 
-use crate::change::file::Division;
-use crate::change::file::FilePair;
-use crate::change::file::FileSide;
+use crate::change::file::{Division, FilePair, FileSide};
 use crate::change::lines;
-use crate::change::lines::Edit;
-use crate::change::lines::Step;
+use crate::change::lines::{Edit, Step};
 use crate::change::outline::Outline;
 use crate::change::parsed::Parsed;
 use crate::change::parting::Parting;
 use crate::change::subset::UnitId;
 use crate::change::text_lines::Lines;
-use crate::change::unit::Grain;
-use crate::change::unit::Piece;
-use crate::change::unit::SyntaxCheck;
-use crate::change::unit::TextPair;
-use crate::change::unit::Unit;
-use crate::change::unit::UnitKind;
+use crate::change::unit::{Grain, Piece, SyntaxCheck, TextPair, Unit, UnitKind};
 use crate::change::whole::Whole;
 
 /// The units of the files divided so far.

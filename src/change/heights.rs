@@ -3,8 +3,7 @@
 //! The result orders candidates and never forbids one. It is read from names alone, and some languages allow a use
 //! without its definition.
 
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::change::names::Names;
 

@@ -4,8 +4,7 @@
 //! belong together at different places (a function that changed in three places), and separate lines that are adjacent
 //! by chance (three functions that were added at once). Statements divide a run of lines that only one side has.
 
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use crate::change::group::Group;
@@ -14,9 +13,7 @@ use crate::change::named_together::named_together;
 use crate::change::names::Names;
 use crate::change::parsed::Parsed;
 use crate::change::subset::UnitId;
-use crate::change::unit::Level;
-use crate::change::unit::Unit;
-use crate::change::unit::UnitKind;
+use crate::change::unit::{Level, Unit, UnitKind};
 
 /// The key of a group: units with equal keys are in one group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,9 +1,7 @@
 //! Merges text line by line, where a merge by hunks fails because two edits touch.
 
 use crate::change::named::Named;
-use similar::Algorithm;
-use similar::DiffOp;
-use similar::capture_diff_slices;
+use similar::{Algorithm, DiffOp, capture_diff_slices};
 use std::collections::BTreeMap;
 use std::ops::Range;
 

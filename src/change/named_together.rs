@@ -1,8 +1,7 @@
 //! Lines that change with the same name.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::change::group::Group;
 use crate::change::names::Names;

@@ -8,9 +8,7 @@ use crate::change::file::{FilePair, FileSide};
 use crate::change::parsed::Parsed;
 use crate::change::subset::{Subset, UnitId};
 use crate::change::text_lines::is_open;
-use crate::change::unit::TextPair;
-use crate::change::unit::Unit;
-use crate::change::unit::UnitKind;
+use crate::change::unit::{TextPair, Unit, UnitKind};
 
 /// The needs of all units of one change set, stored in reverse: the units that depend on each unit.
 #[derive(Debug, Clone)]

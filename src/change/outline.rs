@@ -5,12 +5,9 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::change::declarations::Declaration;
-use crate::change::declarations::fnv;
+use crate::change::declarations::{Declaration, fnv};
 use crate::change::text_lines::Lines;
-use crate::syntax::Class;
-use crate::syntax::NodeId;
-use crate::syntax::Tree;
+use crate::syntax::{Class, NodeId, Tree};
 
 /// The kind of an item, as far as edits must respect it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

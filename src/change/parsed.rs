@@ -5,20 +5,12 @@ use std::ops::Range;
 
 use crate::change::balance;
 use crate::change::balance::Depths;
-use crate::change::declarations::Declaration;
-use crate::change::declarations::comment_lines;
-use crate::change::declarations::declarations;
-use crate::change::declarations::has_lines_alone;
-use crate::change::declarations::matches;
-use crate::change::moves::Moved;
-use crate::change::moves::moves;
+use crate::change::declarations::{Declaration, comment_lines, declarations, has_lines_alone, matches};
+use crate::change::moves::{Moved, moves};
 use crate::change::names::Names;
 use crate::change::outline::Outline;
 use crate::change::text_lines::Lines;
-use crate::syntax::Class;
-use crate::syntax::Language;
-use crate::syntax::Node;
-use crate::syntax::Tree;
+use crate::syntax::{Class, Language, Node, Tree};
 
 /// Statements are recognised down to this level of nesting; deeper code is divided into lines.
 const MAX_NESTING: usize = 8;

@@ -4,8 +4,7 @@ use crate::change::lines;
 use crate::change::lines::Edit;
 use crate::change::moves::Moved;
 use crate::change::parsed::Parsed;
-use crate::change::text_lines::Lines;
-use crate::change::text_lines::is_open;
+use crate::change::text_lines::{Lines, is_open};
 use crate::change::whole::Whole;
 
 /// This number of additional changed lines, compared with a plain difference, is always accepted.

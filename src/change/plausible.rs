@@ -2,9 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::hash::DefaultHasher;
-use std::hash::Hash;
-use std::hash::Hasher;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::change::file::Content;
 use crate::change::set::ChangeSet;

@@ -8,11 +8,9 @@ use thiserror::Error;
 
 use crate::change::file::{Content, FilePair, FileSide, Mode};
 use crate::change::needs::above;
-use crate::change::set::ChangeSet;
-use crate::change::set::Description;
+use crate::change::set::{ChangeSet, Description};
 use crate::change::subset::{Subset, UnitId};
-use crate::change::unit::Piece;
-use crate::change::unit::UnitKind;
+use crate::change::unit::{Piece, UnitKind};
 
 /// The entry at a path after a subset was applied to the older tree.
 #[derive(Debug, Clone, PartialEq, Eq)]

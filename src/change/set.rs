@@ -1,10 +1,6 @@
 //! The change set: changed files, their units, and the levels on which units are grouped.
 
-use crate::change::unit::Grain;
-use crate::change::unit::Level;
-use crate::change::unit::TextPair;
-use crate::change::unit::Unit;
-use crate::change::unit::UnitKind;
+use crate::change::unit::{Grain, Level, TextPair, Unit, UnitKind};
 use std::ops::Range;
 
 use crate::change::atoms::Atoms;

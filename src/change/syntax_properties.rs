@@ -5,20 +5,10 @@ use std::ops::Range;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-use crate::change::ChangeSet;
-use crate::change::Content;
-use crate::change::Division;
-use crate::change::FilePair;
-use crate::change::FileSide;
-use crate::change::Group;
-use crate::change::Level;
-use crate::change::Mode;
-use crate::change::Subset;
-use crate::change::UnitId;
-use crate::change::UnitKind;
 use crate::change::parsed::Parsed;
 use crate::change::parting::Parting;
 use crate::change::text_lines::Lines;
+use crate::change::{ChangeSet, Content, Division, FilePair, FileSide, Group, Level, Mode, Subset, UnitId, UnitKind};
 use crate::syntax::Language;
 
 fn change_set(language: &str, older: &str, newer: &str) -> ChangeSet {

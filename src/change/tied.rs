@@ -47,9 +47,7 @@ pub(super) fn tied_files(n_files: usize, written: &[Written]) -> Vec<Vec<usize>>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::change::Content;
-    use crate::change::FileSide;
-    use crate::change::Mode;
+    use crate::change::{Content, FileSide, Mode};
 
     #[test]
     fn a_written_file_is_with_its_sources_and_with_what_else_they_make() {

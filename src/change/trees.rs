@@ -1,7 +1,6 @@
 //! The store of trees that engines compute with: pure functions of content ids.
 
-use crate::change::ChangeSet;
-use crate::change::Subset;
+use crate::change::{ChangeSet, Subset};
 use crate::revision::TreeId;
 use std::error::Error;
 use std::rc::Rc;

@@ -4,8 +4,7 @@ use crate::change::subset::UnitId;
 use crate::change::text_lines::Lines;
 use crate::change::whole::Whole;
 use crate::syntax::Language;
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// The effect of a unit on its file.

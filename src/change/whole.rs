@@ -7,20 +7,14 @@
 //! Source: the anti-patterns of Tan, Yoshida, Prasad and Roychoudhury (FSE 2016) name the transformations that produce
 //! such code. Deviation: the paper rejects them afterwards; here they cannot be formed.
 
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use similar::Algorithm;
-use similar::DiffOp;
-use similar::capture_diff_slices;
+use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-use crate::change::outline::Item;
-use crate::change::outline::Outline;
-use crate::change::outline::Role;
+use crate::change::outline::{Item, Outline, Role};
 use crate::change::pairing;
-use crate::change::pairing::MIN_SIMILARITY;
-use crate::change::pairing::align;
+use crate::change::pairing::{MIN_SIMILARITY, align};
 
 /// If there are more combinations of an older and a newer statement, they are not compared.
 const MAX_COMBINATIONS: usize = 4096;

@@ -1,12 +1,6 @@
 //! Tests of whole edits.
 
-use crate::change::ChangeSet;
-use crate::change::Content;
-use crate::change::Division;
-use crate::change::FilePair;
-use crate::change::FileSide;
-use crate::change::Level;
-use crate::change::Mode;
+use crate::change::{ChangeSet, Content, Division, FilePair, FileSide, Level, Mode};
 use crate::syntax::Language;
 
 fn change_set(path: &str, older: &str, newer: &str) -> ChangeSet {

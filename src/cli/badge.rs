@@ -4,9 +4,8 @@
 
 use crate::cli::console::Answer;
 use crate::plural::count;
-use crate::report::Report;
-use crate::report::Status;
 use crate::report::escape::Json;
+use crate::report::{Report, Status};
 use crate::session::failure::Failure;
 use crate::session::kept;
 use crate::world::repo::locate::Location;

@@ -2,8 +2,7 @@
 
 use crate::session::context::Context;
 use crate::world::process::relay_silently;
-use std::ffi::OsStr;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 /// Opens `file` with `git web--browse`, which reads `web.browser` and `browser.<tool>.cmd`, or else with `xdg-open`.

@@ -1,36 +1,28 @@
 //! The commands of a hunt in which a person judges the revisions.
 
 use crate::cli::args::ByHand;
-use crate::cli::console::Answer;
-use crate::cli::console::Console;
+use crate::cli::console::{Answer, Console};
 use crate::plural::count;
 use crate::report;
-use crate::report::Status;
-use crate::report::Untrusted;
 use crate::report::escape::Terminal;
-use crate::session::by_hand;
-use crate::session::by_hand::Given;
-use crate::session::by_hand::Step;
-use crate::session::by_hand::Waiting;
+use crate::report::{Status, Untrusted};
+use crate::session::by_hand::{Given, Step, Waiting};
 use crate::session::context::Context;
 use crate::session::failure::Failure;
 use crate::session::judged::Scene;
-use crate::session::kept;
 use crate::session::kept::Kept;
 use crate::session::plan::Plan;
-use crate::session::saved;
 use crate::session::saved::Saved;
 use crate::session::talk::Talk as _;
+use crate::session::{by_hand, kept, saved};
 use crate::sought::Sought;
 use crate::world::process;
-use crate::world::repo::Repository;
 use crate::world::repo::locate::Location;
-use crate::world::repo::private;
+use crate::world::repo::{Repository, private};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io;
-use std::io::IsTerminal as _;
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
 
 /// The shell if the environment names none.

@@ -10,18 +10,13 @@ use crate::cli::args::words::split;
 use crate::session::context::Context;
 use crate::session::kept;
 use crate::world::record::store;
-use crate::world::repo::locate;
 use crate::world::repo::locate::Location;
-use crate::world::repo::refs;
-use clap::Arg;
-use clap::Command;
-use clap_complete::engine::ArgValueCandidates;
-use clap_complete::engine::CompletionCandidate;
-use clap_complete::engine::complete;
+use crate::world::repo::{locate, refs};
+use clap::{Arg, Command};
+use clap_complete::engine::{ArgValueCandidates, CompletionCandidate, complete};
 use std::ffi::OsString;
 use std::io;
-use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::ffi::OsStringExt as _;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::sync::Arc;
 
 /// The function for `_git_idd`, which git's completion calls with `words`, `cword` and `cur`. The shell replaces only

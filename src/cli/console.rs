@@ -1,17 +1,13 @@
 //! The answer of a command, and how it is printed.
 
-use crate::cli::args::options::Color;
-use crate::cli::args::options::Output;
+use crate::cli::args::options::{Color, Output};
 use crate::cli::columns;
 use crate::cli::notify::Notice;
-use crate::cli::progress::Progress;
-use crate::cli::progress::Volume;
-use crate::report::Report;
-use crate::report::Status;
+use crate::cli::progress::{Progress, Volume};
 use crate::report::explanation::Explained;
 use crate::report::style::Style;
-use crate::report::text::Detail;
-use crate::report::text::Look;
+use crate::report::text::{Detail, Look};
+use crate::report::{Report, Status};
 use crate::revision::CommitId;
 use crate::session::context::Context;
 use std::io;

@@ -2,8 +2,7 @@
 //! users: shrinking runs it in place of a test that crashes without a message.
 
 use crate::world::process::crash_place;
-use std::ffi::OsStr;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::io::Write as _;
 

@@ -3,27 +3,18 @@
 use crate::cli::args::criterion;
 use crate::report::Status;
 use crate::session::context::Context;
-use crate::session::dap::Session;
-use crate::session::dap::Stored;
-use crate::session::dap::wire;
 use crate::session::dap::wire::Read;
+use crate::session::dap::{Session, Stored, wire};
 use crate::session::failure::Failure;
-use crate::session::interrupt::Interrupt;
-use crate::session::interrupt::raise;
+use crate::session::interrupt::{Interrupt, raise};
 use crate::world::process::Watch as _;
 use crate::world::repo::locate::Location;
 use serde_json::Value;
-use std::io;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::AtomicU64;
-use std::sync::atomic::AtomicUsize;
-use std::sync::atomic::Ordering;
-use std::sync::mpsc;
-use std::sync::mpsc::Receiver;
-use std::sync::mpsc::RecvTimeoutError;
-use std::thread;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
+use std::{io, thread};
 
 /// The time between two looks whether a signal came.
 const LOOK: Duration = Duration::from_millis(100);

@@ -4,27 +4,21 @@
 //! one of them that is found again is not reduced again. All hunts use the same checkouts, so a build of one serves the next.
 
 use crate::cli::commands;
-use crate::cli::console::Answer;
-use crate::cli::console::Console;
+use crate::cli::console::{Answer, Console};
 use crate::cli::progress::Volume;
 use crate::plural::count;
-use crate::report::Commit;
-use crate::report::Report;
-use crate::report::Status;
-use crate::report::Untrusted;
 use crate::report::escape::Terminal;
 use crate::report::style::Role;
+use crate::report::{Commit, Report, Status, Untrusted};
 use crate::session::context::Context;
 use crate::session::failure::Failure;
 use crate::session::listed;
-use crate::session::listed::Each;
-use crate::session::listed::Listed;
+use crate::session::listed::{Each, Listed};
 use crate::session::order::HuntOrder;
 use crate::session::sandboxes::kept_crew;
 use crate::session::talk::Talk as _;
-use crate::world::repo::graph;
 use crate::world::repo::locate::Location;
-use crate::world::repo::private;
+use crate::world::repo::{graph, private};
 use crate::world::run::kept_crew::KeptCrew;
 use serde::Serialize;
 use std::fmt::Write as _;

@@ -1,21 +1,14 @@
 //! `git idd explain`: runs the driver and prints the explanation.
 
-use crate::cli::console::Answer;
-use crate::cli::console::Console;
+use crate::cli::console::{Answer, Console};
 use crate::cli::progress::Volume;
 use crate::cli::trace::json_line;
 use crate::plural::count;
 use crate::report::Status;
-use crate::report::chain::Chain;
-use crate::report::chain::Figures;
-use crate::report::chain::Kind;
-use crate::report::chain::Switched;
-use crate::report::chain::Which;
-use crate::report::escape::Terminal;
-use crate::report::escape::Untrusted;
+use crate::report::chain::{Chain, Figures, Kind, Switched, Which};
+use crate::report::escape::{Terminal, Untrusted};
 use crate::report::explanation::Explanation;
-use crate::report::outline::Entry;
-use crate::report::outline::outline;
+use crate::report::outline::{Entry, outline};
 use crate::report::style::Role;
 use crate::session;
 use crate::session::context::Context;
@@ -176,8 +169,7 @@ fn figures(figures: &Figures, text: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::Value;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     #[test]
     fn a_link_after_a_text_of_several_characters_has_its_own_place() {

@@ -4,11 +4,9 @@
 //! same goes to stdout as a [`Report`](crate::report::Report), so a program always finds one object there.
 
 use crate::cli::args::UsageError;
-use crate::report::Status;
-use crate::report::Untrusted;
 use crate::report::escape::Terminal;
-use crate::report::style::Role;
-use crate::report::style::Style;
+use crate::report::style::{Role, Style};
+use crate::report::{Status, Untrusted};
 use crate::session::failure::Failure;
 use std::io;
 use std::io::Write;

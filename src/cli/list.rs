@@ -1,22 +1,15 @@
 //! `git idd list`: the stored hunts.
 
-use crate::cli::console::Answer;
-use crate::cli::console::Console;
+use crate::cli::console::{Answer, Console};
 use crate::plural::count;
-use crate::report::Commit;
-use crate::report::Report;
-use crate::report::Status;
-use crate::report::Untrusted;
-use crate::report::commit;
-use crate::report::escape::Json;
-use crate::report::escape::Terminal;
+use crate::report::escape::{Json, Terminal};
 use crate::report::style::Role;
 use crate::report::text::rows::cut;
+use crate::report::{Commit, Report, Status, Untrusted, commit};
 use crate::session::failure::Failure;
-use crate::session::kept;
 use crate::session::kept::Kept;
 use crate::session::order::TestCommand;
-use crate::session::saved;
+use crate::session::{kept, saved};
 use crate::world::repo::locate::Location;
 use serde::Serialize;
 use std::fmt::Write as _;

@@ -1,30 +1,21 @@
 //! `git idd log`: the probes of a hunt.
 
 use crate::cli::args::options::LogFormat;
-use crate::cli::console::Answer;
-use crate::cli::console::Console;
+use crate::cli::console::{Answer, Console};
 use crate::outcome::Observation;
 use crate::plural::count;
-use crate::report::Status;
-use crate::report::Untrusted;
 use crate::report::escape::Terminal;
 use crate::report::text::duration;
-use crate::revision::CommitId;
-use crate::revision::Revision;
-use crate::revision::TreeId;
+use crate::report::{Status, Untrusted};
+use crate::revision::{CommitId, Revision, TreeId};
 use crate::session::failure::Failure;
 use crate::session::kept::Kept;
 use crate::session::saved;
 use crate::session::story::ending;
-use crate::world::cache::Key;
-use crate::world::cache::Observations;
-use crate::world::cache::Want;
+use crate::world::cache::{Key, Observations, Want};
 use crate::world::journal::Record;
-use crate::world::repo::RepoError;
-use crate::world::repo::Repository;
-use crate::world::repo::graph;
 use crate::world::repo::locate::Location;
-use crate::world::repo::private;
+use crate::world::repo::{RepoError, Repository, graph, private};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::time::Duration;

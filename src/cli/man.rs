@@ -8,16 +8,10 @@ use std::io::Write;
 
 use clap::Command;
 use clap_mangen::Man;
-use clap_mangen::roff::Inline;
-use clap_mangen::roff::Roff;
-use clap_mangen::roff::bold;
-use clap_mangen::roff::italic;
-use clap_mangen::roff::roman;
+use clap_mangen::roff::{Inline, Roff, bold, italic, roman};
 
 use crate::cli::args;
-use crate::cli::args::config::FLAGS;
-use crate::cli::args::config::OTHER_KEYS;
-use crate::cli::args::config::SETTINGS;
+use crate::cli::args::config::{FLAGS, OTHER_KEYS, SETTINGS};
 use crate::report::status::TABLE;
 
 const SYNOPSIS: [&str; 24] = [

@@ -7,13 +7,10 @@ use crate::cli::failure::write;
 use crate::report;
 use crate::report::Status;
 use crate::session::failure::Failure;
-use std::alloc::GlobalAlloc;
-use std::alloc::Layout;
-use std::alloc::System;
+use std::alloc::{GlobalAlloc, Layout, System};
 use std::os::fd::BorrowedFd;
 use std::sync::OnceLock;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 

@@ -44,35 +44,25 @@ mod trace;
 mod unknown;
 mod walks;
 
-use crate::cli::args::Invocation;
-use crate::cli::args::ParseError;
-use crate::cli::args::Request;
 use crate::cli::args::options::Output;
-use crate::cli::console::Answer;
-use crate::cli::console::Console;
+use crate::cli::args::{Invocation, ParseError, Request};
+use crate::cli::console::{Answer, Console};
 use crate::cli::failure::warn;
 use crate::cli::trace::json_line;
 use crate::report;
-use crate::report::Report;
-use crate::report::Status;
-use crate::report::Untrusted;
-use crate::report::explanation::Explained;
-use crate::report::explanation::Explanation;
-use crate::report::text::Look;
-use crate::report::text::rows;
+use crate::report::explanation::{Explained, Explanation};
+use crate::report::text::{Look, rows};
+use crate::report::{Report, Status, Untrusted};
 use crate::revision::CommitId;
 use crate::session::context::Context;
 use crate::session::failure::Failure;
 use serde_json::json;
 use std::ffi::OsString;
-use std::io;
-use std::io::IsTerminal;
-use std::io::Write;
-use std::panic;
+use std::io::{IsTerminal, Write};
 use std::panic::AssertUnwindSafe;
 use std::process::ExitCode;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::{io, panic};
 
 /// Runs the program with the arguments and the environment of the process; returns its exit code.
 pub fn main(args: Vec<OsString>, environment: Vec<(OsString, OsString)>) -> ExitCode {

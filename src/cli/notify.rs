@@ -1,28 +1,19 @@
 //! `--notify`: runs a command of the user with the first bad commit, and with the result of a hunt.
 
-use std::ffi::OsStr;
-use std::ffi::OsString;
-use std::io;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStringExt as _;
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::PoisonError;
 use std::sync::atomic::AtomicBool;
-use std::thread;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
+use std::{io, thread};
 
 use crate::cli::console::Console;
 use crate::cli::failure::warn;
-use crate::report::Report;
-use crate::report::Status;
-use crate::report::Untrusted;
 use crate::report::escape::Terminal;
 use crate::report::style::Style;
-use crate::report::summary;
-use crate::report::text;
-use crate::report::text::Detail;
-use crate::report::text::Look;
+use crate::report::text::{Detail, Look};
+use crate::report::{Report, Status, Untrusted, summary, text};
 use crate::session::context::Context;
 use crate::world::process;
 use crate::world::process::Printed;

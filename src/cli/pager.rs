@@ -1,7 +1,6 @@
 //! Long answers on a terminal are shown by the user's pager, as in git.
 
-use std::ffi::OsStr;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 
 use crate::session::context::Context;

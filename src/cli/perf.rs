@@ -1,23 +1,18 @@
 //! `git idd --perf`: finds the commit since which a command needs more time or memory.
 
-use crate::cli::console::Answer;
-use crate::cli::console::Console;
+use crate::cli::console::{Answer, Console};
 use crate::cli::unknown;
 use crate::report::Status;
 use crate::session::context::Context;
 use crate::session::failure::Failure;
 use crate::session::interrupt::Interrupt;
 use crate::session::judged::Scene;
-use crate::session::kept;
 use crate::session::kept::Kept;
-use crate::session::order::HuntOrder;
-use crate::session::order::Perf;
-use crate::session::perf;
-use crate::session::perf::peak;
-use crate::session::perf::places;
+use crate::session::order::{HuntOrder, Perf};
+use crate::session::perf::{peak, places};
 use crate::session::plan::Plan;
-use crate::session::saved;
 use crate::session::saved::Saved;
+use crate::session::{kept, perf, saved};
 use crate::world::repo::locate::Location;
 use crate::world::repo::private;
 use std::ffi::OsString;

@@ -2,23 +2,18 @@
 
 use crate::change::trees::Rung;
 use crate::cli::columns;
-use crate::cli::status_line::Now;
-use crate::cli::status_line::StatusLine;
-use crate::cli::status_line::Test;
-use crate::hunt::event::Event;
-use crate::hunt::event::Phase;
+use crate::cli::status_line::{Now, StatusLine, Test};
+use crate::hunt::event::{Event, Phase};
 use crate::hunt::history::History;
 use crate::hunt::probe::Probe;
 use crate::outcome::Outcome;
 use crate::plural::count;
 use crate::report::Untrusted;
 use crate::report::escape::Terminal;
-use crate::report::style::Role;
-use crate::report::style::Style;
+use crate::report::style::{Role, Style};
 use crate::report::text::rows;
 use crate::revision::CommitId;
-use crate::session::estimate::Ahead;
-use crate::session::estimate::Rest;
+use crate::session::estimate::{Ahead, Rest};
 use crate::session::finding;
 use crate::session::talk::Talk;
 use crate::session::tally::Tally;
@@ -27,8 +22,7 @@ use std::collections::HashMap;
 use std::io;
 use std::io::Write;
 use std::rc::Rc;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The amount of progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

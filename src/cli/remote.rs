@@ -1,7 +1,6 @@
 //! `git idd remote check`: what a remote service can do, and how fast.
 
-use crate::cli::console::Answer;
-use crate::cli::console::Console;
+use crate::cli::console::{Answer, Console};
 use crate::report::Status;
 use crate::session::context::Context;
 use crate::session::failure::Failure;
@@ -28,16 +27,14 @@ use shown::checked;
 
 #[cfg(feature = "remote")]
 mod shown {
-    use crate::cli::console::Answer;
-    use crate::cli::console::Console;
+    use crate::cli::console::{Answer, Console};
     use crate::report::Untrusted;
     use crate::report::escape::Terminal;
     use crate::session::failure::Failure;
     use crate::session::interrupt::Interrupt;
     use crate::session::remote;
     use crate::world::remote::Service;
-    use crate::world::remote::check::Checked;
-    use crate::world::remote::check::check;
+    use crate::world::remote::check::{Checked, check};
     use crate::world::remote::toolchain::Toolchain;
     use serde_json::json;
     use std::fmt::Write as _;

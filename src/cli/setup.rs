@@ -1,18 +1,14 @@
 //! `git idd setup`: installs the man page and the completions.
 
 use crate::cli::args::options::Shell;
-use crate::cli::completions;
 use crate::cli::console::Answer;
-use crate::cli::man;
+use crate::cli::{completions, man};
 use crate::report::Untrusted;
 use crate::report::escape::Terminal;
 use crate::session::context::Context;
 use crate::session::failure::Failure;
 use crate::session::setup;
-use crate::session::setup::Found;
-use crate::session::setup::PARTS;
-use crate::session::setup::Part;
-use crate::session::setup::Places;
+use crate::session::setup::{Found, PARTS, Part, Places};
 use std::fmt::Write as _;
 use std::io;
 use std::path::Path;

@@ -4,24 +4,19 @@ mod difference;
 mod output;
 
 use crate::cli::args::ShrinkArgs;
-use crate::cli::console::Answer;
-use crate::cli::console::Console;
+use crate::cli::console::{Answer, Console};
 use crate::cli::shrink::output::Output;
 use crate::cli::trace::json_line;
 use crate::plural::count;
-use crate::report::Status;
-use crate::report::Untrusted;
 use crate::report::escape::Terminal;
+use crate::report::{Status, Untrusted};
 use crate::session;
 use crate::session::context::Context;
 use crate::session::failure::Failure;
 use crate::session::interrupt::Interrupt;
-use crate::session::shrink::Difference;
-use crate::session::shrink::Shrunk;
-use crate::session::shrink::ShrunkFile;
+use crate::session::shrink::{Difference, Shrunk, ShrunkFile};
 use crate::world::repo::locate::Location;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 

@@ -4,18 +4,13 @@ use crate::cli::console::Console;
 use crate::cli::trace::json_line;
 use crate::plural::count;
 use crate::report::chop::Size;
-use crate::report::escape::Terminal;
-use crate::report::escape::Untrusted;
+use crate::report::escape::{Terminal, Untrusted};
 use crate::session;
 use crate::session::failure::Failure;
-use crate::session::slice::Direction;
-use crate::session::slice::Line;
-use crate::session::slice::Slice;
-use crate::session::slice::SliceOrder;
+use crate::session::slice::{Direction, Line, Slice, SliceOrder};
 use crate::session::sources::Sources;
 use crate::world::repo::locate::Location;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fmt::Write as _;
 
 /// The version of the JSON object.

@@ -1,17 +1,14 @@
 //! `git idd status`: the progress of a hunt.
 
-use crate::cli::console::Answer;
-use crate::cli::console::Console;
+use crate::cli::console::{Answer, Console};
 use crate::plural::count;
 use crate::report;
-use crate::report::Report;
-use crate::report::Status;
 use crate::report::escape::Terminal;
+use crate::report::{Report, Status};
 use crate::session::estimate::Ahead;
 use crate::session::failure::Failure;
-use crate::session::kept;
 use crate::session::kept::Kept;
-use crate::session::saved;
+use crate::session::{kept, saved};
 use crate::world::repo::locate::Location;
 use std::fmt::Write as _;
 

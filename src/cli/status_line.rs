@@ -4,15 +4,10 @@
 use crate::cli::columns;
 use crate::report::text::rows;
 use crate::revision::CommitId;
-use std::io;
 use std::io::Write as _;
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::MutexGuard;
-use std::sync::PoisonError;
-use std::thread;
-use std::time::Duration;
-use std::time::Instant;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use std::{io, thread};
 
 /// The time between two drawings.
 const TICK: Duration = Duration::from_millis(500);

@@ -2,8 +2,7 @@
 //!
 //! Before `main`, the runtime opens `/dev/null` in its place, and all output would be lost silently.
 
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 static IS_CLOSED: AtomicBool = AtomicBool::new(false);
 

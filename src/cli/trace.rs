@@ -1,16 +1,12 @@
 //! `git idd trace`: prints the content of a recording.
 
-use crate::cli::args::Shown;
-use crate::cli::args::TraceArgs;
+use crate::cli::args::{Shown, TraceArgs};
 use crate::cli::console::Console;
 use crate::report::Status;
-use crate::report::escape::Json;
-use crate::report::escape::Terminal;
-use crate::report::escape::Untrusted;
+use crate::report::escape::{Json, Terminal, Untrusted};
 use crate::session::failure::Failure;
 use crate::session::recorded;
-use crate::session::recorded::Recorded;
-use crate::session::recorded::failed;
+use crate::session::recorded::{Recorded, failed};
 use crate::session::slice::criterion::not_visible;
 use crate::session::sources::Sources;
 use crate::trace::detail::Answer;

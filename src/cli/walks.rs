@@ -1,12 +1,10 @@
 //! `git idd report --recording`: what walks over a recording found.
 
 use crate::cli::args::options::ReportFormat;
-use crate::cli::console::Answer;
-use crate::cli::console::Console;
+use crate::cli::console::{Answer, Console};
 use crate::cli::trace::json_line;
 use crate::report::Status;
-use crate::report::escape::Terminal;
-use crate::report::escape::Untrusted;
+use crate::report::escape::{Terminal, Untrusted};
 use crate::report::explanation::Explanation;
 use crate::report::walk::Walk;
 use crate::session::debug::explained;

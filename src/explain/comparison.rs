@@ -2,14 +2,11 @@
 //! values are called so that both runs call them the same depends on the language of the program.
 
 use crate::explain::align::Alignment;
-use crate::explain::facts::Facts;
-use crate::explain::facts::Used;
+use crate::explain::facts::{Facts, Used};
 use crate::explain::feedback::Feedback;
 use crate::trace::TraceError;
-use crate::trace::detail::Detail;
-use crate::trace::detail::Outside;
-use crate::trace::step::Step;
-use crate::trace::step::Steps;
+use crate::trace::detail::{Detail, Outside};
+use crate::trace::step::{Step, Steps};
 
 /// A run that is compared with another one.
 pub trait Compared {

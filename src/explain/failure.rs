@@ -1,8 +1,7 @@
 //! What the failure is, found by comparing the failing run with the reference.
 
 use crate::explain::align::Alignment;
-use crate::trace::run::Run;
-use crate::trace::run::Said;
+use crate::trace::run::{Run, Said};
 use crate::trace::step::Step;
 
 /// How a run ended.

@@ -3,16 +3,13 @@
 //! Most revisions can have no artifact. The first search goes from one revision that has an artifact to the next one,
 //! and never builds. What is left between a failing and a passing one is then searched by building.
 
-use crate::hunt::Artifacts;
-use crate::hunt::Halt;
-use crate::hunt::Hunter;
 use crate::hunt::event::Event;
 use crate::hunt::finding::Conclusion;
-use crate::hunt::known::Position;
-use crate::hunt::known::Tested;
+use crate::hunt::known::{Position, Tested};
 use crate::hunt::pair::Pair;
 use crate::hunt::probe::Probe;
 use crate::hunt::walk::Bracket;
+use crate::hunt::{Artifacts, Halt, Hunter};
 use crate::outcome::Outcome;
 use crate::revision::CommitId;
 

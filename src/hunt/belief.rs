@@ -6,8 +6,7 @@
 //! integrated out for each place. The next run is the one with the most information about the place: at equal, known
 //! rates the median of the paper.
 
-use crate::hunt::noise::Noise;
-use crate::hunt::noise::UNKNOWN_RATE;
+use crate::hunt::noise::{Noise, UNKNOWN_RATE};
 use std::iter;
 use std::ops::Range;
 

@@ -3,10 +3,9 @@
 //! If an untestable revision has testable neighbours, one of them is tested instead. Only if the search cannot avoid a
 //! border, the border is narrowed to one commit, and the change of this commit is reduced to a repair.
 
-use crate::hunt::Halt;
-use crate::hunt::Hunter;
 use crate::hunt::event::Event;
 use crate::hunt::known::Tested;
+use crate::hunt::{Halt, Hunter};
 use crate::outcome::Outcome;
 use crate::revision::CommitId;
 

@@ -1,12 +1,10 @@
 //! Finds the culprit of a pair on a line: if the newer revision is a merge, it enters the side branches.
 
-use crate::hunt::Artifacts;
-use crate::hunt::Halt;
-use crate::hunt::Hunter;
 use crate::hunt::known::Tested;
 use crate::hunt::pair::Pair;
 use crate::hunt::verdict::Examined;
 use crate::hunt::walk::Bracket;
+use crate::hunt::{Artifacts, Halt, Hunter};
 use crate::outcome::Outcome;
 use crate::revision::CommitId;
 

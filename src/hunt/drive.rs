@@ -1,21 +1,13 @@
 //! The loop between an engine that asks and a world that answers.
 
 use crate::change::trees::Trees;
-use crate::hunt::Again;
-use crate::hunt::Board;
-use crate::hunt::Halt;
-use crate::hunt::Hunter;
-use crate::hunt::Order;
-use crate::hunt::engine;
 use crate::hunt::event::Event;
 use crate::hunt::finding::Conclusion;
 use crate::hunt::history::History;
 use crate::hunt::probe::Probe;
-use crate::outcome::Outcome;
-use crate::outcome::Reason;
-use crate::search::Asking;
-use crate::search::Search;
-use crate::search::Step;
+use crate::hunt::{Again, Board, Halt, Hunter, Order, engine};
+use crate::outcome::{Outcome, Reason};
+use crate::search::{Asking, Search, Step};
 use std::cell::RefCell;
 use std::rc::Rc;
 

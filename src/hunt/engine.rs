@@ -1,15 +1,10 @@
 //! The stages of a hunt: find the pair, reduce it, carry the fix forward, prove every claim.
 
-use crate::hunt::Again;
-use crate::hunt::Halt;
-use crate::hunt::Hunter;
-use crate::hunt::Walk;
 use crate::hunt::event::Event;
-use crate::hunt::finding::Change;
-use crate::hunt::finding::Conclusion;
+use crate::hunt::finding::{Change, Conclusion};
 use crate::hunt::minimise::Reduced;
-use crate::hunt::pair::Aligned;
-use crate::hunt::pair::Pair;
+use crate::hunt::pair::{Aligned, Pair};
+use crate::hunt::{Again, Halt, Hunter, Walk};
 use crate::outcome::Outcome;
 use crate::revision::CommitId;
 

@@ -5,8 +5,7 @@ use crate::hunt::finding::Scope;
 use crate::hunt::noise::Noise;
 use crate::hunt::probe::Probe;
 use crate::outcome::Outcome;
-use crate::revision::CommitId;
-use crate::revision::TreeId;
+use crate::revision::{CommitId, TreeId};
 
 /// What a probe is for; also how probes are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

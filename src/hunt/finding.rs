@@ -4,8 +4,7 @@ use crate::change::trees::Rung;
 use crate::hunt::noise::Noise;
 use crate::outcome::Outcome;
 use crate::revision::{CommitId, TreeId};
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The last stage of a hunt. Journals store the names of the variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]

@@ -9,28 +9,16 @@
 //! the previous statement" first. Deviation: the reversed parts are not chosen by a search over operators; they are the
 //! parts around a change that is known to be necessary.
 
-use crate::change::Level;
-use crate::change::Subset;
-use crate::change::trees::Favor;
-use crate::change::trees::Merged;
-use crate::change::trees::Rung;
-use crate::hunt::Halt;
-use crate::hunt::Hunter;
-use crate::hunt::event::Event;
-use crate::hunt::event::Phase;
-use crate::hunt::finding::Change;
-use crate::hunt::finding::Fix;
-use crate::hunt::finding::Scope;
-use crate::hunt::minimise::Reduced;
-use crate::hunt::minimise::tests_of;
+use crate::change::trees::{Favor, Merged, Rung};
+use crate::change::{Level, Subset};
+use crate::hunt::event::{Event, Phase};
+use crate::hunt::finding::{Change, Fix, Scope};
+use crate::hunt::minimise::{Reduced, tests_of};
 use crate::hunt::pair::Pair;
-use crate::hunt::probe::Baseline;
-use crate::hunt::probe::Probe;
-use crate::hunt::probe::Question;
-use crate::outcome::Outcome;
-use crate::outcome::Reason;
-use crate::revision::CommitId;
-use crate::revision::TreeId;
+use crate::hunt::probe::{Baseline, Probe, Question};
+use crate::hunt::{Halt, Hunter};
+use crate::outcome::{Outcome, Reason};
+use crate::revision::{CommitId, TreeId};
 
 /// If there are more edits, they are not carried one by one.
 const MAX_EDITS: usize = 200;

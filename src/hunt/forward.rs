@@ -4,21 +4,13 @@
 //! revision at which the fix stops applying or working is found by bisection, not step by step. At a conflict, the
 //! reduction starts from the merge in which the fix wins, if that passes, and not from the whole difference.
 
-use crate::change::trees::Favor;
-use crate::change::trees::Merged;
-use crate::change::trees::Rung;
-use crate::hunt::Halt;
-use crate::hunt::Hunter;
-use crate::hunt::event::Event;
-use crate::hunt::event::Phase;
-use crate::hunt::finding::Change;
-use crate::hunt::finding::Fix;
-use crate::hunt::finding::Scope;
-use crate::hunt::minimise::Aim;
-use crate::hunt::minimise::Start;
+use crate::change::trees::{Favor, Merged, Rung};
+use crate::hunt::event::{Event, Phase};
+use crate::hunt::finding::{Change, Fix, Scope};
+use crate::hunt::minimise::{Aim, Start};
+use crate::hunt::{Halt, Hunter};
 use crate::outcome::Outcome;
-use crate::revision::CommitId;
-use crate::revision::TreeId;
+use crate::revision::{CommitId, TreeId};
 
 /// A fix that has grown to more than this many times the culprit's size is not carried further.
 const MAX_GROWTH: usize = 10;

@@ -1,15 +1,12 @@
 //! Interaction: older commits without which the culprit does not break the test.
 
-use crate::change::trees::Favor;
-use crate::change::trees::Merged;
-use crate::hunt::Halt;
-use crate::hunt::Hunter;
+use crate::change::trees::{Favor, Merged};
 use crate::hunt::event::Phase;
 use crate::hunt::finding::Change;
 use crate::hunt::known::Tested;
 use crate::hunt::pair::Pair;
-use crate::hunt::probe::Ends;
-use crate::hunt::probe::Probe;
+use crate::hunt::probe::{Ends, Probe};
+use crate::hunt::{Halt, Hunter};
 use crate::outcome::Outcome;
 use crate::sought::Sought;
 use std::collections::HashMap;

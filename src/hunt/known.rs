@@ -1,8 +1,7 @@
 //! What a hunt knows while it goes on: verdicts, the repair that is carried, where the search stands.
 
 use crate::outcome::Outcome;
-use crate::revision::CommitId;
-use crate::revision::TreeId;
+use crate::revision::{CommitId, TreeId};
 
 /// The outcome of a revision, and the tree that was tested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

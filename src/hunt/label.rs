@@ -1,11 +1,8 @@
 //! Labels the parts of a difference over several commits with the commit of each part.
 
-use crate::hunt::Halt;
-use crate::hunt::Hunter;
-use crate::hunt::finding::Change;
-use crate::hunt::finding::Edit;
-use crate::hunt::minimise::Direction;
-use crate::hunt::minimise::edits;
+use crate::hunt::finding::{Change, Edit};
+use crate::hunt::minimise::{Direction, edits};
+use crate::hunt::{Halt, Hunter};
 use crate::revision::CommitId;
 use std::collections::HashSet;
 

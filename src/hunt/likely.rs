@@ -4,19 +4,15 @@
 //! earlier runs). These runs are added to the belief. The answer stands when they agree with it and its probability is
 //! reached.
 
-use crate::hunt::Halt;
-use crate::hunt::Hunter;
-use crate::hunt::Noisy;
 use crate::hunt::belief::Belief;
 use crate::hunt::event::Event;
 use crate::hunt::finding::Conclusion;
 use crate::hunt::known::Tested;
-use crate::hunt::noise::Noise;
-use crate::hunt::noise::Weighing;
+use crate::hunt::noise::{Noise, Weighing};
 use crate::hunt::pair::Pair;
-use crate::hunt::probe::Probe;
-use crate::hunt::probe::Question;
+use crate::hunt::probe::{Probe, Question};
 use crate::hunt::walk::Bracket;
+use crate::hunt::{Halt, Hunter, Noisy};
 use crate::outcome::Outcome;
 use crate::revision::CommitId;
 
@@ -218,30 +214,17 @@ impl Hunter<'_> {
 
 #[cfg(test)]
 mod tests {
-    use crate::hunt::Board;
-    use crate::hunt::Halt;
-    use crate::hunt::Noisy;
-    use crate::hunt::drive::Engine;
-    use crate::hunt::drive::ProbeRunner;
-    use crate::hunt::drive::Reply;
-    use crate::hunt::drive::drive;
+    use crate::hunt::drive::{Engine, ProbeRunner, Reply, drive};
     use crate::hunt::event::Event;
-    use crate::hunt::finding::Conclusion;
-    use crate::hunt::finding::Finding;
-    use crate::hunt::finding::Stage;
+    use crate::hunt::finding::{Conclusion, Finding, Stage};
     use crate::hunt::history::History;
-    use crate::hunt::noise::Noise;
-    use crate::hunt::noise::Weighing;
+    use crate::hunt::noise::{Noise, Weighing};
     use crate::hunt::probe::Probe;
-    use crate::hunt::testing::Files;
-    use crate::hunt::testing::MemoryTrees;
-    use crate::hunt::testing::order;
-    use crate::outcome::Outcome;
-    use crate::outcome::Reason;
-    use crate::revision::CommitId;
-    use crate::revision::Revision;
-    use std::collections::HashMap;
-    use std::collections::HashSet;
+    use crate::hunt::testing::{Files, MemoryTrees, order};
+    use crate::hunt::{Board, Halt, Noisy};
+    use crate::outcome::{Outcome, Reason};
+    use crate::revision::{CommitId, Revision};
+    use std::collections::{HashMap, HashSet};
     use std::convert::Infallible;
 
     const N_REVISIONS: u8 = 20;

@@ -4,23 +4,15 @@
 //! *original failure*, even if the older revision passes. Deviation: a patch is carried by a three-way merge, not by
 //! the patch tool; if it conflicts, the outcome is `does-not-apply`.
 
-use crate::change::trees::Favor;
-use crate::change::trees::Merged;
-use crate::hunt::Halt;
-use crate::hunt::Hunter;
-use crate::hunt::event::Event;
-use crate::hunt::event::Phase;
-use crate::hunt::finding::Conclusion;
-use crate::hunt::finding::Control;
-use crate::hunt::finding::Repair;
+use crate::change::trees::{Favor, Merged};
+use crate::hunt::event::{Event, Phase};
+use crate::hunt::finding::{Conclusion, Control, Repair};
 use crate::hunt::known::Tested;
-use crate::hunt::minimise::Aim;
-use crate::hunt::minimise::Start;
+use crate::hunt::minimise::{Aim, Start};
 use crate::hunt::pair::Pair;
-use crate::outcome::Outcome;
-use crate::outcome::Reason;
-use crate::revision::CommitId;
-use crate::revision::TreeId;
+use crate::hunt::{Halt, Hunter};
+use crate::outcome::{Outcome, Reason};
+use crate::revision::{CommitId, TreeId};
 
 impl Hunter<'_> {
     /// Walks back on the first-parent line until a revision passes, and carries the patch that preserves the failure.

@@ -1,33 +1,19 @@
 //! Minimises the culprit: the change that is sufficient to break the good tree, and the change that is necessary to
 //! break the bad one.
 
-use crate::change::ChangeSet;
-use crate::change::Grain;
-use crate::change::Level;
-use crate::change::Subset;
-use crate::hunt::Halt;
-use crate::hunt::Hunter;
-use crate::hunt::event::Event;
-use crate::hunt::event::Phase;
-use crate::hunt::finding::Change;
-use crate::hunt::finding::Edit;
-use crate::hunt::finding::Labelled;
-use crate::hunt::probe::Baseline;
-use crate::hunt::probe::Ends;
-use crate::hunt::probe::Probe;
-use crate::hunt::probe::Question;
+use crate::change::{ChangeSet, Grain, Level, Subset};
+use crate::hunt::event::{Event, Phase};
+use crate::hunt::finding::{Change, Edit, Labelled};
+use crate::hunt::probe::{Baseline, Ends, Probe, Question};
 use crate::hunt::test_paths::is_test_path;
+use crate::hunt::{Halt, Hunter};
 use crate::outcome::Outcome;
 use crate::plural::count;
 use crate::reduce;
-use crate::reduce::Ahead;
-use crate::reduce::Judge;
-use crate::reduce::Reducer;
-use crate::revision::CommitId;
-use crate::revision::TreeId;
+use crate::reduce::{Ahead, Judge, Reducer};
+use crate::revision::{CommitId, TreeId};
 use std::cell::RefCell;
-use std::collections::BTreeSet;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 /// The direction of a change set.

@@ -45,30 +45,20 @@ mod simulation;
 mod testing;
 
 use crate::change::Level;
-use crate::change::trees::Trees;
-use crate::change::trees::TreesError;
-use crate::hunt::event::Event;
-use crate::hunt::event::Phase;
-use crate::hunt::finding::Conclusion;
-use crate::hunt::finding::Finding;
-use crate::hunt::finding::Stage;
+use crate::change::trees::{Trees, TreesError};
+use crate::hunt::event::{Event, Phase};
+use crate::hunt::finding::{Conclusion, Finding, Stage};
 use crate::hunt::history::History;
-use crate::hunt::known::Carried;
-use crate::hunt::known::Outlook;
-use crate::hunt::known::Tested;
+use crate::hunt::known::{Carried, Outlook, Tested};
 use crate::hunt::probe::Probe;
-use crate::outcome::Outcome;
-use crate::outcome::Reason;
+use crate::outcome::{Outcome, Reason};
 use crate::reduce::Reducer;
-use crate::revision::CommitId;
-use crate::revision::TreeId;
+use crate::revision::{CommitId, TreeId};
 use crate::search::Asker;
 use crate::sought::Sought;
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
-use std::collections::HashMap;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 /// How history is walked. Journals store the names of the variants.

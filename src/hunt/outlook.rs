@@ -3,16 +3,13 @@
 //! With several workers, revisions that may be needed soon are tested ahead of time. An answer counts only when the
 //! walk asks for it, so a wrong guess costs a run, but never changes the result.
 
-use crate::hunt::Halt;
-use crate::hunt::Hunter;
 use crate::hunt::event::Phase;
-use crate::hunt::known::Outlook;
-use crate::hunt::known::Position;
+use crate::hunt::known::{Outlook, Position};
 use crate::hunt::probe::Probe;
+use crate::hunt::{Halt, Hunter};
 use crate::outcome::Outcome;
 use crate::revision::CommitId;
-use crate::search::Course;
-use crate::search::ahead;
+use crate::search::{Course, ahead};
 use std::collections::HashMap;
 
 /// A walk on a line whose last index is `last`.

@@ -1,14 +1,10 @@
 //! The tests that the culprit changed: evidence that its behaviour is wanted.
 
-use crate::change::ChangeSet;
-use crate::change::FilePair;
-use crate::change::FileSide;
-use crate::change::Subset;
-use crate::hunt::Halt;
-use crate::hunt::Hunter;
+use crate::change::{ChangeSet, FilePair, FileSide, Subset};
 use crate::hunt::finding::Change;
 use crate::hunt::pair::Pair;
 use crate::hunt::test_paths::is_test_path;
+use crate::hunt::{Halt, Hunter};
 use crate::revision::TreeId;
 use std::collections::HashSet;
 

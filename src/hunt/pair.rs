@@ -3,25 +3,16 @@
 //! A pair counts only if both sides have the same repair. Otherwise the difference between them also contains the
 //! difference between two repairs.
 
-use crate::change::trees::Favor;
-use crate::change::trees::Merged;
-use crate::hunt::Halt;
-use crate::hunt::Hunter;
+use crate::change::trees::{Favor, Merged};
 use crate::hunt::event::Phase;
-use crate::hunt::finding::Change;
-use crate::hunt::finding::Control;
-use crate::hunt::finding::Edit;
-use crate::hunt::known::Carried;
-use crate::hunt::known::Tested;
-use crate::hunt::minimise::Aim;
-use crate::hunt::minimise::Direction;
-use crate::hunt::minimise::Start;
-use crate::hunt::minimise::edits;
+use crate::hunt::finding::{Change, Control, Edit};
+use crate::hunt::known::{Carried, Tested};
+use crate::hunt::minimise::{Aim, Direction, Start, edits};
 use crate::hunt::probe::Ends;
 use crate::hunt::test_paths::is_test_path;
+use crate::hunt::{Halt, Hunter};
 use crate::outcome::Outcome;
-use crate::revision::CommitId;
-use crate::revision::TreeId;
+use crate::revision::{CommitId, TreeId};
 use std::collections::HashSet;
 use std::rc::Rc;
 

@@ -2,8 +2,7 @@
 
 use crate::hunt::event::Phase;
 use crate::hunt::known::Tested;
-use crate::revision::CommitId;
-use crate::revision::TreeId;
+use crate::revision::{CommitId, TreeId};
 
 /// One question to the world: what is the outcome of this tree?
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

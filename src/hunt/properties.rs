@@ -1,24 +1,13 @@
 //! Properties of whole hunts over random histories, compared with the construction of the histories.
 
-use crate::hunt::Board;
-use crate::hunt::Halt;
-use crate::hunt::Order;
-use crate::hunt::Walk;
-use crate::hunt::drive::Engine;
-use crate::hunt::drive::drive;
+use crate::hunt::drive::{Engine, drive};
 use crate::hunt::event::Phase;
-use crate::hunt::finding::Change;
-use crate::hunt::finding::Conclusion;
-use crate::hunt::finding::Finding;
+use crate::hunt::finding::{Change, Conclusion, Finding};
 use crate::hunt::history::History;
-use crate::hunt::testing;
-use crate::hunt::testing::Files;
-use crate::hunt::testing::MemoryTrees;
-use crate::hunt::testing::Oracle;
-use crate::outcome::Outcome;
-use crate::outcome::Reason;
-use crate::revision::CommitId;
-use crate::revision::Revision;
+use crate::hunt::testing::{Files, MemoryTrees, Oracle};
+use crate::hunt::{Board, Halt, Order, Walk, testing};
+use crate::outcome::{Outcome, Reason};
+use crate::revision::{CommitId, Revision};
 use proptest::prelude::*;
 use std::collections::HashSet;
 use std::ops::Range;

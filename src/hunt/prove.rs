@@ -1,20 +1,13 @@
 //! Proof: the clean runs that support the finding.
 
-use crate::hunt::Again;
-use crate::hunt::Halt;
-use crate::hunt::Hunter;
 use crate::hunt::event::Phase;
-use crate::hunt::finding::Conclusion;
-use crate::hunt::finding::Evidence;
-use crate::hunt::finding::Expected;
+use crate::hunt::finding::{Conclusion, Evidence, Expected};
 use crate::hunt::known::Tested;
 use crate::hunt::pair::Pair;
-use crate::hunt::probe::Probe;
-use crate::hunt::probe::Question;
-use crate::outcome::Outcome;
-use crate::outcome::Reason;
-use crate::revision::CommitId;
-use crate::revision::TreeId;
+use crate::hunt::probe::{Probe, Question};
+use crate::hunt::{Again, Halt, Hunter};
+use crate::outcome::{Outcome, Reason};
+use crate::revision::{CommitId, TreeId};
 
 /// Up to this many units are re-run one by one; if there are more, the first ones are a sample.
 const MAX_UNITS: usize = 50;

@@ -4,26 +4,16 @@
 //! hunted failure), not for "still fails": a reduction for the failure can delete code that the test needs to pass at
 //! all (his section 5.2). A repair can still contain the culprit, so its verdicts are checked.
 
-use crate::change::ChangeSet;
-use crate::change::Level;
-use crate::change::Subset;
-use crate::change::trees::Favor;
-use crate::change::trees::Merged;
-use crate::hunt::Halt;
-use crate::hunt::Hunter;
-use crate::hunt::event::Event;
-use crate::hunt::event::Phase;
-use crate::hunt::finding::Control;
-use crate::hunt::finding::Repair;
-use crate::hunt::known::Carried;
-use crate::hunt::known::Tested;
-use crate::hunt::minimise::Aim;
-use crate::hunt::minimise::Start;
+use crate::change::trees::{Favor, Merged};
+use crate::change::{ChangeSet, Level, Subset};
+use crate::hunt::event::{Event, Phase};
+use crate::hunt::finding::{Control, Repair};
+use crate::hunt::known::{Carried, Tested};
+use crate::hunt::minimise::{Aim, Start};
 use crate::hunt::own_tests::tests_and_calls;
-use crate::outcome::Outcome;
-use crate::outcome::Reason;
-use crate::revision::CommitId;
-use crate::revision::TreeId;
+use crate::hunt::{Halt, Hunter};
+use crate::outcome::{Outcome, Reason};
+use crate::revision::{CommitId, TreeId};
 use std::rc::Rc;
 
 impl Hunter<'_> {

@@ -1,23 +1,15 @@
 //! Measures the time of a search with many workers, in simulated time.
 
 use crate::hunt::Board;
-use crate::hunt::drive::Engine;
-use crate::hunt::drive::ProbeRunner;
-use crate::hunt::drive::Reply;
-use crate::hunt::drive::drive;
+use crate::hunt::drive::{Engine, ProbeRunner, Reply, drive};
 use crate::hunt::event::Event;
 use crate::hunt::finding::Conclusion;
 use crate::hunt::history::History;
 use crate::hunt::probe::Probe;
-use crate::hunt::testing::Files;
-use crate::hunt::testing::MemoryTrees;
-use crate::hunt::testing::order;
+use crate::hunt::testing::{Files, MemoryTrees, order};
 use crate::outcome::Outcome;
-use crate::revision::CommitId;
-use crate::revision::Revision;
-use crate::revision::TreeId;
-use std::collections::HashMap;
-use std::collections::HashSet;
+use crate::revision::{CommitId, Revision, TreeId};
+use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
 
 const N_REVISIONS: usize = 1024;

@@ -1,17 +1,11 @@
 //! The stages of a hunt: the commit, the change inside it, the fix. Each is an answer by itself.
 
-use crate::hunt::Again;
-use crate::hunt::Halt;
-use crate::hunt::Hunter;
-use crate::hunt::event::Event;
-use crate::hunt::event::Phase;
-use crate::hunt::finding::Conclusion;
-use crate::hunt::finding::Evidence;
-use crate::hunt::finding::Expected;
-use crate::hunt::finding::Stage;
+use crate::hunt::event::{Event, Phase};
+use crate::hunt::finding::{Conclusion, Evidence, Expected, Stage};
 use crate::hunt::pair::Pair;
 use crate::hunt::probe::Probe;
 use crate::hunt::test_paths::is_test_path;
+use crate::hunt::{Again, Halt, Hunter};
 use crate::outcome::Outcome;
 use crate::revision::CommitId;
 use std::collections::BTreeSet;

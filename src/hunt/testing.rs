@@ -1,38 +1,20 @@
 //! A world in memory for tests of the engines: trees of small files, and a runner that computes the outcome of each
 //! tree.
 
-use crate::change::ChangeSet;
-use crate::change::Content;
-use crate::change::FilePair;
-use crate::change::FileSide;
-use crate::change::Level;
-use crate::change::Mode;
-use crate::change::Subset;
-use crate::change::trees::Favor;
-use crate::change::trees::Merged;
-use crate::change::trees::Rung;
-use crate::change::trees::Trees;
-use crate::change::trees::TreesError;
-use crate::hunt::Artifacts;
-use crate::hunt::Order;
-use crate::hunt::Walk;
-use crate::hunt::drive::ProbeRunner;
-use crate::hunt::drive::Reply;
-use crate::hunt::event::Event;
-use crate::hunt::event::Phase;
+use crate::change::trees::{Favor, Merged, Rung, Trees, TreesError};
+use crate::change::{ChangeSet, Content, FilePair, FileSide, Level, Mode, Subset};
+use crate::hunt::drive::{ProbeRunner, Reply};
+use crate::hunt::event::{Event, Phase};
 use crate::hunt::finding::Stage;
 use crate::hunt::probe::Probe;
+use crate::hunt::{Artifacts, Order, Walk};
 use crate::outcome::Outcome;
 use crate::reduce::Reducer;
-use crate::revision::CommitId;
-use crate::revision::TreeId;
+use crate::revision::{CommitId, TreeId};
 use crate::sought::Sought;
-use sha2::Digest;
-use sha2::Sha256;
+use sha2::{Digest, Sha256};
 use std::cell::RefCell;
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::convert::Infallible;
 use std::rc::Rc;
 

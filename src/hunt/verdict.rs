@@ -4,21 +4,13 @@
 //! applies; with a new repair from the testable neighbour (see [`crate::hunt::repair`]).
 
 use crate::change::Level;
-use crate::change::trees::Favor;
-use crate::change::trees::Merged;
-use crate::hunt::Again;
-use crate::hunt::Artifacts;
-use crate::hunt::Halt;
-use crate::hunt::Hunter;
-use crate::hunt::event::Event;
-use crate::hunt::event::Phase;
-use crate::hunt::known::Carried;
-use crate::hunt::known::Tested;
+use crate::change::trees::{Favor, Merged};
+use crate::hunt::event::{Event, Phase};
+use crate::hunt::known::{Carried, Tested};
 use crate::hunt::probe::Probe;
-use crate::outcome::Outcome;
-use crate::outcome::Reason;
-use crate::revision::CommitId;
-use crate::revision::TreeId;
+use crate::hunt::{Again, Artifacts, Halt, Hunter};
+use crate::outcome::{Outcome, Reason};
+use crate::revision::{CommitId, TreeId};
 use std::collections::HashMap;
 
 /// The result of examining a revision on a line.

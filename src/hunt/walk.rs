@@ -4,20 +4,15 @@
 //! from a failing revision to a passing one contains a pair of neighbours that pass and fail. So a search on one line
 //! is right for every graph; side branches are entered later (see [`crate::hunt::culprit`]).
 
-use crate::hunt::Again;
-use crate::hunt::Halt;
-use crate::hunt::Hunter;
 use crate::hunt::artifacts::Gallop;
-use crate::hunt::event::Event;
-use crate::hunt::event::Phase;
+use crate::hunt::event::{Event, Phase};
 use crate::hunt::finding::Conclusion;
-use crate::hunt::known::Position;
-use crate::hunt::known::Tested;
+use crate::hunt::known::{Position, Tested};
 use crate::hunt::pair::Pair;
 use crate::hunt::probe::Probe;
 use crate::hunt::verdict::Examined;
-use crate::outcome::Outcome;
-use crate::outcome::Reason;
+use crate::hunt::{Again, Halt, Hunter};
+use crate::outcome::{Outcome, Reason};
 use crate::plural::count;
 use crate::revision::CommitId;
 

@@ -1,8 +1,6 @@
 //! Conditions that no branch is made for: `a < 0 ? 0 : 1` becomes a `select`, and `is_even = n % 2 == 0` keeps the condition as a number.
 
-use crate::instrument::instruction::Instruction;
-use crate::instrument::instruction::Op;
-use crate::instrument::instruction::Value;
+use crate::instrument::instruction::{Instruction, Op, Value};
 use crate::instrument::operator::CastOp;
 use crate::instrument::segment::Segment;
 use crate::instrument::types::Type;

@@ -5,9 +5,7 @@
 
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::PoisonError;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::instrument::Unsupported;
 use crate::instrument::instruction::MetadataId;

@@ -1,10 +1,8 @@
 //! What follows what inside a function of LLVM.
 
 use crate::instrument::function::Function;
-use crate::instrument::instruction::Instruction;
-use crate::instrument::instruction::Op;
-use crate::trace::flow::BlockId;
-use crate::trace::flow::Flow;
+use crate::instrument::instruction::{Instruction, Op};
+use crate::trace::flow::{BlockId, Flow};
 
 /// The flow graph of a function.
 pub fn flow(function: &Function) -> Flow {

@@ -5,15 +5,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::instrument::Unsupported;
-use crate::instrument::instruction::Instruction;
-use crate::instrument::instruction::MetadataId;
-use crate::instrument::instruction::Names;
-use crate::instrument::instruction::Op;
-use crate::instrument::instruction::Value;
-use crate::instrument::instruction::ValueId;
-use crate::instrument::instruction::instruction;
-use crate::instrument::invoke::CONTINUED;
-use crate::instrument::invoke::joined;
+use crate::instrument::instruction::{Instruction, MetadataId, Names, Op, Value, ValueId, instruction};
+use crate::instrument::invoke::{CONTINUED, joined};
 use crate::instrument::lex::Cursor;
 use crate::instrument::module::FunctionHeader;
 use crate::instrument::types::Type;

@@ -5,10 +5,7 @@ use std::sync::Arc;
 
 use crate::instrument::Unsupported;
 use crate::instrument::lex::Cursor;
-use crate::instrument::operator::BinaryOp;
-use crate::instrument::operator::CastOp;
-use crate::instrument::operator::Flags;
-use crate::instrument::operator::Predicate;
+use crate::instrument::operator::{BinaryOp, CastOp, Flags, Predicate};
 use crate::instrument::types::Type;
 use crate::trace::flow::BlockId;
 

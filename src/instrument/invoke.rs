@@ -5,8 +5,7 @@
 //! [`joined`]). So a statement with several calls stays in one block, and what a call returned is recorded right
 //! behind it. For each other call, [`normalised`] puts such a block in between.
 
-use std::collections::HashMap;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::instrument::function::label;
 

@@ -1,8 +1,7 @@
 //! How types lie in memory: the data layout of 64-bit little-endian machines that clang prints for C.
 
 use crate::instrument::Unsupported;
-use crate::instrument::types::NamedTypes;
-use crate::instrument::types::Type;
+use crate::instrument::types::{NamedTypes, Type};
 
 /// A type nested deeper than this is refused: C has no such.
 const MAX_DEPTH: u32 = 200;

@@ -28,8 +28,7 @@ use crate::instrument::Unsupported;
 use crate::instrument::function::Function;
 use crate::instrument::module::Module;
 use crate::instrument::rewrite::piece;
-use crate::instrument::segment::Grain;
-use crate::instrument::segment::Segments;
+use crate::instrument::segment::{Grain, Segments};
 
 /// The version of the form, and of the rules by which segments are cut.
 pub const VERSION: u32 = 4;

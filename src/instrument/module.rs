@@ -1,20 +1,15 @@
 //! A unit as a whole: what stands at the top level of its text.
 
-use std::collections::BTreeSet;
-use std::collections::HashMap;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
-use std::sync::Arc;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use crate::instrument::Unsupported;
-use crate::instrument::debug::SourceType;
-use crate::instrument::debug::Variable;
+use crate::instrument::debug::{SourceType, Variable};
 use crate::instrument::instruction::MetadataId;
 use crate::instrument::layout::Layout;
 use crate::instrument::lex::Cursor;
-use crate::instrument::types::NamedTypes;
-use crate::instrument::types::Type;
+use crate::instrument::types::{NamedTypes, Type};
 
 /// Where a function is defined.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -13,22 +13,10 @@ use std::fmt::Write as _;
 
 use crate::instrument::Unsupported;
 use crate::instrument::choice::choices;
-use crate::instrument::function::Function;
-use crate::instrument::function::read;
-use crate::instrument::instruction::Instruction;
-use crate::instrument::instruction::Op;
-use crate::instrument::instruction::Value;
-use crate::instrument::module::FunctionHeader;
-use crate::instrument::module::Global;
-use crate::instrument::module::Module;
-use crate::instrument::segment::Grain;
-use crate::instrument::segment::Item;
-use crate::instrument::segment::Kind;
-use crate::instrument::segment::Segment;
-use crate::instrument::segment::Segments;
-use crate::instrument::segment::What;
-use crate::instrument::segment::cut;
-use crate::instrument::segment::is_head;
+use crate::instrument::function::{Function, read};
+use crate::instrument::instruction::{Instruction, Op, Value};
+use crate::instrument::module::{FunctionHeader, Global, Module};
+use crate::instrument::segment::{Grain, Item, Kind, Segment, Segments, What, cut, is_head};
 use crate::instrument::types::Type;
 
 /// What every unit is given.

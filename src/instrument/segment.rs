@@ -27,19 +27,12 @@
 //! Items are written as LLVM stores a value of the type, without alignment, in the order of the machine (little-endian); `i1` is one byte.
 //! An operand is recorded before its instruction runs, so that an access that crashes is there with its address.
 
-use std::collections::HashMap;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::instrument::Unsupported;
 use crate::instrument::debug::Debug;
-use crate::instrument::function::Function;
-use crate::instrument::function::returns_twice;
-use crate::instrument::instruction::Callee;
-use crate::instrument::instruction::Instruction;
-use crate::instrument::instruction::Op;
-use crate::instrument::instruction::Operand;
-use crate::instrument::instruction::Value;
-use crate::instrument::instruction::ValueId;
+use crate::instrument::function::{Function, returns_twice};
+use crate::instrument::instruction::{Callee, Instruction, Op, Operand, Value, ValueId};
 use crate::instrument::layout::Layout;
 use crate::instrument::module::Module;
 use crate::instrument::statement::statements;

@@ -8,10 +8,7 @@ use std::collections::HashMap;
 
 use crate::instrument::debug::Debug;
 use crate::instrument::function::Function;
-use crate::instrument::instruction::Instruction;
-use crate::instrument::instruction::Op;
-use crate::instrument::instruction::Value;
-use crate::instrument::instruction::ValueId;
+use crate::instrument::instruction::{Instruction, Op, Value, ValueId};
 use crate::trace::flow::BlockId;
 use crate::trace::place::Place;
 

@@ -3,13 +3,8 @@
 //! Circuits are the plain ones: ripple carry, shift and add, restoring division, barrel shifter. A division by zero
 //! needs no case of its own: restoring division gives what SMT-LIB says.
 
-use crate::logic::term::Binary;
-use crate::logic::term::Node;
-use crate::logic::term::TermId;
-use crate::logic::term::Terms;
-use crate::logic::term::Unary;
-use batsat::Lit;
-use batsat::SolverInterface;
+use crate::logic::term::{Binary, Node, TermId, Terms, Unary};
+use batsat::{Lit, SolverInterface};
 use std::collections::HashMap;
 
 /// Gates whose output was computed before.

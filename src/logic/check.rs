@@ -1,15 +1,9 @@
 //! Whether some truths can hold together.
 
 use crate::logic::blast::Blaster;
-use crate::logic::term::Node;
-use crate::logic::term::TermId;
-use crate::logic::term::Terms;
-use batsat::Callbacks;
-use batsat::Solver;
-use batsat::SolverInterface as _;
-use batsat::SolverOpts;
+use crate::logic::term::{Node, TermId, Terms};
 use batsat::clause::Kind;
-use batsat::lbool;
+use batsat::{Callbacks, Solver, SolverInterface as _, SolverOpts, lbool};
 use std::collections::BTreeMap;
 
 /// What is known of some truths.

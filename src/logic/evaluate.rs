@@ -1,11 +1,6 @@
 //! The value of a term for given values of its variables.
 
-use crate::logic::term::Binary;
-use crate::logic::term::Node;
-use crate::logic::term::TermId;
-use crate::logic::term::Terms;
-use crate::logic::term::Unary;
-use crate::logic::term::mask;
+use crate::logic::term::{Binary, Node, TermId, Terms, Unary, mask};
 use std::collections::HashMap;
 
 /// The value of a term.

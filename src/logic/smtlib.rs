@@ -1,10 +1,6 @@
 //! Terms as text of SMT-LIB 2, for an external solver.
 
-use crate::logic::term::Binary;
-use crate::logic::term::Node;
-use crate::logic::term::TermId;
-use crate::logic::term::Terms;
-use crate::logic::term::Unary;
+use crate::logic::term::{Binary, Node, TermId, Terms, Unary};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 

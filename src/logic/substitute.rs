@@ -1,10 +1,7 @@
 //! Terms with other terms in the place of variables.
 
-use crate::logic::term::Node;
-use crate::logic::term::TermId;
-use crate::logic::term::Terms;
-use std::collections::BTreeSet;
-use std::collections::HashMap;
+use crate::logic::term::{Node, TermId, Terms};
+use std::collections::{BTreeSet, HashMap};
 use std::hash::BuildHasher;
 
 /// A variable: its number and its width.

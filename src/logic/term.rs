@@ -3,12 +3,8 @@
 //! A truth value is a bit vector of one bit. A term has a higher number than its parts, so a pass in ascending order
 //! meets the parts first.
 
-use crate::logic::evaluate::apply_binary;
-use crate::logic::evaluate::apply_unary;
-use crate::logic::evaluate::sign_extended;
-use crate::logic::evaluate::signed;
-use std::collections::HashMap;
-use std::collections::HashSet;
+use crate::logic::evaluate::{apply_binary, apply_unary, sign_extended, signed};
+use std::collections::{HashMap, HashSet};
 
 /// The widest term, in bits.
 pub const MAX_WIDTH: u32 = 64;

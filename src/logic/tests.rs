@@ -1,19 +1,13 @@
 //! All of `logic` on random terms: the translation into clauses against evaluation, and both against an external
 //! solver.
 
-use crate::logic::check::Answer;
-use crate::logic::check::check;
+use crate::logic::check::{Answer, check};
 use crate::logic::evaluate::evaluate;
 use crate::logic::smtlib::question;
-use crate::logic::term::Binary;
-use crate::logic::term::TermId;
-use crate::logic::term::Terms;
-use crate::logic::term::Unary;
-use crate::logic::term::mask;
+use crate::logic::term::{Binary, TermId, Terms, Unary, mask};
 use proptest::prelude::*;
 use std::fs;
-use std::process::Command;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 /// Conflicts that a question may cost: enough if all variables are fixed.
 const FEW: u64 = 1000;

@@ -1,7 +1,6 @@
 //! Bisection from both ends.
 
-use crate::change::Group;
-use crate::change::Subset;
+use crate::change::{Group, Subset};
 use crate::reduce::plan::{Plan, without};
 
 /// The end of the window that a search cuts.

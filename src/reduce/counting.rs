@@ -1,7 +1,6 @@
 //! Complements in the order of a counter.
 
-use crate::change::Group;
-use crate::change::Subset;
+use crate::change::{Group, Subset};
 use crate::reduce::plan::{Plan, without};
 
 /// The number of groups to remove at once, by the number of failed attempts for each of them.

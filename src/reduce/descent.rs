@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::rc::Rc;
 
-use crate::change::Group;
-use crate::change::Subset;
-use crate::change::UnitId;
+use crate::change::{Group, Subset, UnitId};
 use crate::reduce::plan::{Plan, without};
 
 /// Starts from everything and drops parts. A list that cannot be dropped is halved, its second half first. A single

@@ -1,8 +1,6 @@
 //! The common form of every engine: a sequence of parts to remove.
 
-use crate::change::Group;
-use crate::change::Subset;
-use crate::change::UnitId;
+use crate::change::{Group, Subset, UnitId};
 
 /// The state of one engine.
 ///

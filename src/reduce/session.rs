@@ -2,9 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
-use std::hash::DefaultHasher;
-use std::hash::Hash;
-use std::hash::Hasher;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::change::{ChangeSet, Group, Level, Subset};
 use crate::reduce::plan::{Plan, left_of};

@@ -1,7 +1,6 @@
 //! One by one: the exact end of a reduction.
 
-use crate::change::Group;
-use crate::change::Subset;
+use crate::change::{Group, Subset};
 use crate::reduce::plan::{Plan, without};
 
 /// Removes single groups, last to first, again and again until a full cycle removes nothing.

@@ -4,14 +4,10 @@
 //! protects both. The relations between claims (the sufficient change leads from the first tree to the second, and so
 //! on) are not stored; `verify` checks them.
 
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use crate::report::Report;
-use crate::report::Signature;
-use crate::report::Untrusted;
-use crate::revision::CommitId;
-use crate::revision::TreeId;
+use crate::report::{Report, Signature, Untrusted};
+use crate::revision::{CommitId, TreeId};
 
 /// The name of this form.
 pub const SCHEMA: &str = "git-idd-certificate/1";

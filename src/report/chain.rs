@@ -1,10 +1,8 @@
 //! The chain of faulty values from the change to the failure: an [explanation](crate::report::explanation) of a finding.
 
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use crate::plural::count;
-use crate::plural::ordinal;
+use crate::plural::{count, ordinal};
 use crate::report::Untrusted;
 use crate::report::escape::Terminal;
 

@@ -1,7 +1,6 @@
 //! The failure-inducing chop of a run: an [explanation](crate::report::explanation) of a finding.
 
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::plural::count;
 use crate::report::Untrusted;

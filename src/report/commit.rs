@@ -2,21 +2,15 @@
 
 use std::fmt;
 
-use jiff::Timestamp;
-use jiff::Zoned;
 use jiff::fmt::strtime;
 use jiff::fmt::temporal::Pieces;
-use jiff::tz::Offset;
-use jiff::tz::TimeZone;
-use serde::Deserialize;
-use serde::Deserializer;
-use serde::Serialize;
-use serde::Serializer;
+use jiff::tz::{Offset, TimeZone};
+use jiff::{Timestamp, Zoned};
 use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::report::escape::Untrusted;
-use crate::revision::CommitId;
-use crate::revision::Revision;
+use crate::revision::{CommitId, Revision};
 
 /// A commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

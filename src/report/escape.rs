@@ -4,12 +4,10 @@
 //! marks that change the direction of writing, bytes that are no text. [`Untrusted`] has no `Display`. Each form of
 //! output has its own escaper, and only escapers accept it.
 
-use std::fmt;
 use std::fmt::Write as _;
-use std::io;
+use std::{fmt, io};
 
-use serde_json::ser::CharEscape;
-use serde_json::ser::Formatter;
+use serde_json::ser::{CharEscape, Formatter};
 
 /// Bytes from a repository, a test or a user. They have no `Display`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]

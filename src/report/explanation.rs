@@ -3,8 +3,7 @@
 //! The session makes an [`Explanation`] once. `--json` prints it, [`bytes`] stores it, and all reports read it with
 //! [`read`], which limits its size.
 
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::report::Report;
 use crate::report::certificate::proven;
@@ -12,8 +11,7 @@ use crate::report::chain::Chain;
 use crate::report::chop::Chop;
 use crate::report::invariants::Invariants;
 use crate::report::walk::Walk;
-use crate::revision::CommitId;
-use crate::revision::TreeId;
+use crate::revision::{CommitId, TreeId};
 
 /// The maximum size of a stored explanation, in bytes.
 pub const MAX_BYTES: u64 = 16 << 20;
@@ -93,8 +91,7 @@ pub fn read(bytes: &[u8], report: &Report) -> Result<Explained, ExplanationError
 mod tests {
     use super::*;
     use crate::report::samples;
-    use serde_json::Value;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     fn stored(explanation: &Value) -> Vec<u8> {
         let value = json!({

@@ -7,12 +7,9 @@
 use std::io;
 use std::io::Write;
 
-use crate::report::Report;
-use crate::report::Untrusted;
 use crate::report::escape::Workflow;
-use crate::report::places::Place;
-use crate::report::places::places;
-use crate::report::summary;
+use crate::report::places::{Place, places};
+use crate::report::{Report, Untrusted, summary};
 
 /// Writes `report`; `test` is the test command of the hunt.
 pub fn write(report: &Report, test: &Untrusted, out: &mut dyn Write) -> io::Result<()> {

@@ -7,21 +7,12 @@ use std::io;
 use std::io::Write;
 
 use serde::Serialize;
-use serde_json::Serializer;
-use serde_json::Value;
-use serde_json::json;
-use sha2::Digest;
-use sha2::Sha256;
+use serde_json::{Serializer, Value, json};
+use sha2::{Digest, Sha256};
 
-use crate::report::Report;
-use crate::report::Status;
-use crate::report::Untrusted;
-use crate::report::base64;
-use crate::report::escape::Json;
-use crate::report::escape::Terminal;
-use crate::report::places::Place;
-use crate::report::places::places;
-use crate::report::summary;
+use crate::report::escape::{Json, Terminal};
+use crate::report::places::{Place, places};
+use crate::report::{Report, Status, Untrusted, base64, summary};
 
 /// Writes `report`; `test` is the test command of the hunt.
 pub fn write(report: &Report, test: &Untrusted, out: &mut dyn Write) -> io::Result<()> {

@@ -7,8 +7,7 @@ use serde_json::Serializer;
 
 use crate::report::Report;
 use crate::report::escape::Json;
-use crate::report::explanation::Explained;
-use crate::report::explanation::Explanation;
+use crate::report::explanation::{Explained, Explanation};
 
 /// Writes `report` as one line, with a newline at its end.
 pub fn write(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {

@@ -1,10 +1,8 @@
 //! A history reduced to its important revisions, with a position for each in a picture.
 
-use std::collections::BTreeSet;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
-use crate::revision::CommitId;
-use crate::revision::Revision;
+use crate::revision::{CommitId, Revision};
 
 /// A revision of the reduced history.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

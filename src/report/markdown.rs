@@ -6,25 +6,14 @@ use std::io;
 use std::io::Write;
 
 use crate::plural::count;
-use crate::report::Change;
-use crate::report::Commit;
-use crate::report::Report;
-use crate::report::Status;
-use crate::report::Untrusted;
-use crate::report::chain::Chain;
-use crate::report::chain::Switched;
-use crate::report::chain::Which;
+use crate::report::chain::{Chain, Switched, Which};
 use crate::report::chop::Chop;
-use crate::report::escape::Markdown;
-use crate::report::escape::Terminal;
-use crate::report::explanation::Explained;
-use crate::report::explanation::Explanation;
+use crate::report::escape::{Markdown, Terminal};
+use crate::report::explanation::{Explained, Explanation};
 use crate::report::forge::Forge;
-use crate::report::invariants::Invariants;
-use crate::report::invariants::Statement;
-use crate::report::outline::Entry;
-use crate::report::outline::outline;
-use crate::report::places;
+use crate::report::invariants::{Invariants, Statement};
+use crate::report::outline::{Entry, outline};
+use crate::report::{Change, Commit, Report, Status, Untrusted, places};
 
 /// The maximum number of linked places of a change.
 const MAX_PLACES: usize = 10;

@@ -60,17 +60,14 @@ mod wire;
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::outcome;
 use crate::outcome::Outcome;
-use crate::revision::CommitId;
-use crate::revision::TreeId;
+use crate::revision::{CommitId, TreeId};
 use crate::sought::Sought;
 
-pub use crate::report::commit::Commit;
-pub use crate::report::commit::Date;
+pub use crate::report::commit::{Commit, Date};
 pub use crate::report::escape::Untrusted;
 pub use crate::report::status::Status;
 

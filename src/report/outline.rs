@@ -1,9 +1,7 @@
 //! The outline of a chain: its links without what repeats, and of a long chain only its turning points.
 
 use crate::plural::count;
-use crate::report::chain::Chain;
-use crate::report::chain::Kind;
-use crate::report::chain::Link;
+use crate::report::chain::{Chain, Kind, Link};
 use crate::report::escape::Untrusted;
 
 /// A part of at most so many links is looked for again behind itself.

@@ -1,8 +1,6 @@
 //! The places of a finding in a checkout: the lines that a patch replaces there, and their replacements.
 
-use crate::report::Change;
-use crate::report::Report;
-use crate::report::Untrusted;
+use crate::report::{Change, Report, Untrusted};
 use crate::revision::CommitId;
 
 /// The places of a finding.

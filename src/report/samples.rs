@@ -1,51 +1,17 @@
 //! Sample reports for tests.
 
-use crate::outcome::Outcome;
-use crate::outcome::Reason;
-use crate::report::Artifacts;
-use crate::report::Change;
-use crate::report::Changes;
-use crate::report::Commit;
-use crate::report::Control;
-use crate::report::Date;
-use crate::report::Direction;
-use crate::report::ErrorReport;
-use crate::report::Evidence;
-use crate::report::FirstBad;
-use crate::report::Fix;
-use crate::report::Held;
-use crate::report::Probes;
-use crate::report::Range;
-use crate::report::Repair;
-use crate::report::Report;
-use crate::report::Rung;
-use crate::report::Scope;
-use crate::report::Signature;
-use crate::report::Status;
-use crate::report::Suite;
-use crate::report::Unit;
-use crate::report::Untrusted;
-use crate::report::Verified;
-use crate::report::chain::Chain;
-use crate::report::chain::End;
-use crate::report::chain::Failure;
-use crate::report::chain::Figures;
-use crate::report::chain::Kind;
-use crate::report::chain::Link;
-use crate::report::chain::Which;
-use crate::report::chop;
-use crate::report::chop::Chop;
-use crate::report::chop::Size;
-use crate::report::explanation::Explained;
-use crate::report::explanation::Explanation;
-use crate::report::invariants;
+use crate::outcome::{Outcome, Reason};
+use crate::report::chain::{Chain, End, Failure, Figures, Kind, Link, Which};
+use crate::report::chop::{Chop, Size};
+use crate::report::explanation::{Explained, Explanation};
 use crate::report::invariants::Invariants;
-use crate::report::walk;
 use crate::report::walk::Walk;
-use crate::revision::CommitId;
-use crate::revision::TreeId;
-use serde_json::Value;
-use serde_json::json;
+use crate::report::{
+    Artifacts, Change, Changes, Commit, Control, Date, Direction, ErrorReport, Evidence, FirstBad, Fix, Held, Probes,
+    Range, Repair, Report, Rung, Scope, Signature, Status, Suite, Unit, Untrusted, Verified, chop, invariants, walk,
+};
+use crate::revision::{CommitId, TreeId};
+use serde_json::{Value, json};
 
 fn commit(digit: u8, subject: &str) -> Commit {
     Commit {

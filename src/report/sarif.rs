@@ -10,30 +10,16 @@ use std::io;
 use std::io::Write;
 
 use serde::Serialize;
-use serde_json::Serializer;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Serializer, Value, json};
 
-use crate::report::Report;
-use crate::report::Untrusted;
-use crate::report::chain::Chain;
-use crate::report::chain::Kind;
-use crate::report::chain::Link;
-use crate::report::chain::Which;
-use crate::report::chop;
+use crate::report::chain::{Chain, Kind, Link, Which};
 use crate::report::chop::Chop;
-use crate::report::escape::Json;
-use crate::report::escape::Terminal;
-use crate::report::explanation::Explained;
-use crate::report::explanation::Explanation;
-use crate::report::invariants;
+use crate::report::escape::{Json, Terminal};
+use crate::report::explanation::{Explained, Explanation};
 use crate::report::invariants::Invariants;
-use crate::report::places::Lines;
-use crate::report::places::Place;
-use crate::report::places::places;
-use crate::report::summary;
-use crate::report::walk;
+use crate::report::places::{Lines, Place, places};
 use crate::report::walk::Walk;
+use crate::report::{Report, Untrusted, chop, invariants, summary, walk};
 use crate::revision::CommitId;
 
 /// The address of the schema.
@@ -348,8 +334,7 @@ fn uri(path: &Untrusted) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::Status;
-    use crate::report::samples;
+    use crate::report::{Status, samples};
 
     fn written(report: &Report) -> Value {
         explained(report, &[])

@@ -1,11 +1,8 @@
 //! The results of a run of the program: one table of words, exit codes and meanings.
 
-use serde::Deserialize;
-use serde::Deserializer;
-use serde::Serialize;
-use serde::Serializer;
 use serde::de::Error as _;
 use serde::ser::SerializeStruct;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The result of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -1,9 +1,8 @@
 //! The course of a hunt in a report: the tests in their order, and their outcomes.
 
 use crate::outcome::Outcome;
-use crate::report::Commit;
-use crate::report::Untrusted;
 use crate::report::lineage::Node;
+use crate::report::{Commit, Untrusted};
 use crate::revision::CommitId;
 
 /// Data of a hunt beyond its finding, from the journal and the repository.

@@ -1,9 +1,8 @@
 //! A finding in a few lines, for forms with little space.
 
 use crate::plural::count;
-use crate::report::Report;
-use crate::report::Untrusted;
 use crate::report::escape::Terminal;
+use crate::report::{Report, Untrusted};
 
 /// One line: the failing test and its first bad commit, or the result of the hunt.
 pub fn title(report: &Report, test: &Untrusted) -> Untrusted {

@@ -10,35 +10,16 @@ mod screen;
 use std::io;
 use std::io::Write;
 
-use crate::outcome::Outcome;
-use crate::outcome::Reason;
+use crate::outcome::{Outcome, Reason};
 use crate::plural::count;
-use crate::report::Artifacts;
-use crate::report::Change;
-use crate::report::Changes;
-use crate::report::Commit;
-use crate::report::Control;
-use crate::report::Direction;
-use crate::report::Evidence;
-use crate::report::Fix;
-use crate::report::Held;
-use crate::report::Noise;
-use crate::report::Probes;
-use crate::report::Repair;
-use crate::report::Report;
-use crate::report::Rung;
-use crate::report::Scope;
-use crate::report::Status;
-use crate::report::Suite;
-use crate::report::Unit;
-use crate::report::Untrusted;
-use crate::report::Verified;
 use crate::report::escape::Terminal;
 use crate::report::explanation::Explained;
-use crate::report::style::Role;
-use crate::report::style::Style;
-use crate::sought::Sought;
-use crate::sought::Words;
+use crate::report::style::{Role, Style};
+use crate::report::{
+    Artifacts, Change, Changes, Commit, Control, Direction, Evidence, Fix, Held, Noise, Probes, Repair, Report, Rung,
+    Scope, Status, Suite, Unit, Untrusted, Verified,
+};
+use crate::sought::{Sought, Words};
 
 /// The look of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,16 +1,13 @@
 //! The walk from a failure to the first wrong step that a person judged: an [explanation](crate::report::explanation) of
 //! a finding.
 
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::plural::count;
 use crate::report::Untrusted;
 use crate::report::chain::MAX_TEXT;
-use crate::report::escape::Markdown;
-use crate::report::escape::Terminal;
-use crate::report::style::Role;
-use crate::report::style::Style;
+use crate::report::escape::{Markdown, Terminal};
+use crate::report::style::{Role, Style};
 
 /// The maximum number of steps that are shown.
 const MAX_STEPS: usize = 400;

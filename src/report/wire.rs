@@ -1,15 +1,11 @@
 //! The form of vocabulary types in a report.
 
-use serde::Deserialize;
-use serde::Deserializer;
-use serde::Serialize;
-use serde::Serializer;
 use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::report::base64;
 use crate::report::escape::Untrusted;
-use crate::revision::CommitId;
-use crate::revision::TreeId;
+use crate::revision::{CommitId, TreeId};
 
 macro_rules! id_as_text {
     ($name:ident) => {
@@ -37,8 +33,7 @@ pub mod outcome {
 
     use serde::de::Error as _;
 
-    use crate::outcome::Outcome;
-    use crate::outcome::Reason;
+    use crate::outcome::{Outcome, Reason};
 
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
     pub fn serialize<S: Serializer>(outcome: &Outcome, serializer: S) -> Result<S::Ok, S::Error> {

@@ -1,22 +1,17 @@
 //! Reports and stores the first bad commit as soon as it is proved, while the hunt goes on.
 
 use crate::hunt::Board;
-use crate::hunt::drive::ProbeRunner;
-use crate::hunt::drive::Reply;
+use crate::hunt::drive::{ProbeRunner, Reply};
 use crate::hunt::event::Event;
-use crate::hunt::finding::Conclusion;
-use crate::hunt::finding::Finding;
+use crate::hunt::finding::{Conclusion, Finding};
 use crate::hunt::probe::Probe;
 use crate::outcome::Outcome;
-use crate::report::Report;
-use crate::report::Untrusted;
+use crate::report::{Report, Untrusted};
 use crate::revision::CommitId;
-use crate::session::finding;
 use crate::session::finding::Sources;
 use crate::session::order::Until;
-use crate::session::runner::Runner;
-use crate::session::runner::RunnerError;
-use crate::session::saved;
+use crate::session::runner::{Runner, RunnerError};
+use crate::session::{finding, saved};
 use crate::world::journal::Record;
 use crate::world::repo::locate::Location;
 use std::cell::RefCell;

@@ -3,10 +3,8 @@
 use crate::hunt::probe::Ends;
 use crate::outcome::Observation;
 use crate::revision::TreeId;
-use crate::world::run::exact::Exact;
-use crate::world::run::exact::Exactness;
-use std::collections::BTreeSet;
-use std::collections::HashMap;
+use crate::world::run::exact::{Exact, Exactness};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// Results other than the outcomes of the test.

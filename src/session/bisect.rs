@@ -3,8 +3,7 @@
 use crate::plural::count;
 use crate::report::Status;
 use crate::session::failure::Failure;
-use crate::session::order::History;
-use crate::session::order::HuntOrder;
+use crate::session::order::{History, HuntOrder};
 use crate::world::repo::bisect;
 use crate::world::repo::bisect::Bisect;
 use crate::world::repo::locate::Location;

@@ -3,40 +3,25 @@
 //! A passing version answers silently where it can: it leads to the first step that does something else with the same
 //! values, and values that are the same there are presumed to be right.
 
-use crate::explain::comparison::Candidate;
-use crate::explain::comparison::Comparison;
+use crate::explain::comparison::{Candidate, Comparison};
 use crate::explain::facts::Facts;
-use crate::explain::feedback::Feedback;
-use crate::explain::feedback::Judged;
-use crate::explain::feedback::Method;
-use crate::explain::feedback::baselines;
-use crate::explain::feedback::contradicted;
-use crate::explain::feedback::gap;
-use crate::explain::feedback::microbat;
-use crate::explain::feedback::recommend::Recommendation;
-use crate::explain::feedback::recommend::State;
-use crate::explain::feedback::simple;
+use crate::explain::feedback::recommend::{Recommendation, State};
 use crate::explain::feedback::table::Table;
+use crate::explain::feedback::{Feedback, Judged, Method, baselines, contradicted, gap, microbat, simple};
 use crate::explain::statements::Statements;
 use crate::report;
 use crate::report::Status;
 use crate::revision::TreeId;
 use crate::session::debug::calls::Calls;
-use crate::session::debug::expect::Checked;
-use crate::session::debug::expect::Expectation;
-use crate::session::debug::grounds::Building;
-use crate::session::debug::grounds::Failing;
-use crate::session::debug::grounds::Grounds;
+use crate::session::debug::expect::{Checked, Expectation};
+use crate::session::debug::grounds::{Building, Failing, Grounds};
 use crate::session::debug::passing::Passing;
-use crate::session::debug::seek::Seek;
-use crate::session::debug::seek::Seeker;
+use crate::session::debug::seek::{Seek, Seeker};
 use crate::session::debug::walked::Walked;
 use crate::session::explain::change::Lines;
 use crate::session::failure::Failure;
-use crate::session::order::ExplainOrder;
-use crate::session::order::RecordOrder;
-use crate::session::recorded::Which;
-use crate::session::recorded::failed;
+use crate::session::order::{ExplainOrder, RecordOrder};
+use crate::session::recorded::{Which, failed};
 use crate::session::slice::criterion::Criterion;
 use crate::trace::step::Step;
 use std::collections::HashMap;

@@ -6,33 +6,20 @@
 use crate::outcome;
 use crate::report;
 use crate::report::Status;
-use crate::revision::CommitId;
-use crate::revision::TreeId;
+use crate::revision::{CommitId, TreeId};
 use crate::session::context::Context;
-use crate::session::explain::model::Explained;
-use crate::session::explain::model::Explainer;
-use crate::session::explain::model::Explanation;
-use crate::session::explain::model::FIRST_TRACE;
-use crate::session::explain::model::LONGER;
-use crate::session::explain::model::Limit;
-use crate::session::explain::model::PARKED_LIMIT;
-use crate::session::explain::model::PATIENCE;
-use crate::session::explain::model::PATIENCE_ENDLESS;
-use crate::session::explain::model::Pair;
-use crate::session::explain::model::Sides;
-use crate::session::explain::model::ending_of;
-use crate::session::explain::sides::Meant;
-use crate::session::explain::sides::Side;
+use crate::session::explain::model::{
+    Explained, Explainer, Explanation, FIRST_TRACE, LONGER, Limit, PARKED_LIMIT, PATIENCE, PATIENCE_ENDLESS, Pair,
+    Sides, ending_of,
+};
+use crate::session::explain::sides::{Meant, Side};
 use crate::session::failure::Failure;
 use crate::session::hold::Holder;
-use crate::session::order::ExplainOrder;
-use crate::session::order::SWITCH_BUDGET;
-use crate::session::record;
+use crate::session::order::{ExplainOrder, SWITCH_BUDGET};
 use crate::session::record::instruments::Tools;
-use crate::session::sandboxes::objects;
-use crate::session::sandboxes::sandboxes;
-use crate::session::saved;
+use crate::session::sandboxes::{objects, sandboxes};
 use crate::session::talk::Talk;
+use crate::session::{record, saved};
 use crate::trace::run::Run;
 use crate::trace::step::Step;
 use crate::world::process::Watch as _;

@@ -4,11 +4,8 @@ use std::error::Error;
 use std::io;
 
 use crate::change::trees::TreesError;
-use crate::report::ErrorReport;
-use crate::report::Report;
-use crate::report::Status;
-use crate::report::Untrusted;
 use crate::report::explanation::ExplanationError;
+use crate::report::{ErrorReport, Report, Status, Untrusted};
 use crate::revision::InvalidId;
 use crate::trace::TraceError;
 use crate::world::cache::CacheError;

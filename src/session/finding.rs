@@ -1,35 +1,23 @@
 //! Turns a finding of ids into the report that people and programs read.
 
 use crate::change::trees::Rung;
-use crate::hunt::Artifacts;
 use crate::hunt::event::Phase;
-use crate::hunt::finding as found;
-use crate::hunt::finding::Conclusion;
-use crate::hunt::finding::Finding;
+use crate::hunt::finding::{Conclusion, Finding};
 use crate::hunt::history::History;
-use crate::outcome::Outcome;
-use crate::outcome::Reason;
-use crate::outcome::Signature;
+use crate::hunt::{Artifacts, finding as found};
+use crate::outcome::{Outcome, Reason, Signature};
 use crate::plural::count;
 use crate::report;
-use crate::report::Commit;
-use crate::report::Date;
-use crate::report::Report;
-use crate::report::Status;
-use crate::report::Untrusted;
+use crate::report::{Commit, Date, Report, Status, Untrusted};
 use crate::revision::CommitId;
 use crate::session::beside::Beside;
 use crate::session::failure::Failure;
 use crate::session::order::Until;
-use crate::session::plan::Adjustments;
-use crate::session::plan::Plan;
-use crate::session::tally::Tally;
-use crate::session::tally::counted;
+use crate::session::plan::{Adjustments, Plan};
+use crate::session::tally::{Tally, counted};
 use crate::world::repo::RepoError;
 use crate::world::repo::store::TreeStore;
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// The data for the report.
 #[derive(Clone, Copy)]

@@ -6,28 +6,20 @@
 use crate::change::Mode;
 use crate::change::trees::Trees as _;
 use crate::report::Status;
-use crate::revision::CommitId;
-use crate::revision::TreeId;
+use crate::revision::{CommitId, TreeId};
 use crate::session::context::Context;
 use crate::session::failure::Failure;
-use crate::session::order::Holding;
-use crate::session::order::TestCommand;
+use crate::session::order::{Holding, TestCommand};
 use crate::session::talk::Talk;
 use crate::world::files;
 use crate::world::files::OnDisk;
-use crate::world::repo::Repository;
-use crate::world::repo::graph;
-use crate::world::repo::locate;
 use crate::world::repo::locate::Location;
-use crate::world::repo::private;
-use crate::world::repo::store::Held;
-use crate::world::repo::store::TreeStore;
+use crate::world::repo::store::{Held, TreeStore};
+use crate::world::repo::{Repository, graph, locate, private};
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
-use std::path::Component;
-use std::path::Path;
+use std::path::{Component, Path};
 
 /// Programs that take a script as their first argument.
 const INTERPRETERS: [&str; 14] =

@@ -10,8 +10,7 @@ use crate::world::cache::Key;
 use crate::world::files::OnDisk;
 use serde::Serialize;
 use serde_json::Value;
-use sha2::Digest;
-use sha2::Sha256;
+use sha2::{Digest, Sha256};
 
 /// The version of this form. Hunts of another version are not continued.
 const VERSION: u32 = 1;

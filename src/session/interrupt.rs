@@ -2,22 +2,14 @@
 
 use crate::report::Status;
 use crate::session::failure::Failure;
-use crate::world::process::ProcessGroup;
-use crate::world::process::Watch;
-use signal_hook::consts::SIGHUP;
-use signal_hook::consts::SIGINT;
-use signal_hook::consts::SIGQUIT;
-use signal_hook::consts::SIGTERM;
-use signal_hook::consts::SIGTSTP;
-use signal_hook::consts::SIGXFSZ;
-use std::io;
+use crate::world::process::{ProcessGroup, Watch};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGXFSZ};
 use std::io::Read as _;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering;
-use std::thread;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use std::{io, thread};
 
 /// git sends on to its command what the terminal has sent to both, so one Ctrl-C arrives twice within this time.
 const ECHO: Duration = Duration::from_millis(300);

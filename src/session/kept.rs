@@ -4,22 +4,15 @@
 //! `--hunt`, a command uses one of these.
 
 use crate::report;
-use crate::report::Report;
-use crate::report::Status;
-use crate::report::Untrusted;
 use crate::report::escape::Terminal;
+use crate::report::{Report, Status, Untrusted};
 use crate::session::failure::Failure;
-use crate::session::saved;
-use crate::session::tally;
-use crate::world::files;
-use crate::world::journal;
-use crate::world::journal::JournalError;
-use crate::world::journal::Replay;
+use crate::session::{saved, tally};
+use crate::world::journal::{JournalError, Replay};
 use crate::world::repo::locate::Location;
-use serde::Deserialize;
-use serde::Serialize;
-use std::path::Path;
-use std::path::PathBuf;
+use crate::world::{files, journal};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Digits of an id; enough for the milliseconds until the year 2059.
@@ -247,9 +240,7 @@ pub fn id_at(time: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::world::journal::PlanRecord;
-    use crate::world::journal::Record;
-    use crate::world::journal::Segment;
+    use crate::world::journal::{PlanRecord, Record, Segment};
     use serde_json::json;
 
     /// A repository with these hunts of its worktree: id, status of the finding, whether it names a first bad commit.

@@ -2,20 +2,14 @@
 //!
 //! A job leaves its finding beside the leases. One that would make the same hunt later takes it from there.
 
-use crate::report::Report;
-use crate::report::Status;
-use crate::report::Untrusted;
-use crate::report::json;
+use crate::report::{Report, Status, Untrusted, json};
 use crate::session::failure::Failure;
 use crate::session::plan::Plan;
 use crate::session::saved;
-use crate::world::files;
-use crate::world::lease;
-use crate::world::lease::Held;
-use crate::world::lease::Lease;
+use crate::world::lease::{Held, Lease};
+use crate::world::{files, lease};
 use std::ffi::OsStr;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The bytes of a finding, at most.
 const MAX_BYTES: u64 = 16 << 20;

@@ -2,19 +2,13 @@
 
 use crate::report::Untrusted;
 use crate::report::explanation::Explained;
-use crate::revision::CommitId;
-use crate::revision::TreeId;
-use crate::session::certificate;
+use crate::revision::{CommitId, TreeId};
 use crate::session::failure::Failure;
-use crate::session::story;
-use crate::world::repo::Repository;
-use crate::world::repo::graph;
+use crate::session::{certificate, story};
 use crate::world::repo::locate::Location;
-use crate::world::repo::private;
 use crate::world::repo::store::TreeStore;
-use similar::Algorithm;
-use similar::DiffOp;
-use similar::capture_diff_slices;
+use crate::world::repo::{Repository, graph, private};
+use similar::{Algorithm, DiffOp, capture_diff_slices};
 use std::collections::HashMap;
 
 /// A file of the explained version: its path in the target commit, and the number there of each of its lines.

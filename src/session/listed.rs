@@ -2,15 +2,11 @@
 
 use crate::report::Status;
 use crate::session::failure::Failure;
-use crate::session::order::HuntOrder;
-use crate::session::order::TestCommand;
-use crate::world::files;
-use crate::world::process;
+use crate::session::order::{HuntOrder, TestCommand};
 use crate::world::process::shell;
-use std::ffi::OsStr;
-use std::ffi::OsString;
-use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::ffi::OsStringExt as _;
+use crate::world::{files, process};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::Path;
 
 /// The most tests of one command.

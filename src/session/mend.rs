@@ -5,8 +5,7 @@ use crate::session::failure::Failure;
 use crate::session::talk::Talk;
 use crate::world::repo::locate::Location;
 use crate::world::repo::private;
-use crate::world::tidy::SetAside;
-use crate::world::tidy::tidy;
+use crate::world::tidy::{SetAside, tidy};
 use std::collections::BTreeSet;
 use std::path::Path;
 

@@ -60,8 +60,7 @@ pub mod tally;
 #[cfg(test)]
 pub(crate) mod testing;
 
-use crate::report::Report;
-use crate::report::Status;
+use crate::report::{Report, Status};
 use crate::session::context::Context;
 use crate::session::failure::Failure;
 use crate::session::hunt::Task;
@@ -72,8 +71,7 @@ use crate::session::order::HuntOrder;
 use crate::session::perf::places;
 use crate::session::plan::Plan;
 use crate::session::talk::Talk;
-use crate::world::repo::locate;
-use crate::world::repo::private;
+use crate::world::repo::{locate, private};
 use crate::world::system;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

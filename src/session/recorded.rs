@@ -1,23 +1,18 @@
 //! Opens a stored recording.
 
 use crate::report::Status;
-use crate::report::escape::Terminal;
-use crate::report::escape::Untrusted;
+use crate::report::escape::{Terminal, Untrusted};
 use crate::session::failure::Failure;
-use crate::trace::TraceError;
-use crate::trace::container::Kind;
-use crate::trace::container::Trace;
+use crate::trace::container::{Kind, Trace};
 use crate::trace::execution::Execution;
-use crate::trace::java;
 use crate::trace::native::play::Player;
 use crate::trace::spool::Spool;
+use crate::trace::{TraceError, java};
 use crate::world::record::store;
-use crate::world::record::store::Recording;
-use crate::world::record::store::Traced;
+use crate::world::record::store::{Recording, Traced};
 use crate::world::repo::locate::Location;
 use crate::world::spool;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Which process of which recording.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -1,8 +1,7 @@
 //! Notes on the limits of slices and chops.
 
 use crate::plural::count;
-use crate::trace::dependence::Dependences;
-use crate::trace::dependence::Kind;
+use crate::trace::dependence::{Dependences, Kind};
 use crate::trace::step::Step;
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -11,8 +11,7 @@ use crate::world::repo::private;
 use crate::world::run::crew::Crew;
 use crate::world::run::executor::Executor;
 use crate::world::run::kept_crew::KeptCrew;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 #[cfg(feature = "remote")]
@@ -64,8 +63,7 @@ fn remote(
     use crate::world::remote::fleet::Fleet;
     use crate::world::remote::toolchain::Toolchain;
     use crate::world::run::both::Both;
-    use sha2::Digest as _;
-    use sha2::Sha256;
+    use sha2::{Digest as _, Sha256};
 
     let failed = |trouble| {
         if interrupt.load(Ordering::Relaxed) {

@@ -5,46 +5,30 @@ use crate::hunt::Artifacts;
 use crate::hunt::event::Phase;
 use crate::hunt::finding::Conclusion;
 use crate::hunt::probe::Probe;
-use crate::outcome::Ending;
-use crate::outcome::Observation;
-use crate::outcome::Reason;
-use crate::outcome::Signature;
-use crate::outcome::Stage;
+use crate::outcome::{Ending, Observation, Reason, Signature, Stage};
 use crate::plural::count;
-use crate::report::ErrorReport;
-use crate::report::Status;
-use crate::report::Untrusted;
 use crate::report::escape::Terminal;
-use crate::session::criteria::FIRST_LIMIT;
-use crate::session::criteria::criteria;
+use crate::report::{ErrorReport, Status, Untrusted};
+use crate::session::criteria::{FIRST_LIMIT, criteria};
 use crate::session::failure::Failure;
-use crate::session::finding;
-use crate::session::hints;
 use crate::session::hints::Scene;
 use crate::session::hints::output::has_port_taken;
-use crate::session::hunt::Hunt;
-use crate::session::hunt::Reproduced;
+use crate::session::hunt::{Hunt, Reproduced};
 use crate::session::plan::Adjustments;
 use crate::session::runner::FAR_RUNS;
 use crate::session::suite::is_unstarted;
+use crate::session::{finding, hints};
 use crate::sought::Sought;
 use crate::world::process::time_of_commands;
 use crate::world::repo::graph;
 use crate::world::repo::store::TreeStore;
-use crate::world::run::classify::Criteria;
-use crate::world::run::classify::Shown;
-use crate::world::run::classify::SignatureMode;
-use crate::world::run::classify::hunted;
-use crate::world::run::classify::is_build_failure;
-use crate::world::run::classify::printed_trouble;
-use crate::world::run::classify::reproduced;
-use crate::world::run::classify::value;
-use crate::world::run::failure_line;
-use crate::world::run::normalise;
+use crate::world::run::classify::{
+    Criteria, Shown, SignatureMode, hunted, is_build_failure, printed_trouble, reproduced, value,
+};
+use crate::world::run::{failure_line, normalise};
 use std::os::unix::ffi::OsStrExt as _;
 use std::slice;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The minimum of a limit that is derived from the first run.
 const LIMIT_FLOOR: Duration = Duration::from_secs(20);
@@ -448,13 +432,8 @@ fn with_last_line(message: String, seen: &Observation) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::order::HuntOrder;
-    use crate::session::order::Until;
-    use crate::session::testing::World;
-    use crate::session::testing::hunted;
-    use crate::session::testing::observation;
-    use crate::session::testing::order;
-    use crate::session::testing::text;
+    use crate::session::order::{HuntOrder, Until};
+    use crate::session::testing::{World, hunted, observation, order, text};
 
     fn fails(nth: u32, of: &[u32]) -> Observation {
         if of.contains(&nth) { observation(1, "FAIL: x\n") } else { observation(0, "") }

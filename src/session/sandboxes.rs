@@ -10,8 +10,7 @@ use crate::world::repo::locate::Location;
 use crate::world::repo::private;
 use crate::world::run::kept_crew::KeptCrew;
 use crate::world::run::sandbox;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Creates the directory for the sandboxes of a command, outside of the user's tree, and removes those of killed ones.
 ///
@@ -90,8 +89,7 @@ pub fn objects(root: &Path, location: &Location) -> Option<Objects> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::testing::World;
-    use crate::session::testing::text;
+    use crate::session::testing::{World, text};
     use std::io;
 
     /// The directory of the sandboxes with this environment and configuration.

@@ -2,63 +2,33 @@
 
 use crate::hunt::finding::Finding;
 use crate::plural::count;
-use crate::report::Probes;
-use crate::report::Report;
-use crate::report::Status;
-use crate::report::explanation;
-use crate::report::explanation::Explained;
-use crate::report::explanation::Explanation;
+use crate::report::explanation::{Explained, Explanation};
+use crate::report::{Probes, Report, Status, explanation};
 use crate::revision::CommitId;
-use crate::session::estimate::Ahead;
-use crate::session::estimate::Pace;
-use crate::session::failure;
+use crate::session::estimate::{Ahead, Pace};
 use crate::session::failure::Failure;
-use crate::session::identity;
-use crate::session::kept;
 use crate::session::kept::Kept;
-use crate::session::order;
 use crate::session::order::HuntOrder;
 use crate::session::plan::Plan;
 use crate::session::spent::Spent;
-use crate::session::tally;
+use crate::session::{failure, identity, kept, order, tally};
 use crate::world::cache::Key;
-use crate::world::files;
-use crate::world::journal;
-use crate::world::journal::AskedRecord;
-use crate::world::journal::BoundRecord;
-use crate::world::journal::ExplanationKind;
-use crate::world::journal::FORMAT_VERSION;
-use crate::world::journal::FileLock;
-use crate::world::journal::JournalError;
-use crate::world::journal::PlanRecord;
-use crate::world::journal::Reader;
-use crate::world::journal::Record;
-use crate::world::journal::Replay;
-use crate::world::journal::Segment;
-use crate::world::journal::UntilRecord;
-use crate::world::process::ProcessGroup;
-use crate::world::process::kill_leftover;
-use crate::world::process::kill_leftovers_of;
-use crate::world::process::this_process;
-use crate::world::repo::RepoError;
-use crate::world::repo::Repository;
+use crate::world::journal::{
+    AskedRecord, BoundRecord, ExplanationKind, FORMAT_VERSION, FileLock, JournalError, PlanRecord, Reader, Record,
+    Replay, Segment, UntilRecord,
+};
+use crate::world::process::{ProcessGroup, kill_leftover, kill_leftovers_of, this_process};
 use crate::world::repo::keep::keep;
 use crate::world::repo::locate::Location;
-use crate::world::repo::private;
-use crate::world::repo::refs;
 use crate::world::repo::store::TreeStore;
-use crate::world::tools;
+use crate::world::repo::{RepoError, Repository, private, refs};
 use crate::world::tools::Change;
-use serde::Deserialize;
-use serde::Serialize;
-use sha2::Digest;
-use sha2::Sha256;
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use crate::world::{files, journal, tools};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::time::Duration;
-use std::time::SystemTime;
-use std::time::UNIX_EPOCH;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The prefix of the refs of a finding.
 const REFS: &str = "refs/worktree/idd/";

@@ -3,9 +3,8 @@
 use crate::report::Status;
 use crate::session::context::Context;
 use crate::session::failure::Failure;
-use crate::world::remote::Address;
-use crate::world::remote::Service;
 use crate::world::remote::address::is_secret;
+use crate::world::remote::{Address, Service};
 use std::path::PathBuf;
 
 /// The address that stands for this machine.

@@ -7,16 +7,14 @@
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::report::Status;
 use crate::session::context::Context;
 use crate::session::failure::Failure;
-use crate::world::files;
-use crate::world::process;
 use crate::world::process::shell;
 use crate::world::run::toolchain;
+use crate::world::{files, process};
 
 /// The name of the program as git searches it.
 const PROGRAM: &str = "git-idd";

@@ -1,7 +1,6 @@
 //! Shares and probabilities, as typed by the user.
 
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A number between 0 and 1, in millionths: as exact as it is typed, and comparable.

@@ -3,11 +3,8 @@
 use crate::revision::TreeId;
 use crate::trace::input::Source;
 use crate::world::record::store::Recording;
-use crate::world::repo::Repository;
-use crate::world::repo::graph;
 use crate::world::repo::locate::Location;
-use crate::world::repo::private;
-use crate::world::repo::source;
+use crate::world::repo::{Repository, graph, private, source};
 use std::collections::HashMap;
 
 /// The lines of the recorded sources.

@@ -1,42 +1,18 @@
 //! The course of a hunt, read from its journal and from the repository, for a report.
 
-use crate::outcome::Ending;
-use crate::outcome::Observation;
-use crate::outcome::Outcome;
-use crate::outcome::Reason;
-use crate::outcome::Stage;
-use crate::report::Commit;
-use crate::report::Report;
-use crate::report::Untrusted;
-use crate::report::explanation::Explained;
-use crate::report::explanation::Explanation;
-use crate::report::lineage;
-use crate::report::story;
-use crate::report::story::Answer;
-use crate::report::story::Reduction;
-use crate::report::story::Seen;
-use crate::report::story::Source;
-use crate::report::story::Story;
-use crate::report::story::Verdict;
-use crate::revision::CommitId;
-use crate::revision::TreeId;
-use crate::session::certificate;
+use crate::outcome::{Ending, Observation, Outcome, Reason, Stage};
+use crate::report::explanation::{Explained, Explanation};
+use crate::report::story::{Answer, Reduction, Seen, Source, Story, Verdict};
+use crate::report::{Commit, Report, Untrusted, lineage, story};
+use crate::revision::{CommitId, TreeId};
 use crate::session::failure::Failure;
-use crate::session::saved;
-use crate::world::cache::Key;
-use crate::world::cache::Observations;
-use crate::world::cache::Want;
+use crate::session::{certificate, saved};
+use crate::world::cache::{Key, Observations, Want};
 use crate::world::journal::Record;
-use crate::world::repo::Repository;
-use crate::world::repo::graph;
 use crate::world::repo::locate::Location;
-use crate::world::repo::private;
-use crate::world::repo::source;
-use crate::world::repo::store::Held;
-use crate::world::repo::store::TreeStore;
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
-use std::collections::HashMap;
+use crate::world::repo::store::{Held, TreeStore};
+use crate::world::repo::{Repository, graph, private, source};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
 /// The maximum number of tested revisions in the picture, those nearest to the first bad one.

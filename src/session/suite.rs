@@ -4,9 +4,7 @@ use crate::outcome::Observation;
 use crate::revision::TreeId;
 use crate::world::repo::RepoError;
 use crate::world::repo::store::TreeStore;
-use crate::world::run::form;
-use crate::world::run::is_cut;
-use crate::world::run::is_telling;
+use crate::world::run::{form, is_cut, is_telling};
 use regex::Regex;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -128,8 +126,7 @@ pub fn obvious(store: &TreeStore, tree: TreeId) -> Result<Option<&'static str>, 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::outcome::Ending;
-    use crate::outcome::Stage;
+    use crate::outcome::{Ending, Stage};
     use std::time::Duration;
 
     fn failures(output: &str) -> Failures {

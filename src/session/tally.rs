@@ -5,8 +5,7 @@ use crate::report::Probes;
 use crate::session::estimate::Pace;
 use crate::world::shared_cost::SharedCost;
 use std::collections::BTreeMap;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The words of counters other than phases, as in the journal.
 pub mod counted {

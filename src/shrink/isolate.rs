@@ -2,12 +2,9 @@
 
 use crate::outcome::Outcome;
 use crate::search::Asker;
-use crate::shrink::candidate::Candidate;
-use crate::shrink::candidate::Progress;
+use crate::shrink::candidate::{Candidate, Progress};
 use crate::shrink::views::token_ranges;
-use similar::Algorithm;
-use similar::DiffOp;
-use similar::capture_diff_slices;
+use similar::{Algorithm, DiffOp, capture_diff_slices};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::Range;

@@ -22,12 +22,9 @@ use std::rc::Rc;
 
 use crate::outcome::Outcome;
 use crate::search::Asker;
-pub use crate::shrink::candidate::Candidate;
-pub use crate::shrink::candidate::Form;
-pub use crate::shrink::candidate::Progress;
+pub use crate::shrink::candidate::{Candidate, Form, Progress};
 use crate::shrink::chunks::Chunks;
-pub use crate::shrink::isolate::Isolated;
-pub use crate::shrink::isolate::isolate;
+pub use crate::shrink::isolate::{Isolated, isolate};
 use crate::shrink::removal::Removal;
 use crate::shrink::session::Session;
 use crate::shrink::words::Shortening;

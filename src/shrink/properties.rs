@@ -1,16 +1,9 @@
 //! The promises of the reduction, on random inputs and answers.
 
-use crate::outcome::Outcome;
-use crate::outcome::Reason;
-use crate::search::Asking;
-use crate::search::Search;
-use crate::search::Step;
-use crate::shrink::Isolated;
-use crate::shrink::candidate::Candidate;
-use crate::shrink::candidate::Form;
-use crate::shrink::candidate::Progress;
-use crate::shrink::isolate;
-use crate::shrink::shrink;
+use crate::outcome::{Outcome, Reason};
+use crate::search::{Asking, Search, Step};
+use crate::shrink::candidate::{Candidate, Form, Progress};
+use crate::shrink::{Isolated, isolate, shrink};
 use crate::syntax::Language;
 use proptest::prelude::*;
 use std::cell::RefCell;
@@ -127,9 +120,7 @@ fn two_parts_are_reduced_together() {
 
 /// Answers without any order: each candidate fails by its digest, and the start always.
 fn by_digest(seed: u64, start: &Candidate) -> impl Fn(&Candidate) -> bool {
-    use std::hash::DefaultHasher;
-    use std::hash::Hash;
-    use std::hash::Hasher;
+    use std::hash::{DefaultHasher, Hash, Hasher};
     let start = start.clone();
     move |candidate| {
         let mut hasher = DefaultHasher::new();

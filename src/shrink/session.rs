@@ -1,18 +1,12 @@
 //! The memory of a reduction: the smallest failing input, and what was tried.
 
 use crate::outcome::Outcome;
-use crate::search::Asker;
-use crate::search::ahead;
-use crate::shrink::candidate::Candidate;
-use crate::shrink::candidate::Progress;
-use crate::shrink::plan::Ahead;
-use crate::shrink::plan::Plan;
+use crate::search::{Asker, ahead};
+use crate::shrink::candidate::{Candidate, Progress};
+use crate::shrink::plan::{Ahead, Plan};
 use std::cell::RefCell;
-use std::collections::HashMap;
-use std::collections::HashSet;
-use std::hash::DefaultHasher;
-use std::hash::Hash;
-use std::hash::Hasher;
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
 /// The digest of a candidate.

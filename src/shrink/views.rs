@@ -8,8 +8,7 @@ mod syntax;
 mod tags;
 
 use crate::shrink::candidate::Form;
-use crate::shrink::removal::Division;
-use crate::shrink::removal::Node;
+use crate::shrink::removal::{Division, Node};
 use std::ops::Range;
 
 /// Divides a text; `None` if the division does not fit it.

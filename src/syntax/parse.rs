@@ -1,22 +1,12 @@
 //! Parses a text into a tree.
 
 use std::collections::HashMap;
-use std::ops::ControlFlow;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
-use tree_sitter::ParseOptions;
-use tree_sitter::ParseState;
-use tree_sitter::Parser;
-use tree_sitter::Query;
-use tree_sitter::QueryCursor;
-use tree_sitter::StreamingIterator;
+use tree_sitter::{ParseOptions, ParseState, Parser, Query, QueryCursor, StreamingIterator};
 
 use crate::syntax::language::Language;
-use crate::syntax::tree::Class;
-use crate::syntax::tree::Declared;
-use crate::syntax::tree::Node;
-use crate::syntax::tree::NodeId;
-use crate::syntax::tree::Tree;
+use crate::syntax::tree::{Class, Declared, Node, NodeId, Tree};
 
 /// Longer texts are not parsed.
 const MAX_BYTES: usize = 1 << 20;

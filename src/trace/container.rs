@@ -19,13 +19,9 @@
 //! - Where a trace would have become too long, its first records were given up: their chunks are not in the index, and a hole is in their place. The offset
 //!   of the first chunk of each thread tells how many bytes that are.
 
-use std::collections::HashMap;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io;
-use std::io::Read;
-use std::io::Seek;
-use std::io::SeekFrom;
-use std::io::Write;
+use std::io::{Read, Seek, SeekFrom, Write};
 
 use crate::trace::TraceError;
 

@@ -6,19 +6,13 @@
 //!
 //! Source of the terms: Ferrante, Ottenstein and Warren 1987; Korel and Laski 1988, "Dynamic Program Slicing".
 
-use std::collections::BTreeMap;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io;
 
 use crate::trace::rows;
-use crate::trace::rows::Places;
-use crate::trace::rows::Row;
-use crate::trace::rows::Rows;
-use crate::trace::rows::code;
-use crate::trace::rows::push;
+use crate::trace::rows::{Places, Row, Rows, code, push};
 use crate::trace::spool::Spool;
-use crate::trace::step::Step;
-use crate::trace::step::Steps;
+use crate::trace::step::{Step, Steps};
 
 /// The number of last uses of a step among which duplicates are searched.
 const MAX_COMPARED: usize = 16;

@@ -4,23 +4,17 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::trace::TraceError;
 use crate::trace::dependence::Dependences;
-use crate::trace::detail::Answer;
-use crate::trace::detail::Detail;
-use crate::trace::input::Contents;
-use crate::trace::input::Entry;
-use crate::trace::output;
+use crate::trace::detail::{Answer, Detail};
+use crate::trace::input::{Contents, Entry};
 use crate::trace::output::Outputs;
 use crate::trace::place::Place;
 use crate::trace::slice::Part;
 use crate::trace::stat::Stat;
-use crate::trace::statements::Initial;
-use crate::trace::statements::Statement;
-use crate::trace::step::Step;
-use crate::trace::step::Steps;
-use crate::trace::tree::Limits;
-use crate::trace::tree::Node;
+use crate::trace::statements::{Initial, Statement};
+use crate::trace::step::{Step, Steps};
+use crate::trace::tree::{Limits, Node};
+use crate::trace::{TraceError, output};
 
 /// A recorded run. Each method may play the whole run; the answer does not depend on what was asked before.
 pub trait Execution {

@@ -12,16 +12,12 @@
 //! decision only the last counts, and variables in memory are told apart by name, by field of a structure, or by type,
 //! not by address.
 
-use std::collections::BTreeSet;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::hash::Hash;
 
 use crate::trace::TraceError;
-use crate::trace::dependence::Dependences;
-use crate::trace::dependence::Kind;
-use crate::trace::dependence::Notes;
-use crate::trace::flow::BlockId;
-use crate::trace::flow::Flow;
+use crate::trace::dependence::{Dependences, Kind, Notes};
+use crate::trace::flow::{BlockId, Flow};
 use crate::trace::spool::Spool;
 use crate::trace::step::Step;
 

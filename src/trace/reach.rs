@@ -5,8 +5,7 @@
 
 use std::collections::HashMap;
 
-use crate::trace::dependence::Clock;
-use crate::trace::dependence::Dependences;
+use crate::trace::dependence::{Clock, Dependences};
 use crate::trace::rows::Places;
 use crate::trace::step::Step;
 
@@ -125,8 +124,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::trace::dependence::tests::noted;
-    use crate::trace::dependence::tests::run;
+    use crate::trace::dependence::tests::{noted, run};
     use crate::trace::slice;
     use crate::trace::slice::Kinds;
 

@@ -6,8 +6,7 @@
 //! entered blocks, steps, decisions and calls.
 
 use crate::trace::flow::BlockId;
-use crate::trace::index::Index;
-use crate::trace::index::Keys;
+use crate::trace::index::{Index, Keys};
 use crate::trace::step::Step;
 
 /// The region of a decision: it is open until its last block is entered.

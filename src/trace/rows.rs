@@ -8,8 +8,7 @@ use std::io;
 
 use crate::trace::dependence::Kind;
 use crate::trace::spool;
-use crate::trace::spool::Bytes;
-use crate::trace::spool::Spool;
+use crate::trace::spool::{Bytes, Spool};
 use crate::trace::step::Step;
 
 /// The distance of two rows whose places are in the index.

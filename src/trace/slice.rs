@@ -7,12 +7,9 @@
 
 use std::collections::HashMap;
 
-use crate::trace::dependence::Clock;
-use crate::trace::dependence::Dependences;
-use crate::trace::dependence::Kind;
+use crate::trace::dependence::{Clock, Dependences, Kind};
 use crate::trace::rows::Places;
-use crate::trace::step::Step;
-use crate::trace::step::Steps;
+use crate::trace::step::{Step, Steps};
 
 /// The kinds of dependence that a slice follows. Data dependence is always one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -161,9 +158,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::trace::dependence::tests::graph;
-    use crate::trace::dependence::tests::noted;
-    use crate::trace::dependence::tests::run;
+    use crate::trace::dependence::tests::{graph, noted, run};
 
     /// The steps that a step has an effect on: those that used its value, or that of one of them, after it got there.
     fn effects(edges: &[(Step, Step, Kind)], from: Step, kinds: Kinds) -> BTreeSet<Step> {

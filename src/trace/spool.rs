@@ -2,9 +2,8 @@
 //!
 //! The file is the caller's affair: [`Spool`] says from which size on it is used, and opens it.
 
-use std::fmt;
-use std::io;
 use std::sync::Arc;
+use std::{fmt, io};
 
 /// Bytes that are collected before they go to the file.
 const BUFFER: usize = 1 << 20;

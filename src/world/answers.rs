@@ -1,13 +1,10 @@
 //! The answers of a walk in a file, one a line: what was answered is read first, and what is answered then is added.
 
 use std::collections::VecDeque;
-use std::fs;
-use std::fs::File;
-use std::fs::OpenOptions;
-use std::io;
+use std::fs::{File, OpenOptions};
 use std::io::Write as _;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use rustix::fs::FlockOperation;
 use rustix::io::Errno;

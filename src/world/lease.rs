@@ -4,20 +4,14 @@
 //! job that was killed, and is taken over. All times are those of the file system that has the directory, because clocks of
 //! machines differ. If two jobs have the same lease after all (a machine that slept), both hunts are right; only time is lost.
 
-use std::fs;
 use std::fs::File;
-use std::io;
-use std::io::Read as _;
-use std::io::Write as _;
-use std::path::Path;
-use std::path::PathBuf;
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering;
-use std::thread;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
-use std::time::Duration;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
+use std::{fs, io, thread};
 
 /// The interval in which a lease is renewed.
 const RENEWAL: Duration = Duration::from_secs(20);

@@ -4,8 +4,7 @@ use std::num::NonZeroUsize;
 use std::sync::LazyLock;
 use std::thread;
 
-use rayon::ThreadPool;
-use rayon::ThreadPoolBuilder;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 
 /// More threads do not make reading and writing files faster.
 const MAX_THREADS: usize = 8;

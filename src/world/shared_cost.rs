@@ -3,8 +3,7 @@
 
 use crate::world::files;
 use std::io;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The name of the file.

@@ -1,8 +1,6 @@
 //! Temporary files for what is too large for memory.
 
-use crate::trace::spool::Mapped;
-use crate::trace::spool::Spool;
-use crate::trace::spool::Store;
+use crate::trace::spool::{Mapped, Spool, Store};
 use crate::world::system;
 use memmap2::Mmap;
 use std::fs::File;
@@ -53,11 +51,8 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::trace::dependence::Kind;
-    use crate::trace::dependence::Notes;
-    use crate::trace::slice::Kinds;
-    use crate::trace::slice::backward;
-    use crate::trace::slice::forward;
+    use crate::trace::dependence::{Kind, Notes};
+    use crate::trace::slice::{Kinds, backward, forward};
     use crate::trace::step::Step;
 
     #[test]

@@ -4,11 +4,9 @@
 //! A symbolic link would lead writing elsewhere, a FIFO would make reading wait, and a file in the place of a directory
 //! would stop every hunt.
 
-use std::fs;
 use std::fs::FileType;
-use std::io;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 /// An entry that was set aside.
 #[derive(Debug, Clone, PartialEq, Eq)]

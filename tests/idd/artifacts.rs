@@ -1,14 +1,11 @@
 //! `--from-artifacts`: the programs of revisions are fetched in place of a build.
 
-use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::Stdio;
-use std::thread;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+use std::{fs, thread};
 
-use git_idd::report::Report;
-use git_idd::report::Status;
+use git_idd::report::{Report, Status};
 
 use crate::fixture::Fixture;
 

@@ -1,19 +1,12 @@
 //! The page of a report in a browser: Chromium, driven by a script.
 
-use std::fs;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::thread;
 use std::time::Duration;
+use std::{fs, thread};
 
 use git_idd::report::Status;
-use git_idd::world::journal::EndingRecord;
-use git_idd::world::journal::ObservationRecord;
-use git_idd::world::journal::Record;
-use git_idd::world::journal::Replay;
-use git_idd::world::journal::Segment;
-use git_idd::world::journal::StageRecord;
+use git_idd::world::journal::{EndingRecord, ObservationRecord, Record, Replay, Segment, StageRecord};
 
 use crate::fixture;
 use crate::fixture::Fixture;

@@ -5,14 +5,11 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::Command;
 
-use git_idd::report::Report;
-use git_idd::report::Status;
-use git_idd::report::json;
+use git_idd::report::{Report, Status, json};
 use serde_json::Value;
 
 use crate::fixture::Fixture;
-use crate::terminal::Terminal;
-use crate::terminal::read_all;
+use crate::terminal::{Terminal, read_all};
 
 /// `value` is broken since change 6; the changes 3 and 4 cannot be built.
 const HISTORY: &str = "

@@ -2,8 +2,7 @@
 
 use std::fs;
 
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::fixture::Fixture;
 

@@ -5,9 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::java::record;
-use crate::java::repository;
-use crate::java::version;
+use crate::java::{record, repository, version};
 use crate::plain;
 use crate::plain::git;
 

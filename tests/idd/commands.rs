@@ -1,16 +1,11 @@
 //! The subcommands, and each option of a hunt, on small histories.
 
 use std::fs;
-use std::io::BufRead as _;
-use std::io::BufReader;
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::process::Command;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
-use git_idd::report::Report;
-use git_idd::report::Status;
-use git_idd::report::Suite;
-use git_idd::report::json;
+use git_idd::report::{Report, Status, Suite, json};
 use git_idd::world::files::short_digest;
 
 use crate::fixture::Fixture;

@@ -13,19 +13,15 @@ use git_idd::cli::args;
 use git_idd::cli::args::Request;
 use git_idd::session::context::Context;
 use git_idd::session::plan::Plan;
-use git_idd::session::runner::Runner;
-use git_idd::session::runner::Start;
+use git_idd::session::runner::{Runner, Start};
 use git_idd::session::saved;
 use git_idd::session::talk::Silent;
 use git_idd::session::tally::Limits;
 use git_idd::sought::Sought;
 use git_idd::world::cache::Observations;
-use git_idd::world::repo::graph;
-use git_idd::world::repo::locate;
-use git_idd::world::repo::private;
-use git_idd::world::run::Criteria;
-use git_idd::world::run::SignatureMode;
+use git_idd::world::repo::{graph, locate, private};
 use git_idd::world::run::crew::Crew;
+use git_idd::world::run::{Criteria, SignatureMode};
 
 use crate::fixture::Fixture;
 

@@ -2,8 +2,7 @@
 
 use std::fs;
 
-use crate::fixture::Fixture;
-use crate::fixture::root;
+use crate::fixture::{Fixture, root};
 
 /// A repository with a branch `topic`, a tag `v1` and a hunt `0-1`, and the completions for each shell beside it.
 fn fixture() -> Fixture {

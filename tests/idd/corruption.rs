@@ -7,8 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::fixture::root;
-use crate::plain::git;
-use crate::plain::idd;
+use crate::plain::{git, idd};
 
 /// The name of a program in `tests/idd/corruption`, and its failing input.
 fn programs() -> [(&'static str, String); 6] {

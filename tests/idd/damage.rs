@@ -4,8 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
-use git_idd::report::Report;
-use git_idd::report::Status;
+use git_idd::report::{Report, Status};
 
 use crate::fixture::Fixture;
 

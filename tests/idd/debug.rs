@@ -5,12 +5,10 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::Stdio;
 
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::explain::repository;
-use crate::plain::idd;
-use crate::plain::program;
+use crate::plain::{idd, program};
 
 /// The largest of some numbers, and their sum. The fault is in `larger`.
 const GOOD: &str = "#include <stdio.h>

@@ -10,13 +10,10 @@ use git_idd::trace::detail::Detail;
 use git_idd::trace::java::detail::Focus;
 use git_idd::trace::java::player::Player;
 use git_idd::trace::step::Step;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::dap::Editor;
-use crate::java::record;
-use crate::java::repository;
-use crate::java::version;
+use crate::java::{record, repository, version};
 use crate::plain;
 
 /// The fault is in line 28: the whole price is taken off.

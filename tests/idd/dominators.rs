@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::rc::Rc;
 
-use git_idd::trace::native::machine::Machine;
-use git_idd::trace::native::machine::Watch;
+use git_idd::trace::native::machine::{Machine, Watch};
 use git_idd::trace::native::play::Player;
 use git_idd::trace::step::Step;
 use git_idd::world::record::store;

@@ -1,13 +1,9 @@
 //! The finding that a fixture expects (`expect.toml`), and its comparison with a report.
 
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use git_idd::outcome::Outcome;
-use git_idd::report::Change;
-use git_idd::report::Commit;
-use git_idd::report::Report;
-use git_idd::report::Untrusted;
+use git_idd::report::{Change, Commit, Report, Untrusted};
 use serde::Deserialize;
 
 /// The whole file. A field that is absent is not compared.

@@ -1,15 +1,13 @@
 //! Explanations: the real binary over real compilers, and properties of aligned runs.
 
 use std::fs;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
 
 use crate::fixture;
-use crate::plain::git;
-use crate::plain::idd;
+use crate::plain::{git, idd};
 
 /// The program of Sumner and Zhang's Figure 1: both versions.
 fn figure() -> (String, String) {

@@ -2,12 +2,8 @@
 
 use std::fs;
 
-use crate::explain::explained;
-use crate::explain::link;
-use crate::explain::links;
-use crate::explain::repository;
-use crate::plain::git;
-use crate::plain::idd;
+use crate::explain::{explained, link, links, repository};
+use crate::plain::{git, idd};
 
 /// What is printed for people about the difference of the two versions.
 fn said(good: &str, bad: &str, test: &str) -> String {

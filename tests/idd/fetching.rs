@@ -2,13 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use git_idd::report::Report;
-use git_idd::report::Status;
-use git_idd::report::json;
+use git_idd::report::{Report, Status, json};
 
 use crate::fixture::Fixture;
 

@@ -8,15 +8,11 @@ use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
-use std::path::PathBuf;
-use std::process::Command;
-use std::process::Output;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
 
-use git_idd::report::Report;
-use git_idd::report::json;
-use sha2::Digest;
-use sha2::Sha256;
+use git_idd::report::{Report, json};
+use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
 use crate::expect::Expect;

@@ -1,11 +1,9 @@
 //! Explanations of programs that fork, and of those that close what they do not know.
 
-use std::fs;
 use std::path::Path;
-use std::process::Command;
-use std::process::Stdio;
-use std::thread;
+use std::process::{Command, Stdio};
 use std::time::Duration;
+use std::{fs, thread};
 
 use crate::plain;
 use serde_json::Value;

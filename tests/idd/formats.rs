@@ -1,7 +1,6 @@
 //! Repositories in other formats than the usual one: they are hunted in all the same.
 
-use crate::fixture::Fixture;
-use crate::fixture::Format;
+use crate::fixture::{Fixture, Format};
 
 /// Commands by which a linked worktree of a repository comes to a finding; `say` is what is checked.
 const HUNT: &str = r#"

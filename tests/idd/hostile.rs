@@ -3,9 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use git_idd::report::Report;
-use git_idd::report::Status;
-use git_idd::report::json;
+use git_idd::report::{Report, Status, json};
 
 use crate::fixture::Fixture;
 

@@ -3,15 +3,12 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use git_idd::report::Report;
-use git_idd::report::json;
+use git_idd::report::{Report, json};
 use serde_json::Value;
 
-use crate::expect::ByHand;
-use crate::expect::Finding;
+use crate::expect::{ByHand, Finding};
 use crate::fixture;
-use crate::fixture::Fixture;
-use crate::fixture::Format;
+use crate::fixture::{Fixture, Format};
 
 /// Runs one command on `fixture` and compares everything that can be compared.
 #[track_caller]

@@ -5,8 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::fixture::root;
-use crate::plain::git;
-use crate::plain::idd;
+use crate::plain::{git, idd};
 
 /// A repository with a program of `tests/programs/invariants`, recorded.
 fn recorded(name: &str) -> tempfile::TempDir {

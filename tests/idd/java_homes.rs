@@ -3,19 +3,13 @@
 //! `IDD_TEST_JAVA_HOMES` is a list of their directories, separated by colons. A runtime without a compiler gets classes from
 //! the `javac` in `PATH`, made for its version; that compiler compiles the agent, too.
 
-use crate::java::MODERN;
-use crate::java::TORTURE;
-use crate::java::check_torture;
-use crate::java::repository;
-use crate::java::version;
+use crate::java::{MODERN, TORTURE, check_torture, repository, version};
 use crate::plain;
 use crate::plain::git;
-use std::env;
 use std::ffi::OsString;
-use std::fs;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::{env, fs};
 
 const VARIABLE: &str = "IDD_TEST_JAVA_HOMES";
 

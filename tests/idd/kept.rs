@@ -2,11 +2,9 @@
 
 use std::fs;
 
-use git_idd::report::Status;
-use git_idd::report::json;
+use git_idd::report::{Status, json};
 
-use crate::fixture::Fixture;
-use crate::fixture::root;
+use crate::fixture::{Fixture, root};
 
 /// The history of the recorded journals.
 const HISTORY: &str = "

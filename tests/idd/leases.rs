@@ -2,11 +2,9 @@
 
 use crate::fixture::Fixture;
 use git_idd::report::Status;
-use std::fs;
 use std::process::Stdio;
-use std::thread;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+use std::{fs, thread};
 
 #[test]
 fn of_two_jobs_with_one_lease_only_one_hunts() {

@@ -1,10 +1,7 @@
 //! Known limits of recordings of Java programs: dependences that lead through something outside of the virtual machine. Each
 //! test states what is found now and what would be ideal, as in [`limits`](crate::limits).
 
-use crate::java::asked;
-use crate::java::record;
-use crate::java::repository;
-use crate::java::version;
+use crate::java::{asked, record, repository, version};
 use crate::limits::check;
 
 /// Whether the slice back from the exception that ends a program has the line with a text.

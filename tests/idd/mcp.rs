@@ -1,24 +1,14 @@
 //! `git idd mcp` as a client drives it: by lines of JSON-RPC.
 
-use std::fs;
-use std::io::BufRead as _;
-use std::io::BufReader;
-use std::io::Read as _;
-use std::io::Write as _;
-use std::process::Child;
-use std::process::Command;
-use std::process::ExitStatus;
-use std::process::Stdio;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc;
 use std::sync::mpsc::Receiver;
-use std::thread;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+use std::{fs, thread};
 
-use git_idd::report::Status;
-use git_idd::report::json;
-use serde_json::Value;
-use serde_json::json;
+use git_idd::report::{Status, json};
+use serde_json::{Value, json};
 
 use crate::fixture;
 use crate::fixture::Fixture;

@@ -4,8 +4,7 @@ use std::path::Path;
 use std::process::Stdio;
 
 use crate::explain::repository;
-use crate::plain::idd;
-use crate::plain::program;
+use crate::plain::{idd, program};
 
 fn recording(source: &str) -> tempfile::TempDir {
     let place = repository("", source);

@@ -6,8 +6,7 @@ use std::path::Path;
 
 use tempfile::TempDir;
 
-use crate::plain::git;
-use crate::plain::idd;
+use crate::plain::{git, idd};
 
 /// A repository whose test, `./test.sh`, fails since the third of four commits.
 struct Place(TempDir);

@@ -1,21 +1,15 @@
 //! The panes of `git idd debug` on a terminal.
 
 use std::fs::File;
-use std::io::Read as _;
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::path::Path;
-use std::process::Child;
-use std::process::Command;
+use std::process::{Child, Command};
 use std::thread;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::debug::recorded;
-use crate::plain::isolate;
-use crate::plain::program;
-use crate::terminal::Terminal;
-use crate::terminal::read_all;
-use crate::terminal::resize;
+use crate::plain::{isolate, program};
+use crate::terminal::{Terminal, read_all, resize};
 
 /// The panes on a terminal of 80 by 24, and the other end of it, once the first question is on the screen.
 ///

@@ -1,9 +1,6 @@
 //! Hunts for the commit since which a command needs more time or memory.
 
-use git_idd::report::Report;
-use git_idd::report::Status;
-use git_idd::report::Verified;
-use git_idd::report::json;
+use git_idd::report::{Report, Status, Verified, json};
 use git_idd::sought::Sought;
 
 use crate::fixture::Fixture;

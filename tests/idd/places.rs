@@ -1,13 +1,9 @@
 //! Hunts in unusual repositories, with unusual tests, and in unusual surroundings.
 
 use std::fs;
-use std::process::Command;
-use std::process::Output;
-use std::process::Stdio;
+use std::process::{Command, Output, Stdio};
 
-use git_idd::report::Report;
-use git_idd::report::Status;
-use git_idd::report::json;
+use git_idd::report::{Report, Status, json};
 
 use crate::fixture::Fixture;
 

@@ -2,8 +2,7 @@
 
 use std::fs;
 
-use git_idd::report::Report;
-use git_idd::report::json;
+use git_idd::report::{Report, json};
 
 use crate::fixture::Fixture;
 

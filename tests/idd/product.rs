@@ -2,9 +2,7 @@
 
 use std::fs;
 
-use git_idd::report::Probes;
-use git_idd::report::Report;
-use git_idd::report::Status;
+use git_idd::report::{Probes, Report, Status};
 
 use crate::fixture::Fixture;
 

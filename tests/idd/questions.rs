@@ -1,8 +1,6 @@
 //! Questions to history other than the commit since which a test fails.
 
-use git_idd::report::Report;
-use git_idd::report::Status;
-use git_idd::report::json;
+use git_idd::report::{Report, Status, json};
 use git_idd::sought::Sought;
 
 use crate::fixture::Fixture;

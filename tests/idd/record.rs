@@ -1,8 +1,7 @@
 //! Recording: the real binary over real compilers.
 
 use crate::plain;
-use crate::plain::git;
-use crate::plain::idd;
+use crate::plain::{git, idd};
 use std::fs;
 use std::process::Command;
 

@@ -3,21 +3,14 @@
 mod service;
 
 use crate::fixture::Fixture;
-use git_idd::report::Report;
-use git_idd::report::Status;
-use rustix::process::Pid;
-use rustix::process::Signal;
-use rustix::process::kill_process;
-use service::CERTIFICATES;
-use service::Fault;
-use service::Service;
-use std::io;
+use git_idd::report::{Report, Status};
+use rustix::process::{Pid, Signal, kill_process};
+use service::{CERTIFICATES, Fault, Service};
 use std::io::Write as _;
 use std::net::TcpListener;
 use std::process::Stdio;
-use std::thread;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+use std::{io, thread};
 
 /// Twelve revisions; the test fails since the seventh, where one of three lines of a change does it.
 const STORY: &str = r#"

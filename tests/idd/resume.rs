@@ -1,24 +1,14 @@
 //! Hunts that are killed, interrupted, out of budget or out of disk, and go on.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io;
 use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
-use std::path::PathBuf;
-use std::process::Child;
-use std::process::Command;
-use std::process::Output;
-use std::process::Stdio;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
-use std::thread;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+use std::{fs, io, thread};
 
-use git_idd::report::Probes;
-use git_idd::report::Report;
-use git_idd::report::Status;
-use git_idd::report::json;
+use git_idd::report::{Probes, Report, Status, json};
 use git_idd::world::journal;
 use git_idd::world::journal::Replay;
 

@@ -1,8 +1,7 @@
 //! `git idd shrink`: the real binary, on inputs of a few bytes.
 
 use crate::fixture;
-use crate::plain::git;
-use crate::plain::idd;
+use crate::plain::{git, idd};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;

@@ -6,13 +6,11 @@
 //! for each part between the calls, so that an argument does not depend on the result of its own call. Static control
 //! dependence is computed by paths: what is on all ways to the end is found by leaving out one statement at a time.
 
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use git_idd::trace::dependence::Dependences;
-use git_idd::trace::native::machine::Machine;
-use git_idd::trace::native::machine::Watch;
+use git_idd::trace::native::machine::{Machine, Watch};
 use git_idd::trace::native::play::Player;
 use git_idd::trace::native::uses::dependences;
 use git_idd::trace::slice;

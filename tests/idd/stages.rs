@@ -1,19 +1,12 @@
 //! The commit at once, `--until` and `--effort`.
 
-use std::fs;
-use std::io::BufRead as _;
-use std::io::BufReader;
-use std::io::Read as _;
-use std::process::Command;
-use std::process::Stdio;
-use std::thread;
-use std::time::Duration;
-use std::time::Instant;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use std::{fs, thread};
 
 use git_idd::outcome::Outcome;
-use git_idd::report::Report;
-use git_idd::report::Status;
-use git_idd::report::json;
+use git_idd::report::{Report, Status, json};
 
 use crate::fixture::Fixture;
 

@@ -1,8 +1,6 @@
 //! Products of earlier builds, tests that disturb each other, and candidates without an end.
 
-use git_idd::report::Report;
-use git_idd::report::Status;
-use git_idd::report::json;
+use git_idd::report::{Report, Status, json};
 
 use crate::fixture::Fixture;
 

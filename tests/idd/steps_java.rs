@@ -8,16 +8,11 @@ use std::path::Path;
 
 use git_idd::trace::container::Trace;
 use git_idd::trace::java::frame::Frame;
-use git_idd::trace::java::machine::Machine;
-use git_idd::trace::java::machine::Watch;
+use git_idd::trace::java::machine::{Machine, Watch};
 use git_idd::trace::java::player::Player;
 use git_idd::trace::java::value::Value;
 
-use crate::java::BUILD;
-use crate::java::record;
-use crate::java::repository;
-use crate::java::torture;
-use crate::java::version;
+use crate::java::{BUILD, record, repository, torture, version};
 use crate::plain;
 
 /// The steps of each thread: the depth of the activation, its method, and the line; and how many exceptions ended activations.

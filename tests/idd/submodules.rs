@@ -2,8 +2,7 @@
 
 use std::fs;
 
-use git_idd::report::Status;
-use git_idd::report::Untrusted;
+use git_idd::report::{Status, Untrusted};
 
 use crate::fixture::Fixture;
 

@@ -1,9 +1,6 @@
 //! What the other tests of a project say: `--suite`, and the tests that came with the culprit.
 
-use git_idd::report::Report;
-use git_idd::report::Scope;
-use git_idd::report::Status;
-use git_idd::report::Suite;
+use git_idd::report::{Report, Scope, Status, Suite};
 
 use crate::fixture::Fixture;
 

@@ -3,10 +3,9 @@
 use rustix::pty;
 use rustix::pty::OpenptFlags;
 use rustix::termios::Winsize;
-use std::fs;
 use std::fs::File;
 use std::io::Read as _;
-use std::thread;
+use std::{fs, thread};
 
 /// A terminal of so many columns and lines: what a person sees and types is at its host.
 pub struct Terminal {

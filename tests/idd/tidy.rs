@@ -3,13 +3,11 @@
 //! The tables are the law. A new dependency direction is a change to a table, and is reviewed as one.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use regex::Regex;
+use regex::{Captures, Regex};
 
 use crate::fixture;
 use crate::scan;
@@ -109,13 +107,10 @@ const OWNERS: [(&str, &[&str]); 18] = [
     (r"(^|[^:\w])tokio::", &["src/cli/mcp", "src/world/remote"]),
     (r"(^|[^:\w])(bazel_remote_apis|prost|tokio_stream|tonic)::", &["examples", "src/world/remote"]),
     (r"\bbatsat\b", &["src/logic"]),
-    (r"\bstd::process::(\{[^}]*\b)?Command\b", &["src/world/process/command.rs"]),
-    (r"\buse std::(\{[^}]*\b)?process\s*[;,}]", &["src/world/process/command.rs"]),
-    (r"\bstd::(\{[^}]*\b)?fs\b", &["src/world"]),
-    (
-        r"\bstd::(\{[^}]*\b)?env\b",
-        &["src/main.rs", "src/session/context.rs", "src/world/system/elsewhere.rs", "examples"],
-    ),
+    (r"\bstd::process::Command\b", &["src/world/process/command.rs"]),
+    (r"\buse std::process;", &["src/world/process/command.rs"]),
+    (r"\bstd::fs\b", &["src/world"]),
+    (r"\bstd::env\b", &["src/main.rs", "src/session/context.rs", "src/world/system/elsewhere.rs", "examples"]),
     (r"\bgit_idd::", &["src/main.rs", "examples"]),
     // Only Linux has these.
     (
@@ -124,7 +119,7 @@ const OWNERS: [(&str, &[&str]); 18] = [
     ),
     (r"\btarget_os\b", &["src/world/system/mod.rs"]),
     (r"(^|[^:\w])tree_sitter\w*::", &["src/syntax"]),
-    (r"\bstd::(\{[^}]*\b)?net\b", &["src/world/remote/address.rs"]),
+    (r"\bstd::net\b", &["src/world/remote/address.rs"]),
     (r"\b(println|eprintln|print|eprint|todo|unimplemented|dbg)!", &[]),
 ];
 
@@ -134,7 +129,7 @@ const PROCESS_TABLE: [&str; 2] = ["\"/proc", "\"/sys/"];
 /// What stands nowhere, not even in tests.
 const NOWHERE: [(&str, &str); 5] = [
     (r"\bpub use git2\b", "name its types only in their room"),
-    (r"\buse crate::\{", "name each import in full"),
+    (r"\buse crate::\{", "name each module in an import of its own"),
     (r"\bsuper::super\b", "name the path from the crate"),
     (r"#!?\[allow\(", "say #[expect(lint, reason = \"...\")]"),
     (r"#\[(ignore|should_panic)\b", "a known limitation is a passing test"),
@@ -161,8 +156,8 @@ fn compiled(pattern: &'static str) -> Regex {
 /// The complaints about one file. `path` is relative to the package.
 fn complaints(path: &str, source: &str, is_test: bool) -> Vec<String> {
     let code = scan::code_of(source);
-    let product = if is_test { String::new() } else { scan::without_tests(&code).0 };
-    let mut found = Vec::new();
+    let product = if is_test { String::new() } else { product_of(&code) };
+    let mut found = split_imports(path, &code);
     let mut complain = |text: &str, pattern: &'static str, reason: &str| {
         for hit in compiled(pattern).find_iter(text) {
             let line = text[..hit.start()].matches('\n').count() + 1;
@@ -190,6 +185,40 @@ fn complaints(path: &str, source: &str, is_test: bool) -> Vec<String> {
     }
     if path == "src/main.rs" && n_lines >= MAX_LINES_OF_MAIN {
         found.push(format!("{path}: {n_lines} lines, fewer than {MAX_LINES_OF_MAIN} are allowed"));
+    }
+    found
+}
+
+/// The code of the product in what [`scan::code_of`] gave, with an import of its own for each name, on the same lines.
+fn product_of(code: &str) -> String {
+    let split = |import: &Captures| {
+        let names = import[2].split(',').map(str::trim).filter(|name| !name.is_empty());
+        let imports: Vec<String> = names.map(|name| format!("use {}::{name};", &import[1])).collect();
+        imports.concat() + &"\n".repeat(import[0].matches('\n').count())
+    };
+    compiled(r"\buse ([\w:]+)::\{([^{};]*)\};").replace_all(&scan::without_tests(code).0, split).into_owned()
+}
+
+/// The imports from a module that the same list of imports names already. Those with an attribute and `*` stand alone.
+fn split_imports(path: &str, code: &str) -> Vec<String> {
+    const IMPORT: &str = r"^( *(?:pub(?:\([\w: ]+\))? )?)use ([\w:]+)::(?:\{[^;]*|\w+(?: as \w+)?);";
+    let mut found = Vec::new();
+    let mut listed = BTreeSet::new();
+    let mut end = 0;
+    for import in compiled(IMPORT).captures_iter(code) {
+        let whole = import.get(0).unwrap();
+        let between = compiled(r"\b(pub )?mod \w+;").replace_all(&code[end..whole.start()], "").trim().to_owned();
+        end = whole.end();
+        if between.ends_with(']') {
+            continue;
+        }
+        if !between.is_empty() {
+            listed.clear();
+        }
+        if &import[2] != "crate" && !listed.insert((import[1].to_owned(), import[2].to_owned())) {
+            let line = code[..whole.start()].matches('\n').count() + 1;
+            found.push(format!("{path}:{line}: `{}` is named by an import before: join them", &import[2]));
+        }
     }
     found
 }
@@ -303,7 +332,7 @@ fn dependencies(sources: &BTreeMap<String, String>) -> BTreeMap<String, BTreeSet
     let product: BTreeMap<String, String> = sources
         .iter()
         .filter(|(path, _)| !is_test(path))
-        .filter_map(|(path, source)| Some((name(path)?, scan::without_tests(&scan::code_of(source)).0)))
+        .filter_map(|(path, source)| Some((name(path)?, product_of(&scan::code_of(source)))))
         .collect();
     let module_of = |path: &str| {
         let ends = path.match_indices("::").map(|(end, _)| end).chain([path.len()]);
@@ -407,7 +436,14 @@ fn planted_violations_are_found() {
     check("src/cli/hunt.rs", "use std::{fs, io};", "only in [\"src/world\"]");
     check("src/cli/hunt.rs", "std::env::var(x)", "src/session/context.rs");
     check("src/world/repo/mod.rs", "pub use git2::Repository;", "only in their room");
-    check("src/cli/hunt.rs", "use crate::{hunt, world};", "in full");
+    check("src/cli/hunt.rs", "use crate::{hunt, world};", "of its own");
+    check(
+        "src/hunt/walk.rs",
+        "use crate::change::{\n    a,\n};\nuse crate::hunt::{b, c};\nuse crate::change::d;",
+        ":5: `crate::change` is",
+    );
+    check("src/hunt/walk.rs", "\nuse crate::world::{run, repo};", ":2: `hunt` may not name `world`");
+    check("src/trace/run.rs", "use crate::trace::{step, native};", "`trace` may not name `trace::native`");
     check("src/change/unit.rs", "use super::super::outcome;", "from the crate");
     check("src/change/unit.rs", "fn a() { b.unwrap() }", "expect()");
     check("src/change/unit.rs", "#[allow(dead_code)]\nfn a() {}", "expect(lint");
@@ -431,6 +467,11 @@ fn what_is_allowed_is_not_found() {
     check("src/trace/native/machine.rs", "use crate::trace::step::Step;\nuse crate::instrument::segment::Kind;");
     check("src/world/process/command.rs", "use std::process::Command;");
     check("src/world/spool.rs", "// \"/proc\"\n#[cfg(test)]\nmod tests {\n fn a() { read(\"/proc/meminfo\") }\n}\n");
+    check("src/change/unit.rs", "use std::fmt;\nuse std::fmt::Write;\n#[cfg(test)]\nuse std::fmt::Debug;");
+    check(
+        "src/change/unit.rs",
+        "use crate::outcome;\nuse crate::revision;\nfn a() {\n    use A::{B};\n}\nfn b() {\n    use A::C;\n}",
+    );
     check("src/cli/mod.rs", "use std::process::ExitCode;\nconst V: &str = env!(\"CARGO_PKG_VERSION\");");
 }
 

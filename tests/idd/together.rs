@@ -1,15 +1,10 @@
 //! Several hunts at once: in worktrees of one repository, in one worktree, and probes that run in parallel.
 
-use std::fs;
 use std::process::Stdio;
-use std::thread;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+use std::{fs, thread};
 
-use git_idd::report::Probes;
-use git_idd::report::Report;
-use git_idd::report::Status;
-use git_idd::report::json;
+use git_idd::report::{Probes, Report, Status, json};
 
 use crate::fixture::Fixture;
 

@@ -3,10 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
-use git_idd::report::Report;
-use git_idd::report::Status;
-use git_idd::report::Untrusted;
-use git_idd::report::json;
+use git_idd::report::{Report, Status, Untrusted, json};
 
 use crate::fixture::Fixture;
 

@@ -2,13 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::process::Command;
-use std::process::Output;
-use std::process::Stdio;
+use std::process::{Command, Output, Stdio};
 
 use git_idd::cli::args;
-use git_idd::report::Report;
-use git_idd::report::json;
+use git_idd::report::{Report, json};
 
 use crate::plain;
 

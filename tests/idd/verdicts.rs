@@ -1,7 +1,6 @@
 //! Right answers where a repair, a signature or an exit code could mislead.
 
-use git_idd::report::Report;
-use git_idd::report::Status;
+use git_idd::report::{Report, Status};
 
 use crate::fixture::Fixture;
 

@@ -2,8 +2,7 @@
 //! that it does not know.
 
 use git_idd::trace::native::call::Call;
-use git_idd::trace::native::machine::Machine;
-use git_idd::trace::native::machine::Watch;
+use git_idd::trace::native::machine::{Machine, Watch};
 use git_idd::trace::native::play::Player;
 use git_idd::trace::native::records::Records;
 use git_idd::trace::step::Step;

@@ -1,12 +1,8 @@
 //! Finds the parts of one version that another version has unchanged.
 
-use crate::change::port::version::Item;
-use crate::change::port::version::UnitNo;
-use crate::change::port::version::Version;
+use crate::change::port::version::{Item, UnitNo, Version};
 use crate::change::port::words::Word;
-use similar::Algorithm;
-use similar::DiffOp;
-use similar::capture_diff_slices;
+use similar::{Algorithm, DiffOp, capture_diff_slices};
 use std::cell::Cell;
 use std::ops::Range;
 

@@ -1,18 +1,13 @@
 //! Follows declarations to the file in which ours has them.
 
 use crate::change::keywords::replaced;
-use crate::change::port::align::Effort;
-use crate::change::port::align::likeness;
+use crate::change::port::align::{Effort, likeness};
 use crate::change::port::matching::Matching;
-use crate::change::port::version::Name;
-use crate::change::port::version::UnitNo;
-use crate::change::port::version::Version;
+use crate::change::port::version::{Name, UnitNo, Version};
 use crate::change::port::words::Words;
-use crate::syntax::Class;
-use crate::syntax::Language;
+use crate::syntax::{Class, Language};
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 /// Shorter functions cannot be recognised by their content.

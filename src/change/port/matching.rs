@@ -1,13 +1,9 @@
 //! Matches the declarations of two versions, wherever they are.
 
-use crate::change::port::align::Effort;
-use crate::change::port::align::likeness;
-use crate::change::port::version::Name;
-use crate::change::port::version::UnitNo;
-use crate::change::port::version::Version;
+use crate::change::port::align::{Effort, likeness};
+use crate::change::port::version::{Name, UnitNo, Version};
 use crate::change::port::words::Word;
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Declarations without a partner are compared by content if each side has at most this many.
 const MAX_STRANGERS: usize = 64;

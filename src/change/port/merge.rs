@@ -5,15 +5,10 @@
 //! merged separately. Between two stable parts, only one side may have changed something.
 
 use crate::change::named::Named;
-use crate::change::port::align::Effort;
-use crate::change::port::align::align;
-use crate::change::port::align::align_items;
+use crate::change::port::align::{Effort, align, align_items};
 use crate::change::port::matching::Matching;
 use crate::change::port::trivia::Trivia;
-use crate::change::port::version::Item;
-use crate::change::port::version::Unit;
-use crate::change::port::version::UnitNo;
-use crate::change::port::version::Version;
+use crate::change::port::version::{Item, Unit, UnitNo, Version};
 use crate::change::port::words::Word;
 use crate::syntax::Class;
 use std::collections::BTreeMap;

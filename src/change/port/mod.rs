@@ -20,11 +20,7 @@ mod tests;
 
 pub use follow::{Elsewhere, Followed, follow};
 
-use crate::change::port::merge::Balance;
-use crate::change::port::merge::Conflict;
-use crate::change::port::merge::Merger;
-use crate::change::port::merge::Side;
-use crate::change::port::merge::count;
+use crate::change::port::merge::{Balance, Conflict, Merger, Side, count};
 use crate::change::port::renames::Renamed;
 use crate::change::port::version::Version;
 use crate::change::port::words::Words;

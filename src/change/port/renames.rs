@@ -1,14 +1,11 @@
 //! Names that ours has replaced by others, and texts with the new names.
 
-use crate::change::port::align::Effort;
-use crate::change::port::align::align;
+use crate::change::port::align::{Effort, align};
 use crate::change::port::matching::Matching;
-use crate::change::port::version::UnitNo;
-use crate::change::port::version::Version;
+use crate::change::port::version::{UnitNo, Version};
 use crate::change::port::words::Word;
 use crate::syntax::Class;
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 /// A name that is not declared in the file counts as renamed if it was replaced in this many declarations,

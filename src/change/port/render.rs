@@ -1,7 +1,6 @@
 //! Writes the tokens of a merge as a text.
 
-use crate::change::port::merge::Out;
-use crate::change::port::merge::Side;
+use crate::change::port::merge::{Out, Side};
 use crate::change::port::version::Version;
 use std::collections::BTreeMap;
 

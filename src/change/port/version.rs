@@ -1,12 +1,7 @@
 //! One version of a file as tokens, and its syntax units.
 
-use crate::change::port::words::Word;
-use crate::change::port::words::Words;
-use crate::syntax::Class;
-use crate::syntax::Language;
-use crate::syntax::Node;
-use crate::syntax::NodeId;
-use crate::syntax::Tree;
+use crate::change::port::words::{Word, Words};
+use crate::syntax::{Class, Language, Node, NodeId, Tree};
 use std::ops::Range;
 
 /// A token with the white space and the comments around it. The three ranges of all tokens cover the text.

@@ -1,11 +1,9 @@
 //! The commands of a hunt in which a person judges the revisions.
 
 use crate::cli::args::options;
-use crate::cli::args::options::Output;
-use crate::cli::args::options::parse_duration;
+use crate::cli::args::options::{Output, parse_duration};
 use crate::session::by_hand::Given;
-use crate::session::order::History;
-use crate::session::order::HuntOrder;
+use crate::session::order::{History, HuntOrder};
 use std::ffi::OsString;
 use std::time::Duration;
 

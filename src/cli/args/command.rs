@@ -6,41 +6,21 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::cli::args::by_hand::Judged;
-use crate::cli::args::by_hand::StartCommand;
+use crate::cli::args::by_hand::{Judged, StartCommand};
 use crate::session::debug::expect::Expectation;
 use crate::session::slice::criterion::Criterion;
-use clap::Arg;
-use clap::ArgAction;
-use clap::Command;
-use clap::CommandFactory;
-use clap::Parser;
 use clap::builder::RangedU64ValueParser;
 use clap::error::ErrorKind;
-use clap::value_parser;
+use clap::{Arg, ArgAction, Command, CommandFactory, Parser, value_parser};
 
-use crate::cli::args::Help;
-use crate::cli::args::ParseError;
-use crate::cli::args::UsageError;
 use crate::cli::args::config::FLAGS;
-use crate::cli::args::criterion;
-use crate::cli::args::options::Allowance;
-use crate::cli::args::options::Effort;
-use crate::cli::args::options::Explain;
-use crate::cli::args::options::History;
-use crate::cli::args::options::Hunt;
-use crate::cli::args::options::LogFormat;
-use crate::cli::args::options::Output;
-use crate::cli::args::options::Record;
-use crate::cli::args::options::ReportFormat;
-use crate::cli::args::options::Rung;
-use crate::cli::args::options::Shell;
-use crate::cli::args::options::Shrink;
-use crate::cli::args::options::Test;
-use crate::cli::args::options::parse_duration;
-use crate::cli::args::options::parse_step;
+use crate::cli::args::options::{
+    Allowance, Effort, Explain, History, Hunt, LogFormat, Output, Record, ReportFormat, Rung, Shell, Shrink, Test,
+    parse_duration, parse_step,
+};
 use crate::cli::args::questions::Measured;
 use crate::cli::args::words::Words;
+use crate::cli::args::{Help, ParseError, UsageError, criterion};
 
 /// Find the change that broke a test.
 ///

@@ -6,11 +6,9 @@
 use std::error::Error;
 use std::ffi::OsString;
 
-use clap::ArgMatches;
-use clap::Command;
-use clap::error::ContextKind;
-use clap::error::ContextValue;
+use clap::error::{ContextKind, ContextValue};
 use clap::parser::ValueSource;
+use clap::{ArgMatches, Command};
 use thiserror::Error;
 
 use crate::session::hints::near::nearest;

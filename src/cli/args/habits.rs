@@ -3,12 +3,9 @@
 //! Only words are looked at. Whether a program has the name of such a word is asked by its caller.
 
 use crate::cli::args::command::command;
-use crate::cli::args::words::Words;
-use crate::cli::args::words::split;
-use crate::cli::args::words::waits_for_value;
+use crate::cli::args::words::{Words, split, waits_for_value};
 use crate::world::process::shell;
-use std::ffi::OsStr;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
 /// A message and a hint.

@@ -20,58 +20,25 @@ use std::ffi::OsString;
 
 use clap::FromArgMatches;
 
-use crate::cli::args::by_hand::Judged;
-use crate::cli::args::by_hand::StartCommand;
-use crate::cli::args::command::ChopCommand;
-use crate::cli::args::command::Cli;
-use crate::cli::args::command::DebugCommand;
-use crate::cli::args::command::InvariantMode;
-use crate::cli::args::command::InvariantsCommand;
-use crate::cli::args::command::McpCommand;
-use crate::cli::args::command::RemoteCommand;
-use crate::cli::args::command::SliceCommand;
-use crate::cli::args::command::Subcommand;
-use crate::cli::args::command::TraceCommand;
-use crate::cli::args::options::Algorithm;
-use crate::cli::args::options::Explain;
-use crate::cli::args::options::Hunt;
-use crate::cli::args::options::LogFormat;
-use crate::cli::args::options::Output;
-use crate::cli::args::options::Record;
-use crate::cli::args::options::ReportFormat;
-use crate::cli::args::options::Shell;
-use crate::cli::args::options::Shrink;
-use crate::cli::args::questions::Complaint;
-use crate::cli::args::questions::asked;
-use crate::cli::args::questions::hunt_args;
-use crate::cli::args::questions::measured;
-use crate::cli::args::questions::several;
-use crate::cli::args::questions::turned;
+use crate::cli::args::by_hand::{Judged, StartCommand};
+use crate::cli::args::command::{
+    ChopCommand, Cli, DebugCommand, InvariantMode, InvariantsCommand, McpCommand, RemoteCommand, SliceCommand,
+    Subcommand, TraceCommand,
+};
+use crate::cli::args::options::{Algorithm, Explain, Hunt, LogFormat, Output, Record, ReportFormat, Shell, Shrink};
+use crate::cli::args::questions::{Complaint, asked, hunt_args, measured, several, turned};
 use crate::session;
-use crate::session::by_hand::Given;
-use crate::session::by_hand::Verdict;
+use crate::session::by_hand::{Given, Verdict};
 use crate::session::debug::DebugOrder;
 use crate::session::invariants;
-use crate::session::invariants::InvariantsOrder;
-use crate::session::invariants::Right;
-use crate::session::listed::Each;
-use crate::session::listed::Source;
-use crate::session::order::Allowance;
-use crate::session::order::ChopOrder;
-use crate::session::order::Effort;
-use crate::session::order::ExplainOrder;
-use crate::session::order::History;
-use crate::session::order::Holding;
-use crate::session::order::HuntOrder;
-use crate::session::order::RecordOrder;
-use crate::session::order::Reduction;
-use crate::session::order::ShrinkOrder;
-use crate::session::order::Side;
-use crate::session::order::Test;
-use crate::session::order::TestCommand;
+use crate::session::invariants::{InvariantsOrder, Right};
+use crate::session::listed::{Each, Source};
+use crate::session::order::{
+    Allowance, ChopOrder, Effort, ExplainOrder, History, Holding, HuntOrder, RecordOrder, Reduction, ShrinkOrder, Side,
+    Test, TestCommand,
+};
 use crate::session::recorded::Which;
-use crate::session::slice::Direction;
-use crate::session::slice::SliceOrder;
+use crate::session::slice::{Direction, SliceOrder};
 use crate::trace::slice::Kinds;
 
 use crate::explain::chain::Method;

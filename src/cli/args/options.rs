@@ -5,26 +5,12 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use crate::session::order::Bound;
-use crate::session::order::Keep;
-use crate::session::order::Level;
-use crate::session::order::Reducer;
-use crate::session::order::SWITCH_BUDGET;
-use crate::session::order::Side;
-use crate::session::order::SignatureMode;
-use crate::session::order::Until;
-use crate::session::order::Walk;
+use crate::session::order::{Bound, Keep, Level, Reducer, SWITCH_BUDGET, Side, SignatureMode, Until, Walk};
 use crate::session::service;
-use crate::session::share::Flaky;
-use crate::session::share::MEASURED;
-use crate::session::share::Share;
-use crate::session::share::parse_confidence;
-use crate::session::share::parse_flaky;
+use crate::session::share::{Flaky, MEASURED, Share, parse_confidence, parse_flaky};
 use crate::sought::Sought;
 use crate::world::remote::Address;
-use clap::Args;
-use clap::ValueEnum;
-use clap::value_parser;
+use clap::{Args, ValueEnum, value_parser};
 use jiff::fmt::friendly::SpanParser;
 use regex::Regex;
 

@@ -1,11 +1,7 @@
 //! From the options of the command line to plain orders.
 
 use crate::cli::args::options;
-use crate::session::order::Allowance;
-use crate::session::order::Effort;
-use crate::session::order::History;
-use crate::session::order::Holding;
-use crate::session::order::Test;
+use crate::session::order::{Allowance, Effort, History, Holding, Test};
 
 /// The same fields on both sides; a field that one of them lacks does not compile.
 macro_rules! plain {

@@ -3,19 +3,9 @@
 use std::ffi::OsString;
 
 use crate::session::listed;
-use crate::session::listed::Each;
-use crate::session::listed::Source;
-use crate::session::order::Effort;
-use crate::session::order::History;
-use crate::session::order::HuntOrder;
-use crate::session::order::Measure;
-use crate::session::order::Perf;
-use crate::session::order::SignatureMode;
-use crate::session::order::Test;
-use crate::session::order::TestCommand;
-use crate::session::order::Until;
-use crate::session::share::Threshold;
-use crate::session::share::parse_threshold;
+use crate::session::listed::{Each, Source};
+use crate::session::order::{Effort, History, HuntOrder, Measure, Perf, SignatureMode, Test, TestCommand, Until};
+use crate::session::share::{Threshold, parse_threshold};
 use crate::sought::Sought;
 use clap::Args;
 

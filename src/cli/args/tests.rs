@@ -2,10 +2,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::cli::args::options::Color;
-use crate::session::order::Level;
-use crate::session::order::Reducer;
-use crate::session::order::SignatureMode;
-use crate::session::order::Walk;
+use crate::session::order::{Level, Reducer, SignatureMode, Walk};
 use crate::sought::Sought;
 
 /// Splits at blanks, with `_` for a blank inside a word.

@@ -1,13 +1,6 @@
 //! The values of options whose types are plain data: their words, and what the help says of each.
 
-use crate::session::order::Keep;
-use crate::session::order::Level;
-use crate::session::order::Measure;
-use crate::session::order::Reducer;
-use crate::session::order::Side;
-use crate::session::order::SignatureMode;
-use crate::session::order::Until;
-use crate::session::order::Walk;
+use crate::session::order::{Keep, Level, Measure, Reducer, Side, SignatureMode, Until, Walk};
 use crate::sought::Sought;
 use clap::ValueEnum;
 use clap::builder::PossibleValue;

@@ -4,15 +4,11 @@
 //! command begins there; after `--` it always does. Options may stand before a subcommand's name; [`split`] moves them
 //! behind it, so that each command is parsed in one piece. A long option may be abbreviated.
 
-use std::ffi::OsStr;
-use std::ffi::OsString;
-use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::ffi::OsStringExt as _;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::slice;
 
-use clap::Arg;
-use clap::ArgMatches;
-use clap::Command;
+use clap::{Arg, ArgMatches, Command};
 use thiserror::Error;
 
 use crate::cli::args::command::command;

@@ -1,21 +1,12 @@
 //! Draws a question: the source on the left, the values on the right, the calls and loops and the answers below.
 
 use ratatui::Frame;
-use ratatui::layout::Constraint;
-use ratatui::layout::Layout;
-use ratatui::layout::Rect;
-use ratatui::style::Modifier;
-use ratatui::style::Style;
-use ratatui::text::Line;
-use ratatui::text::Span;
-use ratatui::widgets::Block;
-use ratatui::widgets::Borders;
-use ratatui::widgets::Clear;
-use ratatui::widgets::Paragraph;
-use ratatui::widgets::Wrap;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, Borders, Clear, Paragraph, Wrap};
 
-use crate::cli::debug::screen::Mode;
-use crate::cli::debug::screen::Screen;
+use crate::cli::debug::screen::{Mode, Screen};
 use crate::cli::debug::tree::Row;
 
 /// Columns and lines that the panes need.

@@ -3,21 +3,12 @@
 //! Between two questions, the file of the answers is all that is kept; the walk is played again to where it ended.
 
 use crate::cli::console::Console;
-use crate::cli::debug::Asked;
-use crate::cli::debug::ended;
-use crate::cli::debug::opened;
 use crate::cli::debug::text::safe;
+use crate::cli::debug::{Asked, ended, opened};
 use crate::report::Status;
 use crate::report::style::Style;
-use crate::session::debug::DebugOrder;
-use crate::session::debug::End;
-use crate::session::debug::Person;
-use crate::session::debug::Question;
-use crate::session::debug::Reply;
-use crate::session::debug::begin;
-use crate::session::debug::explained;
-use crate::session::debug::reply::items;
-use crate::session::debug::reply::reply;
+use crate::session::debug::reply::{items, reply};
+use crate::session::debug::{DebugOrder, End, Person, Question, Reply, begin, explained};
 use crate::session::failure::Failure;
 use crate::session::talk::Silent;
 use crate::world::answers::Answers;

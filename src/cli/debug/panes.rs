@@ -1,45 +1,27 @@
 //! A person before a whole terminal: each question fills it.
 
 use std::collections::BTreeSet;
-use std::io;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering;
-use std::thread;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use std::{io, thread};
 
 use ratatui::DefaultTerminal;
-use ratatui::crossterm::event;
-use ratatui::crossterm::event::DisableBracketedPaste;
-use ratatui::crossterm::event::DisableMouseCapture;
-use ratatui::crossterm::event::EnableBracketedPaste;
-use ratatui::crossterm::event::EnableMouseCapture;
-use ratatui::crossterm::event::Event;
-use ratatui::crossterm::event::KeyCode;
-use ratatui::crossterm::event::KeyEvent;
-use ratatui::crossterm::event::KeyEventKind;
-use ratatui::crossterm::event::KeyModifiers;
-use ratatui::crossterm::execute;
-use rustix::event::PollFd;
-use rustix::event::PollFlags;
-use rustix::event::Timespec;
-use rustix::event::poll;
+use ratatui::crossterm::event::{
+    DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture, Event, KeyCode, KeyEvent,
+    KeyEventKind, KeyModifiers,
+};
+use ratatui::crossterm::{event, execute};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::cli::debug::draw::LEAST;
-use crate::cli::debug::screen::Action;
-use crate::cli::debug::screen::Mode;
-use crate::cli::debug::screen::Screen;
+use crate::cli::debug::screen::{Action, Mode, Screen};
 use crate::cli::debug::shown::Shown;
-use crate::cli::debug::text::Line;
-use crate::cli::debug::text::at;
+use crate::cli::debug::text::{Line, at};
 use crate::cli::debug::tree;
 use crate::report::Status;
-use crate::session::debug::Person;
-use crate::session::debug::Question;
-use crate::session::debug::Reply;
-use crate::session::debug::reply::Item;
-use crate::session::debug::reply::items;
-use crate::session::debug::reply::reply;
+use crate::session::debug::reply::{Item, items, reply};
+use crate::session::debug::{Person, Question, Reply};
 use crate::session::failure::Failure;
 use crate::session::interrupt;
 use crate::session::interrupt::Interrupt;

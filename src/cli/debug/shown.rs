@@ -1,16 +1,10 @@
 //! What is shown of a question in the panes.
 
-use crate::cli::debug::text::Line;
-use crate::cli::debug::text::does;
-use crate::cli::debug::text::presumed;
-use crate::cli::debug::text::safe;
-use crate::cli::debug::text::short;
-use crate::cli::debug::text::titled;
+use crate::cli::debug::text::{Line, does, presumed, safe, short, titled};
 use crate::cli::debug::tree::Row;
 use crate::session::debug::Question;
 use crate::session::debug::calls::Calls;
-use crate::session::debug::reply::Item;
-use crate::session::debug::reply::items;
+use crate::session::debug::reply::{Item, items};
 use crate::trace::native::detail::MAX_TEXT;
 use crate::trace::step::Step;
 

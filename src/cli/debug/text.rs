@@ -1,12 +1,9 @@
 //! The texts about a step that both the panes and the lines show. All of them are safe to print.
 
-use crate::explain::facts::Facts;
-use crate::explain::facts::Used;
+use crate::explain::facts::{Facts, Used};
 use crate::plural::count;
-use crate::report::escape::Terminal;
-use crate::report::escape::Untrusted;
-use crate::session::debug::Question;
-use crate::session::debug::reason;
+use crate::report::escape::{Terminal, Untrusted};
+use crate::session::debug::{Question, reason};
 
 /// What stands after a value that is the same in the passing version.
 const PRESUMED: &str = "  (as in the passing run)";

@@ -1,16 +1,11 @@
 //! The calls and loops around a step and around what was judged, as the rows of a tree.
 
 use crate::cli::debug::text::safe;
-use crate::explain::feedback::Feedback;
-use crate::explain::feedback::Judged;
-use crate::session::debug::calls::Calls;
-use crate::session::debug::calls::Node;
-use crate::session::debug::calls::Part;
+use crate::explain::feedback::{Feedback, Judged};
+use crate::session::debug::calls::{Calls, Node, Part};
 use crate::trace::place::Place;
 use crate::trace::step::Step;
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The deepest row is indented so far.
 const MAX_INDENT: usize = 12;

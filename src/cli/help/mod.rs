@@ -5,14 +5,9 @@
 
 mod roff;
 
-use crate::cli::args;
-use crate::cli::args::Help;
-use crate::cli::args::ParseError;
-use crate::cli::args::habits;
-use crate::cli::columns;
-use crate::cli::console::Answer;
-use crate::cli::console::Console;
-use crate::cli::man;
+use crate::cli::args::{Help, ParseError, habits};
+use crate::cli::console::{Answer, Console};
+use crate::cli::{args, columns, man};
 use crate::report::Status;
 use crate::session::failure::Failure;
 use crate::session::hints::near::nearest;

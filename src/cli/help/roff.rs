@@ -3,8 +3,7 @@
 //! Understands the requests and escapes that [`man`](crate::cli::man) and `clap_mangen` write, not all of roff. The
 //! layout is that of `man`, without hyphens and ragged right.
 
-use crate::report::style::Role;
-use crate::report::style::Style;
+use crate::report::style::{Role, Style};
 
 /// Columns before the text of a section, and between a term and its meaning.
 const INDENT: usize = 7;

@@ -4,8 +4,7 @@
 
 use crate::cli::args::McpArgs;
 use crate::report::Status;
-use crate::report::escape::Terminal;
-use crate::report::escape::Untrusted;
+use crate::report::escape::{Terminal, Untrusted};
 use crate::session::context::Context;
 use crate::session::failure::Failure;
 use crate::session::order::TestCommand;

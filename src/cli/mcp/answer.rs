@@ -2,8 +2,7 @@
 
 use crate::cli::mcp::arguments::Arguments;
 use crate::plural::count;
-use crate::report::escape::Terminal;
-use crate::report::escape::Untrusted;
+use crate::report::escape::{Terminal, Untrusted};
 use crate::session::failure::Failure;
 use std::fmt::Write as _;
 

@@ -1,12 +1,9 @@
 //! The arguments of a tool: a table of them says what a client may give, and is its JSON schema, too.
 
 use crate::report::Status;
-use crate::report::escape::Terminal;
-use crate::report::escape::Untrusted;
+use crate::report::escape::{Terminal, Untrusted};
 use crate::session::failure::Failure;
-use serde_json::Map;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 /// The length of a text, in bytes.
 const MAX_TEXT: usize = 4096;

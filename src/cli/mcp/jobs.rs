@@ -1,26 +1,17 @@
 //! What runs in the background: a hunt, an explanation or a recording, one at a time.
 
-use crate::report::Report;
-use crate::report::Status;
-use crate::report::escape::Terminal;
-use crate::report::escape::Untrusted;
+use crate::report::escape::{Terminal, Untrusted};
+use crate::report::{Report, Status};
 use crate::revision::CommitId;
 use crate::session::failure::Failure;
 use crate::session::talk::Talk;
 use std::collections::VecDeque;
-use std::panic;
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
-use std::sync::Condvar;
-use std::sync::Mutex;
-use std::sync::MutexGuard;
-use std::sync::PoisonError;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering;
-use std::thread;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+use std::{panic, thread};
 
 /// Sentences that are kept.
 const MAX_SAID: usize = 20;

@@ -2,15 +2,11 @@
 
 use crate::cli::mcp::state::State;
 use crate::report;
-use crate::report::Report;
-use crate::report::Status;
-use crate::report::Untrusted;
-use crate::report::base64;
 use crate::report::escape::Terminal;
+use crate::report::{Report, Status, Untrusted, base64};
 use crate::session::failure::Failure;
-use crate::session::kept;
 use crate::session::kept::Kept;
-use crate::session::saved;
+use crate::session::{kept, saved};
 
 /// The beginning of all addresses.
 const PREFIX: &str = "idd://hunt/";

@@ -1,38 +1,20 @@
 //! The requests of the protocol.
 
-use crate::cli::mcp::answer::Answer;
-use crate::cli::mcp::answer::failed;
-use crate::cli::mcp::resources;
+use crate::cli::mcp::answer::{Answer, failed};
 use crate::cli::mcp::resources::Content;
 use crate::cli::mcp::state::State;
-use crate::cli::mcp::tools;
-use crate::cli::mcp::tools::Effect;
-use crate::cli::mcp::tools::Tool;
+use crate::cli::mcp::tools::{Effect, Tool};
+use crate::cli::mcp::{resources, tools};
 use crate::report::Status;
 use crate::session::failure::Failure;
-use rmcp::ErrorData;
-use rmcp::RoleServer;
-use rmcp::ServerHandler;
-use rmcp::model;
-use rmcp::model::CallToolRequestParams;
-use rmcp::model::CallToolResponse;
-use rmcp::model::CallToolResult;
-use rmcp::model::ContentBlock;
-use rmcp::model::Implementation;
-use rmcp::model::ListResourceTemplatesResult;
-use rmcp::model::ListResourcesResult;
-use rmcp::model::ListToolsResult;
-use rmcp::model::PaginatedRequestParams;
-use rmcp::model::ReadResourceRequestParams;
-use rmcp::model::ReadResourceResponse;
-use rmcp::model::ReadResourceResult;
-use rmcp::model::Resource;
-use rmcp::model::ResourceContents;
-use rmcp::model::ResourceTemplate;
-use rmcp::model::ServerCapabilities;
-use rmcp::model::ServerConfig;
-use rmcp::model::ToolAnnotations;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
+    ReadResourceResult, Resource, ResourceContents, ResourceTemplate, ServerCapabilities, ServerConfig,
+    ToolAnnotations,
+};
 use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer, ServerHandler, model};
 use std::sync::Arc;
 use tokio::task;
 

@@ -5,8 +5,7 @@ use crate::cli::mcp::jobs::Jobs;
 use crate::session::context::Context;
 use crate::world::repo::locate::Location;
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What all requests share.
 pub struct State {

@@ -1,17 +1,11 @@
 //! The table of the tools.
 
-use crate::cli::mcp::answer::Answer;
-use crate::cli::mcp::answer::MAX_BYTES;
-use crate::cli::mcp::arguments;
-use crate::cli::mcp::arguments::Argument;
-use crate::cli::mcp::arguments::Arguments;
-use crate::cli::mcp::arguments::Kind;
-use crate::cli::mcp::hunts;
-use crate::cli::mcp::runs;
+use crate::cli::mcp::answer::{Answer, MAX_BYTES};
+use crate::cli::mcp::arguments::{Argument, Arguments, Kind};
 use crate::cli::mcp::state::State;
+use crate::cli::mcp::{arguments, hunts, runs};
 use crate::session::failure::Failure;
-use serde_json::Map;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::sync::Arc;
 
 /// What a tool does beside its answer.

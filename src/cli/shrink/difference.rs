@@ -1,9 +1,6 @@
 //! The difference of two texts for people: the lines that differ, with those around them.
 
-use similar::Algorithm;
-use similar::DiffTag;
-use similar::capture_diff_slices;
-use similar::group_diff_ops;
+use similar::{Algorithm, DiffTag, capture_diff_slices, group_diff_ops};
 
 /// Lines around a difference.
 const N_AROUND: usize = 2;

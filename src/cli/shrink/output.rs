@@ -7,21 +7,17 @@ use crate::cli::args::ShrinkArgs;
 use crate::report::Status;
 use crate::session::context::Context;
 use crate::session::failure::Failure;
-use crate::session::order::Effort;
-use crate::session::order::ShrinkOrder;
+use crate::session::order::{Effort, ShrinkOrder};
 use crate::session::shrink::Shrunk;
 use crate::world::cache::Key;
 use crate::world::files;
 use crate::world::repo::locate::Location;
-use serde::Deserialize;
-use serde::Serialize;
-use sha2::Digest;
-use sha2::Sha256;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The places of the reduced files.
 pub struct Output {

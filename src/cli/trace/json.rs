@@ -1,20 +1,12 @@
 //! `git idd trace --json`.
 
 use crate::session::sources::Sources;
-use crate::trace::detail::Access;
-use crate::trace::detail::Detail;
-use crate::trace::detail::Doing;
-use crate::trace::detail::Standing;
-use crate::trace::detail::What;
-use crate::trace::detail::Why;
+use crate::trace::detail::{Access, Detail, Doing, Standing, What, Why};
 use crate::trace::input::Entry;
 use crate::trace::stat::Stat;
-use crate::trace::tree::Kind;
-use crate::trace::tree::Node;
-use crate::world::record::store::Recording;
-use crate::world::record::store::Traced;
-use serde_json::Value;
-use serde_json::json;
+use crate::trace::tree::{Kind, Node};
+use crate::world::record::store::{Recording, Traced};
+use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// The version of these objects.

@@ -5,16 +5,12 @@
 //! one before has matched: with constants, without them, and by what is done in the end (the variable that is written, the function that is called, a branch, a return). So a statement that only changed its
 //! layout or a constant is the same statement, as the paper's formal part assumes of a mutant; one that writes another variable is not.
 
-use std::collections::HashMap;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use similar::Algorithm;
-use similar::DiffOp;
+use similar::{Algorithm, DiffOp};
 
-use crate::trace::index::Index;
-use crate::trace::index::Keys;
-use crate::trace::index::Naming;
+use crate::trace::index::{Index, Keys, Naming};
 
 /// Renamed functions have at least this share of their statements in common.
 const LIKENESS: f64 = 0.6;

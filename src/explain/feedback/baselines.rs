@@ -6,13 +6,10 @@
 
 use std::collections::HashSet;
 
-use crate::explain::feedback::Feedback;
-use crate::explain::feedback::Judged;
-use crate::explain::feedback::behind;
 use crate::explain::feedback::table::Table;
+use crate::explain::feedback::{Feedback, Judged, behind};
 use crate::trace::dependence::Dependences;
-use crate::trace::step::Step;
-use crate::trace::step::Steps;
+use crate::trace::step::{Step, Steps};
 
 /// Steps whose slices are compared for one question.
 const N_COMPARED: usize = 40;
@@ -81,8 +78,7 @@ pub fn divide(both: (&Dependences, &Table), wrong: &Steps, judged: &[Judged]) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::explain::feedback::samples::judged;
-    use crate::explain::feedback::samples::run;
+    use crate::explain::feedback::samples::{judged, run};
     use crate::trace::slice;
     use crate::trace::slice::Kinds;
 

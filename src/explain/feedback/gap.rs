@@ -5,13 +5,10 @@
 
 use std::collections::HashSet;
 
-use crate::explain::feedback::Feedback;
-use crate::explain::feedback::Judged;
-use crate::explain::feedback::control;
 use crate::explain::feedback::suspects::Weights;
 use crate::explain::feedback::table::Table;
-use crate::trace::dependence::Dependences;
-use crate::trace::dependence::Kind;
+use crate::explain::feedback::{Feedback, Judged, control};
+use crate::trace::dependence::{Dependences, Kind};
 use crate::trace::step::Step;
 
 /// The steps of a gap that are suspected, at most.
@@ -150,8 +147,7 @@ impl Gap {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::explain::feedback::samples::judged;
-    use crate::explain::feedback::samples::run;
+    use crate::explain::feedback::samples::{judged, run};
 
     #[test]
     fn a_value_that_was_right_when_it_was_computed_and_wrong_at_its_use_should_have_changed_between_them() {

@@ -7,10 +7,8 @@
 
 use std::collections::HashSet;
 
-use crate::explain::feedback::Feedback;
-use crate::explain::feedback::Judged;
-use crate::explain::feedback::control;
 use crate::explain::feedback::table::Table;
+use crate::explain::feedback::{Feedback, Judged, control};
 use crate::trace::dependence::Dependences;
 use crate::trace::step::Step;
 
@@ -240,9 +238,7 @@ impl Machine<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::explain::feedback::samples::judged;
-    use crate::explain::feedback::samples::run;
-    use crate::explain::feedback::samples::run_of;
+    use crate::explain::feedback::samples::{judged, run, run_of};
 
     #[test]
     fn the_dominator_of_a_wrong_value_is_next() {

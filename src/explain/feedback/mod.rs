@@ -30,8 +30,7 @@ use crate::trace::dependence::Dependences;
 use crate::trace::reach::Reached;
 use crate::trace::slice;
 use crate::trace::slice::Kinds;
-use crate::trace::step::Step;
-use crate::trace::step::Steps;
+use crate::trace::step::{Step, Steps};
 
 /// How the next step is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

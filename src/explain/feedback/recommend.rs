@@ -6,10 +6,9 @@
 
 use std::collections::HashMap;
 
-use crate::explain::feedback::Judged;
-use crate::explain::feedback::criteria;
 use crate::explain::feedback::suspects::Suspects;
 use crate::explain::feedback::table::Table;
+use crate::explain::feedback::{Judged, criteria};
 use crate::trace::dependence::Dependences;
 use crate::trace::reach;
 use crate::trace::reach::MAX_SLICES;
@@ -233,8 +232,7 @@ fn state((graph, table): (&Dependences, &Table), judged: &[Judged], step: Step) 
 mod tests {
     use super::*;
     use crate::explain::feedback::Feedback;
-    use crate::explain::feedback::samples::judged;
-    use crate::explain::feedback::samples::run;
+    use crate::explain::feedback::samples::{judged, run};
     use crate::explain::feedback::suspects::Weights;
     use crate::trace::slice;
     use crate::trace::slice::Kinds;

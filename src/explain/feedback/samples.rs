@@ -1,8 +1,7 @@
 //! Small runs for tests.
 
-use crate::explain::feedback::Feedback;
-use crate::explain::feedback::Judged;
 use crate::explain::feedback::table::Table;
+use crate::explain::feedback::{Feedback, Judged};
 use crate::trace::dependence::Dependences;
 use crate::trace::dependence::tests::graph;
 use crate::trace::run::Run;

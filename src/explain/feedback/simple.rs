@@ -2,10 +2,8 @@
 //!
 //! Deviation: values that were wrong beside the one that was followed are kept, and taken up again at a dead end.
 
-use crate::explain::feedback::Feedback;
-use crate::explain::feedback::Judged;
-use crate::explain::feedback::control;
 use crate::explain::feedback::table::Table;
+use crate::explain::feedback::{Feedback, Judged, control};
 use crate::trace::dependence::Dependences;
 use crate::trace::step::Step;
 
@@ -47,8 +45,7 @@ pub fn next((graph, table): (&Dependences, &Table), judged: &[Judged]) -> Option
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::explain::feedback::samples::judged;
-    use crate::explain::feedback::samples::run;
+    use crate::explain::feedback::samples::{judged, run};
 
     #[test]
     fn the_last_wrong_value_is_followed_and_what_was_wrong_beside_it_is_taken_up_later() {

@@ -8,19 +8,12 @@
 
 use std::collections::HashMap;
 
-use crate::explain::feedback::Feedback;
-use crate::explain::feedback::Judged;
-use crate::explain::feedback::control;
-use crate::explain::feedback::criteria;
-use crate::explain::feedback::gap;
-use crate::explain::feedback::reached_line;
 use crate::explain::feedback::table::Table;
+use crate::explain::feedback::{Feedback, Judged, control, criteria, gap, reached_line};
 use crate::trace::dependence::Dependences;
 use crate::trace::reach;
-use crate::trace::reach::MAX_SLICES;
-use crate::trace::reach::Reached;
-use crate::trace::step::Step;
-use crate::trace::step::Steps;
+use crate::trace::reach::{MAX_SLICES, Reached};
+use crate::trace::step::{Step, Steps};
 
 /// How much each kind of answer changes, and what is likely before the first one.
 ///
@@ -261,8 +254,7 @@ impl Suspects {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::explain::feedback::samples::judged;
-    use crate::explain::feedback::samples::run;
+    use crate::explain::feedback::samples::{judged, run};
     use crate::trace::slice;
     use crate::trace::slice::Kinds;
 

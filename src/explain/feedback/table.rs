@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 
 use crate::trace::run::Run;
-use crate::trace::step::Step;
-use crate::trace::step::Steps;
+use crate::trace::step::{Step, Steps};
 
 /// Where the steps of a run stand; by step, from [`Step::START`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -8,17 +8,10 @@
 //! an interpolating prover gives.
 
 use crate::explain::invariant::history::Version;
-use crate::logic::check::Answer;
-use crate::logic::check::check;
-use crate::logic::evaluate::evaluate;
-use crate::logic::evaluate::signed;
-use crate::logic::substitute::substitute;
-use crate::logic::substitute::variables;
-use crate::logic::term::Binary;
-use crate::logic::term::Node;
-use crate::logic::term::TermId;
-use crate::logic::term::Terms;
-use crate::logic::term::Unary;
+use crate::logic::check::{Answer, check};
+use crate::logic::evaluate::{evaluate, signed};
+use crate::logic::substitute::{substitute, variables};
+use crate::logic::term::{Binary, Node, TermId, Terms, Unary};
 use std::collections::HashMap;
 use std::hash::BuildHasher;
 use std::time::Instant;

@@ -2,10 +2,8 @@
 
 use crate::explain::invariant::Abstraction;
 use crate::explain::invariant::verify::Formula;
-use crate::logic::check::Answer;
-use crate::logic::check::check;
-use crate::logic::term::TermId;
-use crate::logic::term::Terms;
+use crate::logic::check::{Answer, check};
+use crate::logic::term::{TermId, Terms};
 use std::time::Instant;
 
 /// Conflicts that one question may cost.

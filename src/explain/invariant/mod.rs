@@ -18,26 +18,12 @@ pub mod verify;
 #[cfg(test)]
 mod tests;
 
-use crate::explain::invariant::generalise::Prover;
-use crate::explain::invariant::generalise::generalise;
-use crate::explain::invariant::generalise::holds;
-use crate::explain::invariant::generalise::renamed;
-use crate::explain::invariant::generalise::split;
-use crate::explain::invariant::history::Because;
-use crate::explain::invariant::history::Effects;
-use crate::explain::invariant::history::History;
-use crate::explain::invariant::history::Time;
-use crate::explain::invariant::history::Version;
-use crate::logic::substitute::substitute;
-use crate::logic::substitute::variables;
-use crate::logic::term::Binary;
-use crate::logic::term::TermId;
-use crate::logic::term::Terms;
-use std::collections::BTreeMap;
-use std::collections::HashMap;
-use std::collections::HashSet;
-use std::time::Duration;
-use std::time::Instant;
+use crate::explain::invariant::generalise::{Prover, generalise, holds, renamed, split};
+use crate::explain::invariant::history::{Because, Effects, History, Time, Version};
+use crate::logic::substitute::{substitute, variables};
+use crate::logic::term::{Binary, TermId, Terms};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::time::{Duration, Instant};
 
 /// Assumptions of later statements that are remembered.
 const MAX_ASSUMED: usize = 64;

@@ -1,23 +1,13 @@
 //! The engine on small runs that are written down here.
 
-use crate::explain::invariant::Abstraction;
-use crate::explain::invariant::Failing;
-use crate::explain::invariant::Limits;
-use crate::explain::invariant::Role;
-use crate::explain::invariant::abstraction;
-use crate::explain::invariant::history::Assignment;
-use crate::explain::invariant::history::Effects;
-use crate::explain::invariant::history::History;
-use crate::explain::invariant::history::Time;
-use crate::explain::invariant::history::Version;
+use crate::explain::invariant::history::{Assignment, Effects, History, Time, Version};
 use crate::explain::invariant::minimal::minimal;
 use crate::explain::invariant::verify::questions;
+use crate::explain::invariant::{Abstraction, Failing, Limits, Role, abstraction};
 use crate::logic::check::check;
 use crate::logic::evaluate::evaluate;
 use crate::logic::substitute::variables;
-use crate::logic::term::Binary;
-use crate::logic::term::TermId;
-use crate::logic::term::Terms;
+use crate::logic::term::{Binary, TermId, Terms};
 use std::collections::HashMap;
 use std::convert::Infallible;
 

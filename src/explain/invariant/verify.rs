@@ -3,14 +3,10 @@
 //! Source: Oh and others 2014, section III: the prefix of the run implies the invariant, and the invariant and the rest
 //! of the run contradict that it does not fail.
 
-use crate::explain::invariant::Abstraction;
-use crate::explain::invariant::Kept;
-use crate::explain::invariant::Link;
 use crate::explain::invariant::history::Version;
+use crate::explain::invariant::{Abstraction, Kept, Link};
 use crate::logic::substitute::variables;
-use crate::logic::term::Binary;
-use crate::logic::term::TermId;
-use crate::logic::term::Terms;
+use crate::logic::term::{Binary, TermId, Terms};
 
 /// The rest of a run from a statement of the slice on, and that it does not fail.
 #[derive(Debug, Clone, PartialEq, Eq)]

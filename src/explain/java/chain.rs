@@ -8,13 +8,11 @@
 //! Source: Sumner and Zhang, section 2, for what a chain is. Deviation: the way is not chosen by experiments, as their causal
 //! state minimisation does. Each link is a dependence that was observed, and is tested afterwards.
 
-use std::collections::HashMap;
-use std::collections::VecDeque;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, VecDeque};
 
 use crate::explain::align::Alignment;
-use crate::explain::java::taken::Taken;
-use crate::explain::java::taken::Use;
+use crate::explain::java::taken::{Taken, Use};
 use crate::trace::step::Step;
 
 /// Two runs.

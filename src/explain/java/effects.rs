@@ -3,31 +3,19 @@
 use std::collections::BTreeMap;
 
 use crate::explain::java::chain::Pair;
-use crate::explain::link::Did;
-use crate::explain::link::Link;
-use crate::instrument::java::descriptor::Kind;
-use crate::instrument::java::descriptor::Signature;
-use crate::instrument::java::descriptor::is_reference;
-use crate::instrument::java::descriptor::result_type;
-use crate::instrument::java::operation::Operation;
-use crate::instrument::java::operation::Test;
-use crate::instrument::java::replace::Holder;
-use crate::instrument::java::replace::Instead;
-use crate::instrument::java::replace::Point;
-use crate::instrument::java::replace::Replacement;
+use crate::explain::link::{Did, Link};
+use crate::instrument::java::descriptor::{Kind, Signature, is_reference, result_type};
+use crate::instrument::java::operation::{Operation, Test};
+use crate::instrument::java::replace::{Holder, Instead, Point, Replacement};
 use crate::trace::TraceError;
 use crate::trace::java::arithmetic::holds;
 use crate::trace::java::frame::Frame;
-use crate::trace::java::machine::Machine;
-use crate::trace::java::machine::Watch;
+use crate::trace::java::machine::{Machine, Watch};
 use crate::trace::java::memory::Location;
-use crate::trace::java::method::Callee;
-use crate::trace::java::method::Method;
-use crate::trace::java::method::NONE;
+use crate::trace::java::method::{Callee, Method, NONE};
 use crate::trace::java::objects::Kind as ObjectKind;
 use crate::trace::java::player::Player;
-use crate::trace::java::value::Value;
-use crate::trace::java::value::of_int;
+use crate::trace::java::value::{Value, of_int};
 use crate::trace::step::Step;
 
 /// What a step did once.
@@ -433,8 +421,7 @@ fn for_way(operation: &Operation, below: Value, at: u32, way: u32) -> Option<Ins
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::instrument::java::operation::Condition;
-    use crate::instrument::java::operation::Switch;
+    use crate::instrument::java::operation::{Condition, Switch};
 
     #[test]
     fn an_effect_is_of_the_variable_that_a_link_names() {

@@ -1,22 +1,14 @@
 //! What a person sees of a step of a Java program to judge it.
 
-use crate::explain::facts::Facts;
-use crate::explain::facts::Outcome;
-use crate::explain::facts::Used;
-use crate::explain::facts::read;
-use crate::explain::facts::way;
+use crate::explain::facts::{Facts, Outcome, Used, read, way};
 use crate::explain::java::recorded::Recorded;
 use crate::explain::statements::Statements;
-use crate::instrument::java::descriptor::Kind;
-use crate::instrument::java::descriptor::is_reference;
-use crate::instrument::java::descriptor::result_type;
+use crate::instrument::java::descriptor::{Kind, is_reference, result_type};
 use crate::trace::TraceError;
-use crate::trace::detail::Access;
-use crate::trace::detail::Detail;
+use crate::trace::detail::{Access, Detail};
 use crate::trace::java::detail::Focus;
 use crate::trace::java::frame::Frame;
-use crate::trace::java::machine::Machine;
-use crate::trace::java::machine::Watch;
+use crate::trace::java::machine::{Machine, Watch};
 use crate::trace::java::memory::Location;
 use crate::trace::java::method::Method;
 use crate::trace::java::parts::structure;

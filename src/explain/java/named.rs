@@ -5,8 +5,7 @@ use std::fmt::Write as _;
 
 use crate::explain::align::Alignment;
 use crate::explain::comparison::Compared;
-use crate::explain::facts::Facts;
-use crate::explain::facts::Used;
+use crate::explain::facts::{Facts, Used};
 use crate::explain::java::facts;
 use crate::explain::java::recorded::Recorded;
 use crate::trace::TraceError;

@@ -4,16 +4,14 @@ use crate::instrument::java::descriptor::result_type;
 use crate::trace::TraceError;
 use crate::trace::java::detail::call;
 use crate::trace::java::frame::Frame;
-use crate::trace::java::machine::Machine;
-use crate::trace::java::machine::Watch;
+use crate::trace::java::machine::{Machine, Watch};
 use crate::trace::java::memory::Location;
 use crate::trace::java::method::Callee;
 use crate::trace::java::player::Player;
 use crate::trace::java::text;
 use crate::trace::java::value::Value;
 use crate::trace::step::Step;
-use crate::trace::walk::Sought;
-use crate::trace::walk::Time;
+use crate::trace::walk::{Sought, Time};
 
 /// Steps between two questions whether the search goes on.
 const SLICE: u32 = 10_000;

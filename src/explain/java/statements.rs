@@ -2,12 +2,9 @@
 
 use std::fmt::Write as _;
 
-use crate::explain::align::statements::Done;
-use crate::explain::align::statements::Function;
-use crate::explain::align::statements::NO_EFFECT;
+use crate::explain::align::statements::{Done, Function, NO_EFFECT};
 use crate::instrument::java::operation::Operation;
-use crate::trace::java::method::Method;
-use crate::trace::java::method::Operand;
+use crate::trace::java::method::{Method, Operand};
 use crate::trace::java::program::Program;
 
 /// What a method does.

@@ -3,17 +3,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::explain::java::chain::Cause;
-use crate::explain::java::chain::Pair;
-use crate::explain::java::taken::Taken;
-use crate::explain::java::taken::Way;
-use crate::explain::link::Did;
-use crate::explain::link::Instance;
-use crate::explain::link::Link;
+use crate::explain::java::chain::{Cause, Pair};
+use crate::explain::java::taken::{Taken, Way};
+use crate::explain::link::{Did, Instance, Link};
 use crate::trace::TraceError;
-use crate::trace::detail::Access;
-use crate::trace::detail::Detail;
-use crate::trace::detail::Outside;
+use crate::trace::detail::{Access, Detail, Outside};
 use crate::trace::java::detail::details;
 use crate::trace::java::player::Player;
 use crate::trace::java::text::without_numbers;

@@ -7,22 +7,17 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::explain::align::statements::Names;
-use crate::explain::align::statements::Version;
+use crate::explain::align::statements::{Names, Version};
 use crate::explain::java::named::Named;
 use crate::explain::java::statements;
-use crate::instrument::java::descriptor::Signature;
-use crate::instrument::java::descriptor::is_reference;
-use crate::instrument::java::descriptor::result_type;
+use crate::instrument::java::descriptor::{Signature, is_reference, result_type};
 use crate::instrument::java::operation::Operation;
 use crate::instrument::java::pool::Member;
 use crate::trace::TraceError;
 use crate::trace::flow::BlockId;
 use crate::trace::index::Index;
 use crate::trace::java::frame::Frame;
-use crate::trace::java::machine::Machine;
-use crate::trace::java::machine::Watch;
-use crate::trace::java::machine::What;
+use crate::trace::java::machine::{Machine, Watch, What};
 use crate::trace::java::memory::Location;
 use crate::trace::java::method::Callee;
 use crate::trace::java::objects::Kind;
@@ -31,9 +26,7 @@ use crate::trace::java::player::Player;
 use crate::trace::java::text;
 use crate::trace::java::value::Value;
 use crate::trace::place::Place;
-use crate::trace::run::Run;
-use crate::trace::run::Said;
-use crate::trace::run::Word;
+use crate::trace::run::{Run, Said, Word};
 use crate::trace::step::Step;
 
 /// A run of more steps is not compared: it would take gigabytes.

@@ -1,11 +1,8 @@
 //! Chains over runs that are written down.
 
 use crate::explain::align::Alignment;
-use crate::explain::java::chain::Begin;
-use crate::explain::java::chain::Pair;
-use crate::explain::java::taken::Taken;
-use crate::explain::java::taken::Use;
-use crate::explain::java::taken::Way;
+use crate::explain::java::chain::{Begin, Pair};
+use crate::explain::java::taken::{Taken, Use, Way};
 use crate::trace::step::Step;
 
 /// A step: its index, its decider, what it did, and its uses: maker, place, value.

@@ -12,26 +12,17 @@
 //! needs; and the program must do exactly what the switched run does. Sumner and Zhang do not go behind the decision.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
-use std::collections::HashSet;
-use std::collections::VecDeque;
+use std::collections::{HashMap, HashSet, VecDeque};
 
-use crate::explain::link::Did;
-use crate::explain::link::Link;
-use crate::explain::link::What as Of;
-use crate::explain::native::facts;
+use crate::explain::link::{Did, Link, What as Of};
 use crate::explain::native::recorded::Recorded;
-use crate::explain::native::returns;
-use crate::explain::native::standing::giver;
-use crate::explain::native::standing::standing;
+use crate::explain::native::standing::{giver, standing};
+use crate::explain::native::{facts, returns};
 use crate::explain::statements::Statements;
 use crate::trace::TraceError;
-use crate::trace::detail::Access;
-use crate::trace::detail::Detail;
-use crate::trace::detail::What;
+use crate::trace::detail::{Access, Detail, What};
 use crate::trace::native::detail::detail;
-use crate::trace::native::machine::Machine;
-use crate::trace::native::machine::Watch;
+use crate::trace::native::machine::{Machine, Watch};
 use crate::trace::native::visit::at_step;
 use crate::trace::step::Step;
 

@@ -8,26 +8,18 @@
 //! reference holds in an object which the failing run does not have cannot be put there: such a variable counts as retained ([`Causality::n_unpatched`]).
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use thiserror::Error;
 
 use crate::explain::align::Alignment;
-use crate::explain::chain::Definition;
-use crate::explain::chain::Executions;
-use crate::explain::chain::Goal;
-use crate::explain::chain::Point;
-use crate::explain::chain::Test;
-use crate::explain::chain::Variable;
+use crate::explain::chain::{Definition, Executions, Goal, Point, Test, Variable};
 use crate::explain::failure;
-use crate::explain::failure::Ending;
-use crate::explain::failure::Failure;
+use crate::explain::failure::{Ending, Failure};
 use crate::explain::native::align::objects::Side;
 use crate::explain::native::align::state;
-use crate::explain::native::align::state::Cell;
-use crate::explain::native::align::state::Known;
+use crate::explain::native::align::state::{Cell, Known};
 use crate::explain::native::recorded::Recorded;
 use crate::explain::native::returns;
 use crate::explain::native::returns::Returned;
@@ -36,12 +28,9 @@ use crate::trace::index::Index;
 use crate::trace::native::call::Call;
 use crate::trace::native::frame::Frame;
 use crate::trace::native::heap::Block;
-use crate::trace::native::machine::Machine;
-use crate::trace::native::machine::Watch;
+use crate::trace::native::machine::{Machine, Watch};
 use crate::trace::native::run;
-use crate::trace::run::Revealed;
-use crate::trace::run::Run;
-use crate::trace::run::Said;
+use crate::trace::run::{Revealed, Run, Said};
 use crate::trace::step::Step;
 
 /// Who "wrote" what was overwritten: no step of any run.
@@ -621,9 +610,7 @@ impl Watch for Fork<'_> {
 
 #[cfg(test)]
 mod tests {
-    use crate::explain::chain::Executions as _;
-    use crate::explain::chain::Goal;
-    use crate::explain::chain::Test;
+    use crate::explain::chain::{Executions as _, Goal, Test};
     use crate::explain::failure::Ending;
     use crate::explain::native::stored::causality;
     use crate::trace::native::stored::step;

@@ -4,15 +4,11 @@ use std::collections::HashMap;
 
 use crate::explain::native::naming;
 use crate::explain::native::recorded::Recorded;
-use crate::instrument::instruction::Instruction;
-use crate::instrument::instruction::Op;
-use crate::instrument::instruction::Value;
-use crate::instrument::instruction::ValueId;
+use crate::instrument::instruction::{Instruction, Op, Value, ValueId};
 use crate::instrument::types::Type;
 use crate::trace::TraceError;
 use crate::trace::native::frame::Frame;
-use crate::trace::native::machine::Machine;
-use crate::trace::native::machine::Watch;
+use crate::trace::native::machine::{Machine, Watch};
 use crate::trace::native::visit::at_step;
 use crate::trace::step::Step;
 

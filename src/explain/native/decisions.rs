@@ -1,24 +1,20 @@
 //! The decisions of a run that can be switched: which instance of which segment makes each of them, and what every step
 //! depends on.
 
-use std::collections::HashMap;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::explain::native::origin::is_input;
 use crate::instrument::choice::choices;
-use crate::instrument::instruction::Op;
-use crate::instrument::instruction::Value;
+use crate::instrument::instruction::{Op, Value};
 use crate::instrument::statement::Statement;
 use crate::instrument::types::Type;
 use crate::trace::TraceError;
 use crate::trace::dependence::Dependences;
 use crate::trace::detail::What;
 use crate::trace::native::call::Call;
-use crate::trace::native::machine::Machine;
-use crate::trace::native::machine::Watch;
+use crate::trace::native::machine::{Machine, Watch};
 use crate::trace::native::play::Player;
-use crate::trace::native::shape::Next;
-use crate::trace::native::shape::Shape;
+use crate::trace::native::shape::{Next, Shape};
 use crate::trace::native::uses::Uses;
 use crate::trace::step::Step;
 

@@ -2,14 +2,11 @@
 //!
 //! A digest is of what a step reads, writes, gets back and calls. Addresses let it differ by chance.
 
-use std::hash::DefaultHasher;
-use std::hash::Hash as _;
-use std::hash::Hasher as _;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use crate::trace::TraceError;
 use crate::trace::native::call::Call;
-use crate::trace::native::machine::Machine;
-use crate::trace::native::machine::Watch;
+use crate::trace::native::machine::{Machine, Watch};
 use crate::trace::native::play::Player;
 use crate::trace::step::Step;
 

@@ -4,24 +4,16 @@ use std::sync::Arc;
 
 use crate::explain::align::Alignment;
 use crate::explain::comparison::Compared;
-use crate::explain::facts::Facts;
-use crate::explain::facts::Used;
-use crate::explain::facts::read;
-use crate::explain::native::digests;
+use crate::explain::facts::{Facts, Used, read};
 use crate::explain::native::recorded::Recorded;
-use crate::explain::native::returns;
-use crate::explain::native::seen;
-use crate::explain::native::standing;
+use crate::explain::native::{digests, returns, seen, standing};
 use crate::explain::statements::Statements;
-use crate::instrument::instruction::Op;
-use crate::instrument::instruction::Value;
-use crate::instrument::instruction::ValueId;
+use crate::instrument::instruction::{Op, Value, ValueId};
 use crate::trace::TraceError;
 use crate::trace::detail::Detail;
 use crate::trace::native::detail;
 use crate::trace::native::frame::Frame;
-use crate::trace::native::machine::Machine;
-use crate::trace::native::machine::Watch;
+use crate::trace::native::machine::{Machine, Watch};
 use crate::trace::native::play::Player;
 use crate::trace::step::Step;
 

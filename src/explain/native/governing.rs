@@ -3,15 +3,13 @@
 //! A change may add only an `else`, a `break`, a label or a brace, or a branch that the failing run does not take. Then no step stands in its lines; what it changed is
 //! what a decision leads to: the one because of which the changed statement, or where the line has none the next one behind it, does not run.
 
-use std::collections::BTreeSet;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use crate::explain::native::recorded::Recorded;
 use crate::trace::TraceError;
 use crate::trace::flow::BlockId;
-use crate::trace::native::machine::Machine;
-use crate::trace::native::machine::Watch;
+use crate::trace::native::machine::{Machine, Watch};
 use crate::trace::native::shape::Shape;
 use crate::trace::place::Place;
 

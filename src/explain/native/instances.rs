@@ -5,8 +5,7 @@ use std::collections::HashMap;
 use crate::explain::link::Instance;
 use crate::explain::native::recorded::Recorded;
 use crate::trace::TraceError;
-use crate::trace::native::machine::Machine;
-use crate::trace::native::machine::Watch;
+use crate::trace::native::machine::{Machine, Watch};
 use crate::trace::step::Step;
 
 /// The instances that some steps are; a step that did not run has none.

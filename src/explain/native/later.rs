@@ -5,8 +5,7 @@
 
 use crate::explain::native::recorded::Recorded;
 use crate::trace::TraceError;
-use crate::trace::native::machine::Machine;
-use crate::trace::native::machine::Watch;
+use crate::trace::native::machine::{Machine, Watch};
 use crate::trace::step::Step;
 
 /// Steps that are played for what they read.

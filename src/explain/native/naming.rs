@@ -4,25 +4,20 @@
 //! its function and a dot: `main.total`. A part of a block of the heap is named by the shortest way that leads there from what the statement sees: a variable that it
 //! uses, another one of its function, a global variable, at last a variable of a caller. So no name belongs to a function that is not active, or to another time.
 
-use std::collections::HashSet;
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::explain::align::way::Way;
 use crate::explain::native::library;
-use crate::explain::native::naming::layout::Layout;
-use crate::explain::native::naming::layout::Layouts;
+use crate::explain::native::naming::layout::{Layout, Layouts};
 use crate::explain::native::recorded::Recorded;
-use crate::instrument::debug::Debug;
-use crate::instrument::debug::SourceType;
-use crate::instrument::instruction::MetadataId;
-use crate::instrument::instruction::Value;
+use crate::instrument::debug::{Debug, SourceType};
+use crate::instrument::instruction::{MetadataId, Value};
 use crate::trace::TraceError;
 use crate::trace::native::frame::Frame;
 use crate::trace::native::machine::Machine;
-use crate::trace::native::object::Place;
-use crate::trace::native::object::View;
+use crate::trace::native::object::{Place, View};
 use crate::trace::native::value;
 use crate::trace::native::visit::before_step;
 use crate::trace::step::Step;
@@ -532,8 +527,7 @@ fn step(is_compound: bool, way: &Way, (index, n): (u64, u64)) -> Way {
 mod tests {
     use super::*;
     use crate::explain::failure::Ending;
-    use crate::explain::native::stored::causality;
-    use crate::explain::native::stored::recorded;
+    use crate::explain::native::stored::{causality, recorded};
     use crate::trace::native::stored::step;
 
     #[test]

@@ -9,9 +9,7 @@ use std::sync::Arc;
 use crate::explain::chain::End;
 use crate::explain::link::Link;
 use crate::explain::native::align::state::Cell;
-use crate::explain::native::causality::Causality;
-use crate::explain::native::causality::CausalityError;
-use crate::explain::native::causality::Forks;
+use crate::explain::native::causality::{Causality, CausalityError, Forks};
 use crate::explain::native::naming;
 use crate::explain::native::recorded::Recorded;
 use crate::explain::native::roots::Missing;
@@ -19,8 +17,7 @@ use crate::explain::native::standing::standing;
 use crate::trace::TraceError;
 use crate::trace::detail::What;
 use crate::trace::native::call::Call;
-use crate::trace::native::machine::Machine;
-use crate::trace::native::machine::Watch;
+use crate::trace::native::machine::{Machine, Watch};
 use crate::trace::native::model::Input;
 use crate::trace::native::visit::at_step;
 use crate::trace::place::Place;
@@ -229,9 +226,7 @@ impl Watch for Look {
 mod tests {
     use super::*;
     use crate::explain::failure::Ending;
-    use crate::explain::native::stored::causality;
-    use crate::explain::native::stored::chain;
-    use crate::explain::native::stored::links;
+    use crate::explain::native::stored::{causality, chain, links};
 
     #[test]
     fn what_a_function_of_the_library_read_comes_from_outside() {

@@ -4,8 +4,7 @@
 //! differ are where values may be pending ([`Executions::around`](crate::explain::chain::Executions::around)), and what
 //! a [story](crate::explain::native::story) tells between them and the variable.
 
-use std::collections::BTreeSet;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use crate::explain::align::Alignment;
@@ -15,8 +14,7 @@ use crate::explain::native::shown;
 use crate::trace::TraceError;
 use crate::trace::detail::What;
 use crate::trace::native::globals::Globals;
-use crate::trace::native::machine::Machine;
-use crate::trace::native::machine::Watch;
+use crate::trace::native::machine::{Machine, Watch};
 use crate::trace::native::shape::Shape;
 use crate::trace::native::visit::at_step;
 use crate::trace::step::Step;

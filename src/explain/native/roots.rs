@@ -9,23 +9,13 @@
 //! A change can also take away a jump or a check. Then nothing that runs in the failing version depends on it, and the
 //! root is where the two runs part.
 
-use crate::explain::chain::Chain;
-use crate::explain::chain::Definition;
-use crate::explain::chain::Executions as _;
-use crate::explain::chain::Goal;
-use crate::explain::chain::Point;
-use crate::explain::chain::Test;
+use crate::explain::chain::{Chain, Definition, Executions as _, Goal, Point, Test};
 use crate::explain::facts::way;
-use crate::explain::link::Did;
-use crate::explain::link::Link;
-use crate::explain::native::causality::Causality;
-use crate::explain::native::causality::CausalityError;
-use crate::explain::native::causality::Forks;
+use crate::explain::link::{Did, Link};
+use crate::explain::native::causality::{Causality, CausalityError, Forks};
 use crate::explain::native::standing::standing;
-use crate::explain::native::through::Through;
-use crate::explain::native::through::through;
-use crate::trace::native::machine::Machine;
-use crate::trace::native::machine::Watch;
+use crate::explain::native::through::{Through, through};
+use crate::trace::native::machine::{Machine, Watch};
 use crate::trace::native::uses::dependences;
 use crate::trace::place::Place;
 use crate::trace::slice;
@@ -193,8 +183,7 @@ impl Watch for Changed<'_> {
 mod tests {
     use super::*;
     use crate::explain::failure::Ending;
-    use crate::explain::native::stored::causality;
-    use crate::explain::native::stored::chain;
+    use crate::explain::native::stored::{causality, chain};
 
     /// The links of an empty chain of the program that crashes, if the change is in these lines.
     fn led(changed: &[u32]) -> Vec<(u32, Did)> {

@@ -8,14 +8,10 @@ use std::sync::Arc;
 
 use crate::explain::native::later::later;
 use crate::explain::native::naming;
-use crate::explain::native::naming::Part;
-use crate::explain::native::naming::Seen;
+use crate::explain::native::naming::{Part, Seen};
 use crate::explain::native::recorded::Recorded;
 use crate::trace::TraceError;
-use crate::trace::detail::Access;
-use crate::trace::detail::Detail;
-use crate::trace::detail::MAX_CONTENT;
-use crate::trace::detail::Named;
+use crate::trace::detail::{Access, Detail, MAX_CONTENT, Named};
 use crate::trace::native::object::View;
 use crate::trace::native::value;
 use crate::trace::native::visit::before_step;

@@ -5,14 +5,11 @@
 
 use crate::explain::native::align::objects::Side;
 use crate::explain::native::naming;
-use crate::instrument::debug::Compound;
-use crate::instrument::debug::Debug;
-use crate::instrument::debug::SourceType;
+use crate::instrument::debug::{Compound, Debug, SourceType};
 use crate::instrument::instruction::MetadataId;
 use crate::trace::native::heap::Block;
 use crate::trace::native::value;
-use crate::trace::native::value::Content;
-use crate::trace::native::value::Part;
+use crate::trace::native::value::{Content, Part};
 
 /// Members of a structure are told up to so many bytes of text.
 const MAX_MEMBERS: usize = 80;

@@ -2,16 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::explain::facts::Outcome;
-use crate::explain::facts::Successor;
-use crate::explain::facts::way;
+use crate::explain::facts::{Outcome, Successor, way};
 use crate::explain::link::Instance;
 use crate::explain::native::align::done;
 use crate::explain::native::recorded::Recorded;
 use crate::instrument::instruction::Op;
 use crate::trace::TraceError;
-use crate::trace::native::machine::Machine;
-use crate::trace::native::machine::Watch;
+use crate::trace::native::machine::{Machine, Watch};
 use crate::trace::native::visit::at_step;
 use crate::trace::place::Place;
 use crate::trace::run::Run;

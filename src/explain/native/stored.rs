@@ -3,21 +3,13 @@
 use std::convert::Infallible;
 
 use crate::explain::align::Alignment;
-use crate::explain::chain::Chain;
-use crate::explain::chain::Definition;
-use crate::explain::chain::End;
-use crate::explain::failure::Ending;
-use crate::explain::failure::Failure;
+use crate::explain::chain::{Chain, Definition, End};
+use crate::explain::failure::{Ending, Failure};
 use crate::explain::link::Link;
-use crate::explain::native::causality::Causality;
-use crate::explain::native::causality::Forks;
-use crate::explain::native::causality::Order;
-use crate::explain::native::causality::Ran;
+use crate::explain::native::causality::{Causality, Forks, Order, Ran};
 use crate::explain::native::recorded::Recorded;
-use crate::explain::native::story::Extent;
-use crate::explain::native::story::tell;
-use crate::trace::native::stored::player;
-use crate::trace::native::stored::records;
+use crate::explain::native::story::{Extent, tell};
+use crate::trace::native::stored::{player, records};
 use crate::trace::run::Run;
 use crate::trace::step::Step;
 

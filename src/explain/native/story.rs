@@ -8,28 +8,17 @@
 //! [standing](crate::explain::native::standing) and the names of [`variable`](crate::explain::native::variable).
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
-use std::collections::HashMap;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-use crate::explain::chain::Chain;
-use crate::explain::chain::Definition;
+use crate::explain::chain::{Chain, Definition};
 use crate::explain::failure::Wrong;
-use crate::explain::link::Did;
-use crate::explain::link::Link;
-use crate::explain::native::causality::Causality;
-use crate::explain::native::causality::CausalityError;
-use crate::explain::native::causality::Forks;
+use crate::explain::link::{Did, Link};
+use crate::explain::native::causality::{Causality, CausalityError, Forks};
 use crate::explain::native::instances::instances;
 use crate::explain::native::recorded::Recorded;
-use crate::explain::native::standing::Standing;
-use crate::explain::native::standing::giver;
-use crate::explain::native::standing::standing;
-use crate::explain::native::texts;
-use crate::explain::native::unwritten;
-use crate::explain::native::variable::name_member;
-use crate::explain::native::variable::values;
-use crate::explain::native::variable::variable;
+use crate::explain::native::standing::{Standing, giver, standing};
+use crate::explain::native::variable::{name_member, values, variable};
+use crate::explain::native::{texts, unwritten};
 use crate::trace::TraceError;
 use crate::trace::step::Step;
 
@@ -303,9 +292,7 @@ fn add_returns<F: Forks>(
 mod tests {
     use super::*;
     use crate::explain::failure::Ending;
-    use crate::explain::native::stored::causality;
-    use crate::explain::native::stored::chain;
-    use crate::explain::native::stored::links;
+    use crate::explain::native::stored::{causality, chain, links};
 
     #[test]
     fn links_stand_in_the_order_in_which_values_came_to_be() {

@@ -4,16 +4,12 @@
 //! number or a pointer, if no other member has that type.
 
 use crate::explain::native::recorded::Recorded;
-use crate::instrument::debug::Compound;
-use crate::instrument::debug::Debug;
-use crate::instrument::debug::SourceType;
-use crate::instrument::instruction::Op;
-use crate::instrument::instruction::Value;
+use crate::instrument::debug::{Compound, Debug, SourceType};
+use crate::instrument::instruction::{Op, Value};
 use crate::instrument::types::Type;
 use crate::trace::TraceError;
 use crate::trace::native::frame::Frame;
-use crate::trace::native::machine::Machine;
-use crate::trace::native::machine::Watch;
+use crate::trace::native::machine::{Machine, Watch};
 use crate::trace::native::shape::Action;
 use crate::trace::native::value;
 use crate::trace::native::visit::at_step;

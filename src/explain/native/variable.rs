@@ -2,18 +2,12 @@
 
 use crate::explain::chain::Point;
 use crate::explain::native::align::state::Cell;
-use crate::explain::native::causality::Causality;
-use crate::explain::native::causality::CausalityError;
-use crate::explain::native::causality::Forks;
+use crate::explain::native::causality::{Causality, CausalityError, Forks};
 use crate::explain::native::instances::instances;
-use crate::explain::native::naming;
 use crate::explain::native::recorded::Recorded;
-use crate::explain::native::standing::giver;
-use crate::explain::native::standing::looked;
-use crate::explain::native::standing::standing;
-use crate::explain::native::unions;
-use crate::plural::count;
-use crate::plural::ordinal;
+use crate::explain::native::standing::{giver, looked, standing};
+use crate::explain::native::{naming, unions};
+use crate::plural::{count, ordinal};
 use crate::trace::TraceError;
 use crate::trace::step::Step;
 

@@ -1,8 +1,7 @@
 //! The blocks of a method, and their flow.
 
 use crate::instrument::java::code::Code;
-use crate::trace::flow::BlockId;
-use crate::trace::flow::Flow;
+use crate::trace::flow::{BlockId, Flow};
 use std::ops::Range;
 
 /// The blocks of a method, in the order of the code.

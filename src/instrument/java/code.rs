@@ -1,9 +1,7 @@
 //! The body of a method.
 
 use crate::instrument::Unsupported;
-use crate::instrument::java::class_file::ATTRIBUTE_HEADER;
-use crate::instrument::java::class_file::Class;
-use crate::instrument::java::class_file::Method;
+use crate::instrument::java::class_file::{ATTRIBUTE_HEADER, Class, Method};
 use crate::instrument::java::cursor::Cursor;
 use crate::instrument::java::operation;
 use crate::instrument::java::operation::Operation;

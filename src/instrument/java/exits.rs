@@ -2,18 +2,12 @@
 //! it, and into those by which a run leaves something over for the next one.
 
 use crate::instrument::Unsupported;
-use crate::instrument::java::class_file::Class;
-use crate::instrument::java::class_file::Method;
+use crate::instrument::java::class_file::{Class, Method};
 use crate::instrument::java::code::Code;
 use crate::instrument::java::descriptor::Kind;
 use crate::instrument::java::insert;
-use crate::instrument::java::insert::Constants;
-use crate::instrument::java::insert::Inserts;
-use crate::instrument::java::insert::load;
-use crate::instrument::java::insert::put_local;
-use crate::instrument::java::layout::At;
-use crate::instrument::java::layout::CALL;
-use crate::instrument::java::layout::Insert;
+use crate::instrument::java::insert::{Constants, Inserts, load, put_local};
+use crate::instrument::java::layout::{At, CALL, Insert};
 
 /// The class whose methods are called.
 const TRIALS: &str = "git_idd/recording/Trials";

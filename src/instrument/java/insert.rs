@@ -4,22 +4,13 @@
 //! handler that may be added behind the last instruction. Its frame has no locals, so it fits to every instruction.
 
 use crate::instrument::Unsupported;
-use crate::instrument::java::class_file::Class;
-use crate::instrument::java::class_file::FRAMES;
-use crate::instrument::java::code::Code;
-use crate::instrument::java::code::Handler;
-use crate::instrument::java::code::Instruction;
-use crate::instrument::java::code::Offsets;
+use crate::instrument::java::class_file::{Class, FRAMES};
+use crate::instrument::java::code::{Code, Handler, Instruction, Offsets};
 use crate::instrument::java::cursor::Cursor;
 use crate::instrument::java::descriptor::Kind;
 use crate::instrument::java::frames;
-use crate::instrument::java::frames::Frame;
-use crate::instrument::java::frames::Shape;
-use crate::instrument::java::frames::Slot;
-use crate::instrument::java::layout::At;
-use crate::instrument::java::layout::Insert;
-use crate::instrument::java::layout::Layout;
-use crate::instrument::java::layout::MORE_STACK;
+use crate::instrument::java::frames::{Frame, Shape, Slot};
+use crate::instrument::java::layout::{At, Insert, Layout, MORE_STACK};
 use crate::instrument::java::operation::Operation;
 use crate::instrument::java::stack::frames_of;
 use std::collections::HashMap;

@@ -3,8 +3,7 @@
 use crate::instrument::Unsupported;
 use crate::instrument::java::code::Code;
 use crate::instrument::java::operation::Operation;
-use crate::instrument::java::sites::Probe;
-use crate::instrument::java::sites::Site;
+use crate::instrument::java::sites::{Probe, Site};
 
 /// Slots of the stack that inserted code needs: a value and a number.
 pub const MORE_STACK: u16 = 3;

@@ -4,19 +4,12 @@
 //! comes back.
 
 use crate::instrument::Unsupported;
-use crate::instrument::java::class_file::Class;
-use crate::instrument::java::class_file::Method;
+use crate::instrument::java::class_file::{Class, Method};
 use crate::instrument::java::code::Code;
 use crate::instrument::java::descriptor::Kind;
 use crate::instrument::java::insert;
-use crate::instrument::java::insert::Constants;
-use crate::instrument::java::insert::Inserts;
-use crate::instrument::java::insert::load;
-use crate::instrument::java::insert::put_local;
-use crate::instrument::java::layout::At;
-use crate::instrument::java::layout::CALL;
-use crate::instrument::java::layout::Insert;
-use crate::instrument::java::layout::NUMBER;
+use crate::instrument::java::insert::{Constants, Inserts, load, put_local};
+use crate::instrument::java::layout::{At, CALL, Insert, NUMBER};
 
 /// The class that replaces values, as class files name it.
 pub const REPLACER: &str = "git_idd/recording/Replacer";

@@ -3,12 +3,8 @@
 use crate::instrument::java::class_file::Class;
 use crate::instrument::java::code::Code;
 use crate::instrument::java::descriptor::Kind;
-use crate::instrument::java::operation::Invoke;
-use crate::instrument::java::operation::Operation;
-use crate::instrument::java::replace::Holder;
-use crate::instrument::java::replace::Point;
-use crate::instrument::java::replace::REPLACER;
-use crate::instrument::java::replace::replace;
+use crate::instrument::java::operation::{Invoke, Operation};
+use crate::instrument::java::replace::{Holder, Point, REPLACER, replace};
 
 const EVERY: &[u8] = include_bytes!("../../../tests/classes/Every.class");
 const TEXT: &[u8] = include_bytes!("../../../tests/classes/Text.class");

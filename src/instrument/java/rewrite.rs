@@ -5,25 +5,14 @@
 //! them again.
 
 use crate::instrument::Unsupported;
-use crate::instrument::java::class_file::Class;
-use crate::instrument::java::class_file::Method;
+use crate::instrument::java::class_file::{Class, Method};
 use crate::instrument::java::code::Code;
 use crate::instrument::java::descriptor::Kind;
-use crate::instrument::java::insert;
-use crate::instrument::java::insert::Constants;
-use crate::instrument::java::insert::Inserts;
-use crate::instrument::java::insert::load;
-use crate::instrument::java::insert::put_local;
-use crate::instrument::java::layout::At;
-use crate::instrument::java::layout::Insert;
-use crate::instrument::java::replace::Point;
-use crate::instrument::java::replace::check;
-use crate::instrument::java::replace::points_of;
-use crate::instrument::java::replace::put_point;
-use crate::instrument::java::sites;
-use crate::instrument::java::sites::Content;
-use crate::instrument::java::sites::Probe;
-use crate::instrument::java::sites::Site;
+use crate::instrument::java::insert::{Constants, Inserts, load, put_local};
+use crate::instrument::java::layout::{At, Insert};
+use crate::instrument::java::replace::{Point, check, points_of, put_point};
+use crate::instrument::java::sites::{Content, Probe, Site};
+use crate::instrument::java::{insert, sites};
 
 /// The class that records, as class files name it.
 pub const RECORDER: &str = "git_idd/recording/Recorder";

@@ -8,23 +8,15 @@
 //! stream describes itself. If another site follows than the code makes one expect, an exception was thrown in between, or a method was entered by code that is not recorded.
 
 use crate::instrument::Unsupported;
-use crate::instrument::java::class_file::Class;
-use crate::instrument::java::class_file::Method;
-use crate::instrument::java::code::Code;
-use crate::instrument::java::code::Instruction;
-use crate::instrument::java::descriptor::Kind;
-use crate::instrument::java::descriptor::Signature;
+use crate::instrument::java::class_file::{Class, Method};
+use crate::instrument::java::code::{Code, Instruction};
+use crate::instrument::java::descriptor::{Kind, Signature};
 use crate::instrument::java::doubt;
 use crate::instrument::java::doubt::Known;
-use crate::instrument::java::layout::Insert;
-use crate::instrument::java::layout::Layout;
-use crate::instrument::java::operation::Element;
-use crate::instrument::java::operation::Operation;
-use crate::instrument::java::pool::Constant;
-use crate::instrument::java::pool::Member;
-use crate::instrument::java::stack::Constructed;
-use crate::instrument::java::stack::constant_kind;
-use crate::instrument::java::stack::constructed;
+use crate::instrument::java::layout::{Insert, Layout};
+use crate::instrument::java::operation::{Element, Operation};
+use crate::instrument::java::pool::{Constant, Member};
+use crate::instrument::java::stack::{Constructed, constant_kind, constructed};
 use std::ops::Range;
 
 /// How much is recorded.

@@ -6,15 +6,11 @@
 use crate::instrument::Unsupported;
 use crate::instrument::java::class_file::Method;
 use crate::instrument::java::code::Code;
-use crate::instrument::java::descriptor::Kind;
-use crate::instrument::java::descriptor::Signature;
+use crate::instrument::java::descriptor::{Kind, Signature};
 use crate::instrument::java::frames;
 use crate::instrument::java::frames::Frame;
-use crate::instrument::java::operation::Invoke;
-use crate::instrument::java::operation::Operation;
-use crate::instrument::java::operation::Test;
-use crate::instrument::java::pool::Constant;
-use crate::instrument::java::pool::Pool;
+use crate::instrument::java::operation::{Invoke, Operation, Test};
+use crate::instrument::java::pool::{Constant, Pool};
 use std::collections::HashMap;
 
 /// What is known of a slot.

@@ -1,35 +1,18 @@
 //! The classes are compiled from the sources in `tests/classes`, or made here.
 
-use crate::instrument::java::class_file::Class;
-use crate::instrument::java::class_file::Method;
-use crate::instrument::java::code::Code;
-use crate::instrument::java::code::Instruction;
+use crate::instrument::java::class_file::{Class, Method};
+use crate::instrument::java::code::{Code, Instruction};
 use crate::instrument::java::cursor::Cursor;
-use crate::instrument::java::descriptor::Kind;
-use crate::instrument::java::descriptor::Signature;
-use crate::instrument::java::frames;
-use crate::instrument::java::frames::Frame;
-use crate::instrument::java::frames::Shape;
-use crate::instrument::java::frames::Slot;
+use crate::instrument::java::descriptor::{Kind, Signature};
+use crate::instrument::java::frames::{Frame, Shape, Slot};
 use crate::instrument::java::insert::Constants;
-use crate::instrument::java::layout::Insert;
-use crate::instrument::java::layout::Layout;
-use crate::instrument::java::operation;
-use crate::instrument::java::operation::Invoke;
-use crate::instrument::java::operation::Operation;
-use crate::instrument::java::operation::Shuffle;
-use crate::instrument::java::pool::Constant;
-use crate::instrument::java::pool::Pool;
-use crate::instrument::java::rewrite::RECORDER;
-use crate::instrument::java::rewrite::Rewritten;
-use crate::instrument::java::rewrite::code_attribute;
-use crate::instrument::java::rewrite::rewrite;
-use crate::instrument::java::sites;
-use crate::instrument::java::sites::Content;
-use crate::instrument::java::sites::Probe;
-use crate::instrument::java::sites::Site;
-use crate::instrument::java::stack::effect;
-use crate::instrument::java::stack::frames_of;
+use crate::instrument::java::layout::{Insert, Layout};
+use crate::instrument::java::operation::{Invoke, Operation, Shuffle};
+use crate::instrument::java::pool::{Constant, Pool};
+use crate::instrument::java::rewrite::{RECORDER, Rewritten, code_attribute, rewrite};
+use crate::instrument::java::sites::{Content, Probe, Site};
+use crate::instrument::java::stack::{effect, frames_of};
+use crate::instrument::java::{frames, operation, sites};
 
 const EVERY: &[u8] = include_bytes!("../../../tests/classes/Every.class");
 const MADE: &[u8] = include_bytes!("../../../tests/classes/Made.class");

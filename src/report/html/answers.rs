@@ -7,13 +7,9 @@ use std::collections::BTreeSet;
 
 use crate::plural::count;
 use crate::report::html::chart::head;
-use crate::report::html::history::Shown;
-use crate::report::html::history::outcome;
-use crate::report::html::history::output_anchor;
-use crate::report::html::markup::Markup;
-use crate::report::html::markup::ROWS;
-use crate::report::story::Answer;
-use crate::report::story::Story;
+use crate::report::html::history::{Shown, outcome, output_anchor};
+use crate::report::html::markup::{Markup, ROWS};
+use crate::report::story::{Answer, Story};
 
 /// The maximum number of rows.
 const MAX_ROWS: usize = 50_000;

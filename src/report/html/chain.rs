@@ -5,10 +5,7 @@
 use std::collections::BTreeSet;
 
 use crate::report::Untrusted;
-use crate::report::chain::Chain;
-use crate::report::chain::Kind;
-use crate::report::chain::Link;
-use crate::report::chain::Which;
+use crate::report::chain::{Chain, Kind, Link, Which};
 use crate::report::escape::Terminal;
 use crate::report::html::diff::Patch;
 use crate::report::html::markup::Markup;

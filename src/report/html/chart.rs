@@ -5,15 +5,12 @@
 //! logarithmic scale, because a fix of two lines and a commit of two thousand are in one picture; reductions are in the
 //! order of the hunt, which is not always that of the revisions.
 
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::report::Report;
 use crate::report::html::history::Shown;
-use crate::report::html::markup::Markup;
-use crate::report::html::markup::ROWS;
-use crate::report::story::Reduction;
-use crate::report::story::Story;
+use crate::report::html::markup::{Markup, ROWS};
+use crate::report::story::{Reduction, Story};
 
 /// The maximum number of drawn reductions, the last ones. The table has them too.
 const MAX_DRAWN: usize = 120;

@@ -1,11 +1,9 @@
 //! The section "what leads to the failure": the lines of a chop, under their files and functions.
 
 use crate::plural::count;
-use crate::report::chop::Chop;
-use crate::report::chop::Line;
+use crate::report::chop::{Chop, Line};
 use crate::report::html::chart;
-use crate::report::html::markup::Markup;
-use crate::report::html::markup::ROWS;
+use crate::report::html::markup::{Markup, ROWS};
 
 /// Writes the section.
 pub fn write(chop: &Chop, page: &mut Markup) {

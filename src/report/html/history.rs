@@ -3,20 +3,14 @@
 //! Shape and colour show the outcome of a revision. The graph is a picture with links; the list below it contains all
 //! its information.
 
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
-use std::collections::HashMap;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::outcome::Outcome;
 use crate::plural::count;
 use crate::report::Report;
 use crate::report::escape::Terminal;
 use crate::report::html::markup::Markup;
-use crate::report::story::Answer;
-use crate::report::story::Revision;
-use crate::report::story::Story;
-use crate::report::story::Verdict;
+use crate::report::story::{Answer, Revision, Story, Verdict};
 use crate::revision::CommitId;
 
 /// Pixels between nodes of the graph.

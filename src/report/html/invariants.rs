@@ -11,9 +11,7 @@ use crate::report::escape::Terminal;
 use crate::report::html::diff::Patch;
 use crate::report::html::markup::Markup;
 use crate::report::html::source;
-use crate::report::invariants::Invariants;
-use crate::report::invariants::Skipped;
-use crate::report::invariants::Statement;
+use crate::report::invariants::{Invariants, Skipped, Statement};
 use crate::report::story::Source;
 
 /// The lines of the patch that the slice has, as targets of links.

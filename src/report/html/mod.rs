@@ -19,27 +19,17 @@ use std::collections::BTreeSet;
 use std::io;
 use std::io::Write;
 
-use sha2::Digest;
-use sha2::Sha256;
+use sha2::{Digest, Sha256};
 
 use crate::plural::count;
-use crate::report::Commit;
-use crate::report::Report;
-use crate::report::Rung;
-use crate::report::Suite;
-use crate::report::Untrusted;
-use crate::report::Verified;
-use crate::report::base64;
 use crate::report::escape::Terminal;
-use crate::report::explanation::Explained;
-use crate::report::explanation::Explanation;
+use crate::report::explanation::{Explained, Explanation};
 use crate::report::forge::Forge;
 use crate::report::html::diff::Patch;
 use crate::report::html::history::Shown;
-use crate::report::html::markup::Markup;
-use crate::report::html::markup::ROWS;
+use crate::report::html::markup::{Markup, ROWS};
 use crate::report::story::Story;
-use crate::report::summary;
+use crate::report::{Commit, Report, Rung, Suite, Untrusted, Verified, base64, summary};
 use crate::revision::CommitId;
 
 const STYLE: &str = include_str!("style.css");
@@ -444,17 +434,10 @@ fn evidence(report: &Report, shown: &Shown, out: &mut Markup) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::outcome::Outcome;
-    use crate::outcome::Reason;
-    use crate::report::lineage::Edge;
-    use crate::report::lineage::Node;
+    use crate::outcome::{Outcome, Reason};
+    use crate::report::lineage::{Edge, Node};
     use crate::report::samples;
-    use crate::report::story::Answer;
-    use crate::report::story::Reduction;
-    use crate::report::story::Revision;
-    use crate::report::story::Seen;
-    use crate::report::story::Source;
-    use crate::report::story::Verdict;
+    use crate::report::story::{Answer, Reduction, Revision, Seen, Source, Verdict};
 
     const EVIL: &str =
         "</script></style><script>a()</script><img src=x onerror=a()> \" ' & \u{2028}\u{2029}\u{202e}\x1b[2J";

@@ -1,10 +1,8 @@
 //! The section "the first wrong step": the steps of a walk from there to the failure.
 
 use crate::report::html::chart;
-use crate::report::html::markup::Markup;
-use crate::report::html::markup::ROWS;
-use crate::report::walk::Step;
-use crate::report::walk::Walk;
+use crate::report::html::markup::{Markup, ROWS};
+use crate::report::walk::{Step, Walk};
 
 /// Writes the section.
 pub fn write(walk: &Walk, page: &mut Markup) {

@@ -2,9 +2,7 @@ use serde_json::Value;
 
 use super::*;
 use crate::report;
-use crate::report::Scope;
-use crate::report::Status;
-use crate::report::samples;
+use crate::report::{Scope, Status, samples};
 
 fn json(report: &Report) -> Value {
     let mut out = Vec::new();

@@ -3,8 +3,7 @@
 use std::io;
 use std::io::Write;
 
-use crate::report::escape::Terminal;
-use crate::report::escape::Untrusted;
+use crate::report::escape::{Terminal, Untrusted};
 use crate::report::style::Role;
 use crate::report::text::Look;
 

@@ -3,24 +3,12 @@
 
 use crate::outcome::Outcome;
 use crate::plural::count;
-use crate::report::Change;
-use crate::report::Changes;
-use crate::report::Commit;
-use crate::report::Report;
-use crate::report::Status;
-use crate::report::Suite;
-use crate::report::Untrusted;
 use crate::report::escape::Terminal;
-use crate::report::explanation::Explained;
-use crate::report::explanation::Explanation;
-use crate::report::places;
-use crate::report::places::Lines;
-use crate::report::places::Place;
+use crate::report::explanation::{Explained, Explanation};
+use crate::report::places::{Lines, Place};
 use crate::report::style::Role;
-use crate::report::summary;
-use crate::report::text;
-use crate::report::text::Look;
-use crate::report::text::rows;
+use crate::report::text::{Look, rows};
+use crate::report::{Change, Changes, Commit, Report, Status, Suite, Untrusted, places, summary, text};
 use std::io;
 use std::io::Write;
 

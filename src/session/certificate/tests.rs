@@ -1,11 +1,6 @@
 use super::*;
 use crate::session::kept;
-use crate::session::testing::Said;
-use crate::session::testing::World;
-use crate::session::testing::hunted;
-use crate::session::testing::order;
-use crate::session::testing::test;
-use crate::session::testing::text;
+use crate::session::testing::{Said, World, hunted, order, test, text};
 
 const LIMIT: Duration = Duration::from_secs(20);
 

@@ -1,22 +1,19 @@
 //! The lines of a chop: what ranks them, and their values.
 
-use crate::report::Untrusted;
-use crate::report::chop;
 use crate::report::chop::Size;
+use crate::report::{Untrusted, chop};
 use crate::session::explain::change::Lines;
 use crate::session::failure::Failure;
 use crate::session::recorded::failed;
 use crate::session::slice::Line;
 use crate::session::sources::Sources;
-use crate::trace::detail::Access;
-use crate::trace::detail::Detail;
+use crate::trace::detail::{Access, Detail};
 use crate::trace::execution::Execution;
 use crate::trace::place::Place;
 use crate::trace::statements::Initial;
 use crate::trace::step::Step;
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// The number of lines whose values are looked up.
 const MAX_VALUES: usize = 200;

@@ -1,29 +1,18 @@
 //! The failing run on a smaller input.
 
 use crate::plural::count;
-use crate::report::Status;
-use crate::report::chop;
-use crate::report::escape::Terminal;
-use crate::report::escape::Untrusted;
+use crate::report::escape::{Terminal, Untrusted};
+use crate::report::{Status, chop};
 use crate::revision::TreeId;
-use crate::session::certificate;
 use crate::session::chop::subject::Subject;
 use crate::session::context::Context;
 use crate::session::failure::Failure;
 use crate::session::interrupt::Interrupt;
-use crate::session::order::Effort;
-use crate::session::order::RecordOrder;
-use crate::session::order::Reduction;
-use crate::session::order::ShrinkOrder;
-use crate::session::order::Test;
-use crate::session::shrink;
-use crate::session::shrink::Shrunk;
-use crate::session::shrink::ShrunkFile;
-use crate::session::shrink::Version;
-use crate::session::shrink::inputs;
+use crate::session::order::{Effort, RecordOrder, Reduction, ShrinkOrder, Test};
 use crate::session::shrink::inputs::Input;
-use crate::session::shrink::places;
+use crate::session::shrink::{Shrunk, ShrunkFile, Version, inputs, places};
 use crate::session::talk::Talk;
+use crate::session::{certificate, shrink};
 use crate::world::repo::locate::Location;
 use crate::world::repo::store::TreeStore;
 use std::ffi::OsString;

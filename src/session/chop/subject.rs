@@ -1,24 +1,18 @@
 //! The versions that a chop is about.
 
 use crate::explain::chain::Method;
-use crate::revision::CommitId;
-use crate::revision::TreeId;
+use crate::revision::{CommitId, TreeId};
 use crate::session::context::Context;
-use crate::session::explain::change;
 use crate::session::explain::change::Lines;
 use crate::session::explain::model::Pair;
-use crate::session::explain::pair;
+use crate::session::explain::{change, pair};
 use crate::session::failure::Failure;
 use crate::session::hold::Holder;
-use crate::session::order::ChopOrder;
-use crate::session::order::ExplainOrder;
-use crate::session::order::RecordOrder;
-use crate::session::order::Side;
+use crate::session::order::{ChopOrder, ExplainOrder, RecordOrder, Side};
 use crate::session::saved;
 use crate::session::talk::Talk;
-use crate::world::repo::graph;
 use crate::world::repo::locate::Location;
-use crate::world::repo::private;
+use crate::world::repo::{graph, private};
 
 /// What is recorded.
 #[derive(Debug, Clone)]

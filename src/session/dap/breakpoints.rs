@@ -1,26 +1,17 @@
 //! Breakpoints on lines and on data.
 
-use crate::session::dap::arguments;
 use crate::session::dap::count::Count;
-use crate::session::dap::lists::FIRST_NODE;
-use crate::session::dap::lists::LOCALS;
-use crate::session::dap::lists::READ;
-use crate::session::dap::lists::STRIDE;
-use crate::session::dap::lists::WRITTEN;
+use crate::session::dap::lists::{FIRST_NODE, LOCALS, READ, STRIDE, WRITTEN};
 use crate::session::dap::recordings::of_trace;
-use crate::session::dap::search::Hits;
-use crate::session::dap::search::Search;
-use crate::session::dap::search::Subject;
-use crate::session::dap::stand::Breakpoint;
-use crate::session::dap::stand::Stand;
-use crate::session::dap::tape;
+use crate::session::dap::search::{Hits, Search, Subject};
+use crate::session::dap::stand::{Breakpoint, Stand};
 use crate::session::dap::tape::Target;
+use crate::session::dap::{arguments, tape};
 use crate::session::expression;
 use crate::session::expression::condition::Condition;
 use crate::session::failure::Failure;
 use crate::trace::place::Place;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::mem;
 
 impl Stand {

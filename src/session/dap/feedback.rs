@@ -5,24 +5,14 @@
 use crate::explain::facts::Facts;
 use crate::explain::feedback::Feedback;
 use crate::explain::feedback::recommend::State;
-use crate::session::dap::recordings::Begin;
-use crate::session::dap::recordings::complaint;
-use crate::session::debug::End;
-use crate::session::debug::Person;
-use crate::session::debug::Question;
-use crate::session::debug::Reply;
-use crate::session::debug::Walk;
-use crate::session::debug::expect::Checked;
-use crate::session::debug::expect::Expectation;
-use crate::session::debug::given;
-use crate::session::debug::reason;
-use crate::session::debug::written::Known;
-use crate::session::debug::written::written;
+use crate::session::dap::recordings::{Begin, complaint};
+use crate::session::debug::expect::{Checked, Expectation};
+use crate::session::debug::written::{Known, written};
+use crate::session::debug::{End, Person, Question, Reply, Walk, given, reason};
 use crate::session::failure::Failure;
 use crate::trace::step::Step;
 use crate::world::answers::Answers;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// A walk, and the step that is asked about.
 pub struct Asking {

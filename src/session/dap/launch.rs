@@ -3,9 +3,7 @@
 use crate::instrument::java::sites::Content;
 use crate::session::dap::recordings::complaint;
 use crate::session::failure::Failure;
-use crate::session::order::Holding;
-use crate::session::order::RecordOrder;
-use crate::session::order::TestCommand;
+use crate::session::order::{Holding, RecordOrder, TestCommand};
 use crate::session::recorded::Which;
 use serde_json::Value;
 use std::ffi::OsString;

@@ -1,15 +1,13 @@
 //! Lists of variables, and what is in them: structures, arrays and targets of pointers have lists of their own.
 
 use crate::session::dap::arguments;
-use crate::session::dap::recordings::complaint;
-use crate::session::dap::recordings::of_trace;
+use crate::session::dap::recordings::{complaint, of_trace};
 use crate::session::dap::stand::Stand;
 use crate::session::dap::tape::Shown;
 use crate::session::expression;
 use crate::session::failure::Failure;
 use crate::trace::native::parts::Division;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// The kinds of lists of variables of an activation; a reference is 8 times the level, and one of these.
 pub const LOCALS: u64 = 1;

@@ -1,23 +1,15 @@
 //! The stored recordings of a worktree, for a debugger.
 
 use crate::session::context::Context;
-use crate::session::dap::recordings::Begin;
-use crate::session::dap::recordings::Opened;
-use crate::session::dap::recordings::Recordings;
-use crate::session::dap::recordings::Source;
-use crate::session::dap::recordings::complaint;
-use crate::session::debug::DebugOrder;
-use crate::session::debug::Walk;
-use crate::session::debug::begin;
-use crate::session::debug::written;
+use crate::session::dap::recordings::{Begin, Opened, Recordings, Source, complaint};
+use crate::session::debug::{DebugOrder, Walk, begin, written};
 use crate::session::failure::Failure;
 use crate::session::order::RecordOrder;
-use crate::session::record;
-use crate::session::recorded;
 use crate::session::recorded::Which;
 use crate::session::slice::criterion::Criterion;
 use crate::session::sources::Sources;
 use crate::session::talk::Talk;
+use crate::session::{record, recorded};
 use crate::world::answers::Answers;
 use crate::world::files;
 use crate::world::repo::locate::Location;

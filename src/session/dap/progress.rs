@@ -1,10 +1,8 @@
 //! The progress of a long search, for the client.
 
 use crate::session::dap::search::Waiting;
-use serde_json::Value;
-use serde_json::json;
-use std::time::Duration;
-use std::time::Instant;
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
 
 /// A shorter search has no progress.
 const PATIENCE: Duration = Duration::from_millis(300);

@@ -1,13 +1,11 @@
 //! Hits of breakpoints that are found only by playing the run: as far as they are needed, and each part of the run once.
 
 use crate::session::dap::count::Count;
-use crate::session::dap::tape::Tape;
-use crate::session::dap::tape::Target;
+use crate::session::dap::tape::{Tape, Target};
 use crate::session::expression::condition::Condition;
 use crate::trace::TraceError;
 use crate::trace::step::Step;
-use crate::trace::walk::Time;
-use crate::trace::walk::next_hit;
+use crate::trace::walk::{Time, next_hit};
 use crate::trace::writes::N_STEPS;
 use std::ops::Range;
 

@@ -1,27 +1,17 @@
 //! A conversation with a client.
 
 use crate::report::escape::Terminal;
-use crate::session::dap::arguments;
-use crate::session::dap::feedback;
-use crate::session::dap::feedback::Asking;
-use crate::session::dap::feedback::Recommended;
-use crate::session::dap::launch;
+use crate::session::dap::feedback::{Asking, Recommended};
 use crate::session::dap::launch::Launch;
-use crate::session::dap::progress::Progress;
-use crate::session::dap::progress::Tell;
-use crate::session::dap::recordings::Begin;
-use crate::session::dap::recordings::Recordings;
-use crate::session::dap::recordings::complaint;
-use crate::session::dap::stand::Event;
-use crate::session::dap::stand::Stand;
-use crate::session::dap::stand::signal;
+use crate::session::dap::progress::{Progress, Tell};
+use crate::session::dap::recordings::{Begin, Recordings, complaint};
+use crate::session::dap::stand::{Event, Stand, signal};
+use crate::session::dap::{arguments, feedback, launch};
 use crate::session::failure::Failure;
 use crate::session::recorded::Which;
 use crate::session::talk::Talk;
-use crate::trace::walk::Stride;
-use crate::trace::walk::Time;
-use serde_json::Value;
-use serde_json::json;
+use crate::trace::walk::{Stride, Time};
+use serde_json::{Value, json};
 use std::mem;
 
 /// The lists of deeper activations have no references of their own.

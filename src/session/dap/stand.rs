@@ -3,23 +3,15 @@
 use crate::report::Status;
 use crate::session::dap::arguments;
 use crate::session::dap::lists::Node;
-use crate::session::dap::recordings::Opened;
-use crate::session::dap::recordings::Source;
-use crate::session::dap::recordings::complaint;
-use crate::session::dap::recordings::of_trace;
-use crate::session::dap::search::Ended;
-use crate::session::dap::search::Hits;
-use crate::session::dap::search::Waiting;
-use crate::session::dap::tape::Level;
-use crate::session::dap::tape::Tape;
+use crate::session::dap::recordings::{Opened, Source, complaint, of_trace};
+use crate::session::dap::search::{Ended, Hits, Waiting};
+use crate::session::dap::tape::{Level, Tape};
 use crate::session::failure::Failure;
 use crate::session::slice::criterion::BY_SIGNAL;
 use crate::trace::place::Place;
 use crate::trace::step::Step;
-use crate::trace::walk::Stride;
-use crate::trace::walk::Time;
-use serde_json::Value;
-use serde_json::json;
+use crate::trace::walk::{Stride, Time};
+use serde_json::{Value, json};
 use std::path::Path;
 
 /// An event: its name and its body.

@@ -5,23 +5,19 @@
 //! programs, [`java`] that of Java programs.
 
 use crate::session::expression::Expression;
-use crate::session::expression::condition::Condition;
-use crate::session::expression::condition::INTERVAL;
+use crate::session::expression::condition::{Condition, INTERVAL};
 use crate::session::recorded::Run;
 use crate::trace::TraceError;
-use crate::trace::detail::Access;
-use crate::trace::detail::Detail;
+use crate::trace::detail::{Access, Detail};
 use crate::trace::java::memory::Location;
 use crate::trace::java::method::FieldId;
 use crate::trace::native::parts::Division;
 use crate::trace::native::play::Player;
 use crate::trace::place::Place;
 use crate::trace::step::Step;
-use crate::trace::walk::Row;
-use crate::trace::walk::Walk;
+use crate::trace::walk::{Row, Walk};
 use crate::trace::writes::Writes;
-use std::collections::BTreeSet;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 

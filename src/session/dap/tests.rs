@@ -1,23 +1,17 @@
 use crate::explain::native::recorded::Recorded;
-use crate::session::dap::recordings::Begin;
-use crate::session::dap::recordings::Opened;
-use crate::session::dap::recordings::Recordings;
-use crate::session::dap::recordings::complaint;
-use crate::session::dap::recordings::of_trace;
+use crate::session::dap::recordings::{Begin, Opened, Recordings, complaint, of_trace};
 use crate::session::dap::session::Session;
 use crate::session::dap::wire;
 use crate::session::debug;
 use crate::session::failure::Failure;
 use crate::session::order::RecordOrder;
-use crate::session::recorded::Run;
-use crate::session::recorded::Which;
+use crate::session::recorded::{Run, Which};
 use crate::session::talk::Talk;
 use crate::trace::native::stored::player;
 use crate::trace::run::Run as Outline;
 use crate::trace::step::Step;
 use crate::world::answers::Answers;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::cell::Cell;
 use std::rc::Rc;
 

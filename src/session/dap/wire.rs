@@ -2,9 +2,7 @@
 
 use serde_json::Value;
 use std::io;
-use std::io::BufRead;
-use std::io::Read as _;
-use std::io::Write;
+use std::io::{BufRead, Read as _, Write};
 
 /// A message is not longer, in bytes.
 const MAX_MESSAGE: u64 = 16 << 20;

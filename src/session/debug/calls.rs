@@ -7,8 +7,7 @@ use crate::trace::run::Run;
 use crate::trace::step::Step;
 use crate::trace::walk::Time;
 use std::cell::RefCell;
-use std::collections::HashMap;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 

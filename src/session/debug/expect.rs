@@ -3,17 +3,14 @@
 use crate::explain::facts::Facts;
 use crate::explain::feedback::Feedback;
 use crate::report::Status;
-use crate::report::escape::Terminal;
-use crate::report::escape::Untrusted;
-use crate::session::debug::Walk;
-use crate::session::debug::given;
+use crate::report::escape::{Terminal, Untrusted};
+use crate::session::debug::{Walk, given};
 use crate::session::expression::condition::Condition;
 use crate::session::failure::Failure;
 use crate::session::recorded::failed;
 use crate::session::slice::criterion::is_in_line;
 use crate::trace::step::Step;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// An expectation is examined before the first so many steps of its line.
 pub const MAX_EXAMINED: usize = 10_000;

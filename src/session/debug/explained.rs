@@ -1,22 +1,17 @@
 //! The end of a walk as an explanation, which is kept for the reports of the hunt that found the same version.
 
-use crate::explain::facts::Facts;
-use crate::explain::facts::Used;
-use crate::explain::feedback::Feedback;
-use crate::explain::feedback::Judged;
+use crate::explain::facts::{Facts, Used};
+use crate::explain::feedback::{Feedback, Judged};
 use crate::report;
 use crate::report::certificate::proven;
 use crate::report::explanation;
 use crate::report::explanation::Explanation;
 use crate::report::walk::Fault;
-use crate::session::debug::Bug;
-use crate::session::debug::Walk;
-use crate::session::explain;
+use crate::session::debug::{Bug, Walk};
 use crate::session::failure::Failure;
-use crate::session::kept;
-use crate::session::recorded;
 use crate::session::recorded::Which;
 use crate::session::talk::Talk;
+use crate::session::{explain, kept, recorded};
 use crate::trace::step::Step;
 use crate::world::files;
 use crate::world::repo::locate::Location;

@@ -3,23 +3,18 @@
 //! The graph takes a pass over the whole run, longer than any other part of the start. So it is built in a thread of its own
 //! while the person reads the first question.
 
-use crate::explain::feedback::Judged;
-use crate::explain::feedback::gap;
 use crate::explain::feedback::gap::Gap;
-use crate::explain::feedback::recommend::Recommendation;
-use crate::explain::feedback::recommend::recommend;
-use crate::explain::feedback::suspects::Suspects;
-use crate::explain::feedback::suspects::Weights;
+use crate::explain::feedback::recommend::{Recommendation, recommend};
+use crate::explain::feedback::suspects::{Suspects, Weights};
 use crate::explain::feedback::table::Table;
+use crate::explain::feedback::{Judged, gap};
 use crate::report::Status;
 use crate::session::failure::Failure;
 use crate::session::recorded::failed;
-use crate::trace::TraceError;
 use crate::trace::dependence::Dependences;
-use crate::trace::slice;
 use crate::trace::slice::Kinds;
-use crate::trace::step::Step;
-use crate::trace::step::Steps;
+use crate::trace::step::{Step, Steps};
+use crate::trace::{TraceError, slice};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::thread::JoinHandle;

@@ -1,22 +1,15 @@
 //! What a passing run says of the steps of the failing one: where it first differs, and which values are the same.
 
-use crate::explain::comparison::Candidate;
-use crate::explain::comparison::Comparison;
+use crate::explain::comparison::{Candidate, Comparison};
 use crate::explain::facts::Used;
-use crate::explain::feedback::Feedback;
-use crate::explain::feedback::control;
-use crate::explain::feedback::recommend::Recommendation;
-use crate::explain::feedback::recommend::State;
-use crate::session::debug::Walk;
-use crate::session::debug::given;
-use crate::session::debug::judged;
+use crate::explain::feedback::recommend::{Recommendation, State};
+use crate::explain::feedback::{Feedback, control};
+use crate::session::debug::{Walk, given, judged};
 use crate::session::failure::Failure;
 use crate::session::recorded::failed;
 use crate::trace::step::Step;
-use std::collections::BTreeSet;
-use std::collections::HashSet;
-use std::time::Duration;
-use std::time::Instant;
+use std::collections::{BTreeSet, HashSet};
+use std::time::{Duration, Instant};
 
 /// The passing version judges lines for so long before a person is asked.
 const MAX_SILENCE: Duration = Duration::from_secs(5);

@@ -5,8 +5,7 @@
 
 use crate::explain::align::Alignment;
 use crate::explain::comparison;
-use crate::explain::comparison::Candidate;
-use crate::explain::comparison::Comparison;
+use crate::explain::comparison::{Candidate, Comparison};
 use crate::explain::java::named::Named;
 use crate::outcome::Ending;
 use crate::report::Status;
@@ -15,12 +14,10 @@ use crate::session::explain::finding::rename;
 use crate::session::explain::java::taken;
 use crate::session::failure::Failure;
 use crate::session::recorded;
-use crate::session::recorded::Which;
-use crate::session::recorded::failed;
+use crate::session::recorded::{Which, failed};
 use crate::trace::TraceError;
 use crate::trace::run::Run;
-use crate::trace::step::Step;
-use crate::trace::step::Steps;
+use crate::trace::step::{Step, Steps};
 use crate::world::repo::locate::Location;
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -2,11 +2,9 @@
 
 use crate::explain::facts::Facts;
 use crate::explain::feedback::Feedback;
-use crate::report::escape::Terminal;
-use crate::report::escape::Untrusted;
+use crate::report::escape::{Terminal, Untrusted};
 use crate::session::debug::Reply;
-use crate::session::debug::seek::Seek;
-use crate::session::debug::seek::Target;
+use crate::session::debug::seek::{Seek, Target};
 use crate::trace::step::Step;
 use crate::trace::walk::Time;
 

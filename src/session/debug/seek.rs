@@ -1,16 +1,13 @@
 //! Goes to a step of the run that is not recommended: by its line, its function, the text of a value, or what it writes.
 
 use crate::explain::feedback::table::Table;
-use crate::session::debug::Person;
-use crate::session::debug::Walk;
-use crate::session::debug::calls::Calls;
-use crate::session::debug::calls::Siblings;
+use crate::session::debug::calls::{Calls, Siblings};
 use crate::session::debug::walked::Wanted;
+use crate::session::debug::{Person, Walk};
 use crate::session::failure::Failure;
 use crate::session::recorded::failed;
 use crate::trace::step::Step;
-use crate::trace::walk::Sought;
-use crate::trace::walk::Time;
+use crate::trace::walk::{Sought, Time};
 use std::time::Instant;
 
 /// What a person goes to.

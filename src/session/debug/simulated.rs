@@ -6,15 +6,12 @@
 
 use std::collections::HashMap;
 
-use crate::explain::feedback::Feedback;
-use crate::explain::feedback::Method;
 use crate::explain::feedback::recommend::unclear;
-use crate::session::debug::Walk;
-use crate::session::debug::given;
+use crate::explain::feedback::{Feedback, Method};
+use crate::session::debug::{Walk, given};
 use crate::session::failure::Failure;
 use crate::trace::step::Step;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// How a simulation went.
 #[derive(Debug, Clone, Default, PartialEq)]

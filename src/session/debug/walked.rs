@@ -2,27 +2,22 @@
 
 use crate::explain::comparison::Compared;
 use crate::explain::facts::Facts;
-use crate::explain::java;
 use crate::explain::java::named::Named;
-use crate::explain::native;
 use crate::explain::statements::Statements;
-use crate::session::expression;
+use crate::explain::{java, native};
 use crate::session::expression::condition::Condition;
 use crate::session::expression::state::State;
-use crate::session::recorded;
+use crate::session::{expression, recorded};
 use crate::trace::TraceError;
 use crate::trace::dependence::Dependences;
-use crate::trace::java::outline;
-use crate::trace::java::relevant as java_relevant;
+use crate::trace::java::{outline, relevant as java_relevant};
 use crate::trace::native::object::View;
-use crate::trace::native::relevant;
 use crate::trace::native::run::Reader;
-use crate::trace::native::search;
 use crate::trace::native::visit::before_step;
+use crate::trace::native::{relevant, search};
 use crate::trace::run::Run;
 use crate::trace::step::Step;
-use crate::trace::walk::Sought;
-use crate::trace::walk::Time;
+use crate::trace::walk::{Sought, Time};
 use std::sync::Arc;
 
 /// A run with what was taken down of it.

@@ -2,16 +2,11 @@
 
 use crate::explain::feedback::Feedback;
 use crate::report::Status;
-use crate::report::escape::Terminal;
-use crate::report::escape::Untrusted;
-use crate::session::debug::Person;
-use crate::session::debug::Question;
-use crate::session::debug::Reply;
-use crate::session::debug::reply::items;
-use crate::session::debug::reply::reply;
+use crate::report::escape::{Terminal, Untrusted};
+use crate::session::debug::reply::{items, reply};
+use crate::session::debug::{Person, Question, Reply};
 use crate::session::failure::Failure;
-use crate::world::answers::Answers;
-use crate::world::answers::AnswersError;
+use crate::world::answers::{Answers, AnswersError};
 use std::path::Path;
 
 /// Characters of a line that is no answer, in the message about it.

@@ -1,7 +1,6 @@
 //! The lines of the failing version that its change touches, and its sources.
 
-use crate::report::chain::Part;
-use crate::report::chain::Was;
+use crate::report::chain::{Part, Was};
 use crate::report::places;
 use crate::revision::TreeId;
 use crate::session::certificate;
@@ -11,9 +10,7 @@ use crate::session::failure::Failure;
 use crate::world::repo::locate::Location;
 use crate::world::repo::source;
 use crate::world::repo::store::TreeStore;
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The ends of the names of files that C compilers read.
 const C_FILES: [&str; 8] = [".c", ".h", ".cc", ".cpp", ".cxx", ".hpp", ".hh", ".inc"];

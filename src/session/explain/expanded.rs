@@ -6,8 +6,7 @@
 //! comments and literals: scopes are not resolved, except that a declaration inside a function ends with it.
 
 use crate::session::explain::change::Lines;
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The macros whose definitions a patch changes.
 pub fn changed_macros(patch: &str) -> BTreeSet<String> {

@@ -1,20 +1,14 @@
 //! Forks of the failing program: a tree of parked processes, and the socket that they call.
 
 use crate::explain::failure::Ending;
-use crate::explain::native::causality::Forks;
-use crate::explain::native::causality::Order;
-use crate::explain::native::causality::Ran;
+use crate::explain::native::causality::{Forks, Order, Ran};
 use crate::report::Status;
 use crate::session::failure::Failure;
 use crate::session::interrupt::Interrupt;
 use crate::world::process::Watch as _;
-use crate::world::record::control::Control;
-use crate::world::record::control::Ended;
-use crate::world::record::control::Parked;
-use crate::world::record::control::Test;
+use crate::world::record::control::{Control, Ended, Parked, Test};
 use std::io;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Processes that are kept parked besides the first.
 const N_PARKED: usize = 6;

@@ -3,14 +3,11 @@
 use crate::explain;
 use crate::explain::chain::Chain;
 use crate::explain::failure::Ending;
-use crate::explain::link::Instance;
-use crate::explain::link::Link;
+use crate::explain::link::{Instance, Link};
 use crate::explain::native::origin::Origin;
 use crate::explain::native::standing::Standing;
-use crate::report::Status;
-use crate::report::chain;
-use crate::revision::CommitId;
-use crate::revision::TreeId;
+use crate::report::{Status, chain};
+use crate::revision::{CommitId, TreeId};
 use crate::session::context::Context;
 use crate::session::explain::change;
 use crate::session::explain::forks::Server;

@@ -1,25 +1,17 @@
 //! Which two versions are explained, and by which test.
 
-use crate::report::Commit;
-use crate::report::Report;
-use crate::report::Status;
-use crate::report::certificate::Role;
-use crate::report::certificate::proven;
-use crate::report::escape::Terminal;
-use crate::report::escape::Untrusted;
+use crate::report::certificate::{Role, proven};
+use crate::report::escape::{Terminal, Untrusted};
+use crate::report::{Commit, Report, Status};
 use crate::revision::TreeId;
 use crate::session::explain::model::Pair;
 use crate::session::failure::Failure;
-use crate::session::kept;
 use crate::session::kept::Kept;
-use crate::session::order::ExplainOrder;
-use crate::session::order::Side;
-use crate::session::saved;
+use crate::session::order::{ExplainOrder, Side};
 use crate::session::talk::Talk;
-use crate::world::repo::Repository;
-use crate::world::repo::graph;
+use crate::session::{kept, saved};
 use crate::world::repo::locate::Location;
-use crate::world::repo::private;
+use crate::world::repo::{Repository, graph, private};
 use std::os::unix::ffi::OsStringExt;
 
 /// What the reference is called where it is a run of the failing version.

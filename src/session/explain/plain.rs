@@ -2,25 +2,12 @@
 
 use crate::explain::chain::End;
 use crate::explain::link;
-use crate::explain::link::Did;
-use crate::explain::link::Instance;
-use crate::report::Untrusted;
-use crate::report::chain;
-use crate::report::chain::Chain;
-use crate::report::chain::Failure;
-use crate::report::chain::Kind;
-use crate::report::chain::Link;
-use crate::report::chain::Other;
-use crate::report::chain::Set;
-use crate::report::chain::Switched;
-use crate::report::chain::Text;
-use crate::report::chain::Which;
-use crate::session::explain::change::Lines;
-use crate::session::explain::change::Replaced;
-use crate::session::explain::change::Sources;
-use crate::session::explain::model;
+use crate::explain::link::{Did, Instance};
+use crate::report::chain::{Chain, Failure, Kind, Link, Other, Set, Switched, Text, Which};
+use crate::report::{Untrusted, chain};
+use crate::session::explain::change::{Lines, Replaced, Sources};
 use crate::session::explain::model::Explanation;
-use crate::session::explain::words;
+use crate::session::explain::{model, words};
 use crate::trace::place::Place;
 use crate::trace::step::Step;
 

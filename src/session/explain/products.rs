@@ -10,8 +10,7 @@ use crate::session::explain::model::Explainer;
 use crate::session::failure::Failure;
 use crate::world::process::Words;
 use crate::world::record::build::BuildDirectory;
-use crate::world::run::sandbox::Commands;
-use crate::world::run::sandbox::Job;
+use crate::world::run::sandbox::{Commands, Job};
 
 /// Builds, and keeps what the build wrote and the numbers that were given out for it. What was written is known by the time of its last change, which nobody can set.
 const BUILD_AND_KEEP: &str = r#"

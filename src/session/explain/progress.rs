@@ -1,16 +1,10 @@
 //! What the search for a chain tells while it goes on.
 
 use std::io;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use crate::explain::chain::Definition;
-use crate::explain::chain::Executions;
-use crate::explain::chain::Goal;
-use crate::explain::chain::Point;
-use crate::explain::chain::Test;
-use crate::explain::native::causality::Causality;
-use crate::explain::native::causality::CausalityError;
+use crate::explain::chain::{Definition, Executions, Goal, Point, Test};
+use crate::explain::native::causality::{Causality, CausalityError};
 use crate::plural::count;
 use crate::session::explain::forks::Server;
 use crate::session::talk::Talk;

@@ -2,22 +2,16 @@
 
 use crate::outcome::Ending;
 use crate::report::Status;
-use crate::report::escape::Terminal;
-use crate::report::escape::Untrusted;
+use crate::report::escape::{Terminal, Untrusted};
 use crate::revision::TreeId;
-use crate::session::explain::model::Explainer;
-use crate::session::explain::model::FIRST_TRACE;
-use crate::session::explain::model::Pair;
-use crate::session::explain::model::interrupted;
+use crate::session::explain::model::{Explainer, FIRST_TRACE, Pair, interrupted};
 use crate::session::explain::sides::Side;
-use crate::session::explain::switching::search::Search;
-use crate::session::explain::switching::search::none_passes;
+use crate::session::explain::switching::search::{Search, none_passes};
 use crate::session::failure::Failure;
 use crate::session::record;
 use crate::session::talk::Talk;
 use crate::world::process::Watch as _;
-use crate::world::run::sandbox::Job;
-use crate::world::run::sandbox::Sandbox;
+use crate::world::run::sandbox::{Job, Sandbox};
 
 /// How a version ended: as it is, and under instrumentation; `None` where it could not be built or run.
 type Endings = (Option<Ending>, Option<Ending>);

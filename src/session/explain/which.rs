@@ -4,11 +4,9 @@
 //! told from outside: a process whose ending differs, else one that prints something else, else one that takes another path.
 
 use crate::report::Status;
-use crate::report::escape::Terminal;
-use crate::report::escape::Untrusted;
+use crate::report::escape::{Terminal, Untrusted};
 use crate::session::explain::model::Explainer;
-use crate::session::explain::sides::Side;
-use crate::session::explain::sides::is_start;
+use crate::session::explain::sides::{Side, is_start};
 use crate::session::failure::Failure;
 use crate::trace::container::REPLACED;
 use crate::trace::run::Run;

@@ -1,18 +1,14 @@
 //! The failure and the beginning of a chain, in words.
 
 use crate::explain;
-use crate::explain::failure::Ending;
-use crate::explain::failure::Wrong;
-use crate::explain::native::origin::Origin;
-use crate::explain::native::origin::Used;
+use crate::explain::failure::{Ending, Wrong};
+use crate::explain::native::origin::{Origin, Used};
 use crate::explain::native::roots::Missing;
 use crate::session::explain::change::Sources;
-use crate::session::explain::model::Explanation;
-use crate::session::explain::model::Limit;
+use crate::session::explain::model::{Explanation, Limit};
 use crate::trace::native::target::Target;
 use crate::trace::native::value;
-use crate::trace::run::Said;
-use crate::trace::run::Word;
+use crate::trace::run::{Said, Word};
 
 /// What was said: the text, or the call as C would write it.
 pub fn said(said: &Said) -> String {

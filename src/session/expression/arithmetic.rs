@@ -269,11 +269,6 @@ pub fn holds(operator: Binary, order: Option<Ordering>) -> bool {
 
 /// Whether an operator compares.
 pub fn is_comparison(operator: Binary) -> bool {
-    use Binary::Equal;
-    use Binary::Greater;
-    use Binary::GreaterOrEqual;
-    use Binary::Less;
-    use Binary::LessOrEqual;
-    use Binary::Unequal;
+    use Binary::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, Unequal};
     matches!(operator, Less | Greater | LessOrEqual | GreaterOrEqual | Equal | Unequal)
 }

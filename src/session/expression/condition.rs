@@ -1,13 +1,11 @@
 //! Conditions on a recorded state: of breakpoints, and what must hold.
 
 use crate::session::expression;
-use crate::session::expression::Expression;
-use crate::session::expression::Objects;
 use crate::session::expression::state::State;
+use crate::session::expression::{Expression, Objects};
 use crate::trace::TraceError;
 use crate::trace::native::globals::Globals;
-use crate::trace::native::machine::Machine;
-use crate::trace::native::machine::Watch;
+use crate::trace::native::machine::{Machine, Watch};
 use crate::trace::native::object::View;
 use crate::trace::native::play::Player;
 use crate::trace::step::Step;

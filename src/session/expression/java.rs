@@ -2,18 +2,12 @@
 //!
 //! A reference is a pointer to an object; a dot follows it. Numbers in objects (`Integer`) count as numbers.
 
-use crate::session::expression::Expression;
-use crate::session::expression::Held;
-use crate::session::expression::Objects;
-use crate::session::expression::arithmetic::Number;
-use crate::session::expression::arithmetic::Type;
-use crate::session::expression::condition::Condition;
-use crate::session::expression::condition::INTERVAL;
-use crate::session::expression::place;
+use crate::session::expression::arithmetic::{Number, Type};
+use crate::session::expression::condition::{Condition, INTERVAL};
+use crate::session::expression::{Expression, Held, Objects, place};
 use crate::trace::TraceError;
 use crate::trace::java::frame::Frame;
-use crate::trace::java::machine::Machine;
-use crate::trace::java::machine::Watch;
+use crate::trace::java::machine::{Machine, Watch};
 use crate::trace::java::memory::Location;
 use crate::trace::java::objects::Kind;
 use crate::trace::java::player::Player;

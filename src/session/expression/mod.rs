@@ -4,10 +4,7 @@
 //! [`Objects`]; so this file knows nothing of a run. [`arithmetic`] computes with numbers, [`state`] and [`java`] are processes
 //! of recordings as expressions see them, and a [`condition`] is tested before many steps.
 
-use crate::session::expression::arithmetic::Binary;
-use crate::session::expression::arithmetic::Number;
-use crate::session::expression::arithmetic::Type;
-use crate::session::expression::arithmetic::Unary;
+use crate::session::expression::arithmetic::{Binary, Number, Type, Unary};
 
 pub mod arithmetic;
 pub mod condition;

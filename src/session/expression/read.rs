@@ -1,11 +1,7 @@
 //! Reads expressions of C.
 
-use crate::session::expression::Cast;
-use crate::session::expression::Expression;
-use crate::session::expression::arithmetic::Binary;
-use crate::session::expression::arithmetic::Number;
-use crate::session::expression::arithmetic::Type;
-use crate::session::expression::arithmetic::Unary;
+use crate::session::expression::arithmetic::{Binary, Number, Type, Unary};
+use crate::session::expression::{Cast, Expression};
 use crate::trace::native::tokens;
 
 /// An expression is not longer, in bytes.

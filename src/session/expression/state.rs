@@ -2,14 +2,10 @@
 
 use crate::instrument::debug::SourceType;
 use crate::session::expression;
-use crate::session::expression::Expression;
-use crate::session::expression::Held;
-use crate::session::expression::Objects;
-use crate::session::expression::arithmetic::Number;
-use crate::session::expression::arithmetic::Type;
+use crate::session::expression::arithmetic::{Number, Type};
+use crate::session::expression::{Expression, Held, Objects};
 use crate::trace::native::frame::Frame;
-use crate::trace::native::object::Place;
-use crate::trace::native::object::View;
+use crate::trace::native::object::{Place, View};
 use crate::trace::native::value;
 use crate::trace::native::value::Part;
 

@@ -1,9 +1,7 @@
 use super::*;
 use crate::hunt::noise::Noise;
 use crate::revision::TreeId;
-use crate::session::testing::World;
-use crate::session::testing::order;
-use crate::session::testing::text;
+use crate::session::testing::{World, order, text};
 use crate::world::repo::graph;
 
 #[test]

@@ -1,20 +1,13 @@
 //! Files that the working tree and the checkouts do not share.
 
 use crate::plural::count;
-use crate::session::hints::Scene;
-use crate::session::hints::text;
-use crate::session::hints::typed;
-use crate::session::hints::words;
+use crate::session::hints::{Scene, text, typed, words};
 use crate::session::hold;
 use crate::session::plan::Plan;
 use crate::world::files as disk;
-use crate::world::process::Words;
-use crate::world::process::shell;
-use crate::world::repo::Repository;
-use crate::world::repo::graph;
-use crate::world::repo::locate;
+use crate::world::process::{Words, shell};
 use crate::world::repo::locate::Location;
-use crate::world::repo::uncommitted;
+use crate::world::repo::{Repository, graph, locate, uncommitted};
 use crate::world::run::toolchain;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;

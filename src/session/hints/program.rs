@@ -1,18 +1,14 @@
 //! Why a test command cannot be run.
 
-use crate::session::hints::files;
 use crate::session::hints::near::is_near_file;
-use crate::session::hints::text;
-use crate::session::hints::typed;
+use crate::session::hints::{files, text, typed};
 use crate::session::hold;
 use crate::session::plan::Plan;
 use crate::world::files as disk;
 use crate::world::files::OnDisk;
 use crate::world::process::shell;
-use crate::world::repo::Repository;
-use crate::world::repo::graph;
-use crate::world::repo::locate;
 use crate::world::repo::locate::Location;
+use crate::world::repo::{Repository, graph, locate};
 use crate::world::run::toolchain;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;

@@ -1,13 +1,7 @@
 use super::*;
 use crate::outcome::Observation;
 use crate::session::order::Until;
-use crate::session::testing::Said;
-use crate::session::testing::World;
-use crate::session::testing::hunted;
-use crate::session::testing::observation;
-use crate::session::testing::order;
-use crate::session::testing::test;
-use crate::session::testing::text;
+use crate::session::testing::{Said, World, hunted, observation, order, test, text};
 
 #[test]
 fn a_hunt_whose_results_are_all_known_ends_with_culprit_change_and_fix_and_runs_nothing() {

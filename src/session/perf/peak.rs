@@ -7,11 +7,9 @@
 use crate::report::Status;
 use crate::session::failure::Failure;
 use crate::session::perf::places::argv;
-use crate::world::files;
 use crate::world::process::Words;
-use crate::world::system;
-use std::ffi::OsStr;
-use std::ffi::OsString;
+use crate::world::{files, system};
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;

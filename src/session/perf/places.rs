@@ -1,21 +1,17 @@
 //! The checkouts of a performance hunt, in each of which one version is built, and the runs there.
 
-use crate::outcome::Ending;
-use crate::outcome::Reason;
-use crate::report::Status;
-use crate::report::Untrusted;
+use crate::outcome::{Ending, Reason};
 use crate::report::escape::Terminal;
+use crate::report::{Status, Untrusted};
 use crate::revision::TreeId;
 use crate::session::failure::Failure;
 use crate::session::interrupt::Interrupt;
 use crate::session::judged;
-use crate::session::judged::Built;
-use crate::session::judged::Scene;
+use crate::session::judged::{Built, Scene};
 use crate::session::order::Measure;
 use crate::session::perf::peak;
 use crate::session::sandboxes::sandboxes;
-use crate::world::process::Ran;
-use crate::world::process::Words;
+use crate::world::process::{Ran, Words};
 use crate::world::repo::private;
 use crate::world::run::sandbox;
 use crate::world::run::sandbox::Sandbox;

@@ -3,17 +3,9 @@
 use crate::outcome::Reason;
 use crate::revision::TreeId;
 use crate::session::failure::Failure;
-use crate::session::perf::judge::Interval;
-use crate::session::perf::judge::MAX_ROUNDS;
-use crate::session::perf::judge::Random;
-use crate::session::perf::judge::Series;
-use crate::session::perf::judge::Side;
-use crate::session::perf::judge::median;
-use crate::session::perf::places::Place;
-use crate::session::perf::places::Places;
-use crate::session::perf::places::Tried;
-use std::time::Duration;
-use std::time::Instant;
+use crate::session::perf::judge::{Interval, MAX_ROUNDS, Random, Series, Side, median};
+use crate::session::perf::places::{Place, Places, Tried};
+use std::time::{Duration, Instant};
 
 /// After this time, the next look at a revision is the last one.
 pub const PATIENCE: Duration = Duration::from_secs(600);

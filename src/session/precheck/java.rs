@@ -9,21 +9,13 @@ use crate::session::context::Context;
 use crate::world::files;
 use crate::world::jdk::Jdk;
 use crate::world::process::Words;
-use crate::world::repo::Repository;
-use crate::world::repo::graph;
 use crate::world::repo::locate::Location;
-use crate::world::repo::source;
-use crate::world::repo::touched;
+use crate::world::repo::{Repository, graph, source, touched};
 use crate::world::run::complaints::java::Options;
-use crate::world::run::java_check::Compiler;
-use crate::world::run::java_check::JavaCheck;
-use crate::world::run::java_check::root_of;
-use crate::world::run::java_check::usual_root;
-use crate::world::run::sandbox;
+use crate::world::run::java_check::{Compiler, JavaCheck, root_of, usual_root};
 use crate::world::run::sandbox::Commands;
-use crate::world::run::toolchain;
-use std::collections::BTreeSet;
-use std::collections::HashMap;
+use crate::world::run::{sandbox, toolchain};
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Arc;
@@ -183,10 +175,8 @@ impl OfJava {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::precheck::Checking;
-    use crate::session::precheck::Precheck;
-    use crate::session::testing::World;
-    use crate::session::testing::order;
+    use crate::session::precheck::{Checking, Precheck};
+    use crate::session::testing::{World, order};
     use crate::world::cache::ProbePlan;
 
     #[test]

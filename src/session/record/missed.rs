@@ -1,19 +1,13 @@
 //! Error messages with advice if nothing was recorded.
 
-use crate::outcome::Ending;
-use crate::outcome::Observation;
-use crate::outcome::Stage;
-use crate::report::Status;
-use crate::report::Untrusted;
+use crate::outcome::{Ending, Observation, Stage};
 use crate::report::escape::Terminal;
+use crate::report::{Status, Untrusted};
 use crate::session::failure::Failure;
-use crate::world::record::RecordError;
-use crate::world::record::build::BuildDirectory;
-use crate::world::record::build::Logged;
-use crate::world::record::java;
+use crate::world::record::build::{BuildDirectory, Logged};
 use crate::world::record::listen::Taken;
-use crate::world::record::witness;
 use crate::world::record::witness::Called;
+use crate::world::record::{RecordError, java, witness};
 use crate::world::run::sandbox::Commands;
 
 /// Text of the program or the tree, for a line of the terminal.

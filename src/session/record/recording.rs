@@ -1,19 +1,14 @@
 //! The description of a recording: its processes, and the default one.
 
-use crate::outcome::Ending;
-use crate::outcome::Observation;
+use crate::outcome::{Ending, Observation};
 use crate::report::Status;
-use crate::revision::CommitId;
-use crate::revision::TreeId;
+use crate::revision::{CommitId, TreeId};
 use crate::session::failure::Failure;
-use crate::session::order::RecordOrder;
-use crate::session::order::TestCommand;
+use crate::session::order::{RecordOrder, TestCommand};
 use crate::world::record::build::Logged;
-use crate::world::record::listen::Taken;
-use crate::world::record::listen::has_failed;
+use crate::world::record::listen::{Taken, has_failed};
 use crate::world::record::store;
-use crate::world::record::store::Recording;
-use crate::world::record::store::Traced;
+use crate::world::record::store::{Recording, Traced};
 use std::ffi::OsStr;
 use std::path::Path;
 

@@ -4,8 +4,7 @@ use crate::revision::TreeId;
 use crate::world::repo::touched::Touched;
 use crate::world::run::complaints::Heard;
 use crate::world::run::complaints::compiles::Compiles;
-use std::collections::BTreeSet;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 

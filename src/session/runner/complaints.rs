@@ -2,35 +2,23 @@
 
 use crate::hunt::event::Phase;
 use crate::hunt::probe::Probe;
-use crate::outcome::Observation;
-use crate::outcome::Stage;
-use crate::revision::CommitId;
-use crate::revision::TreeId;
+use crate::outcome::{Observation, Stage};
+use crate::revision::{CommitId, TreeId};
 use crate::session::plan::shell_line;
-use crate::session::runner::Runner;
-use crate::session::runner::RunnerError;
 use crate::session::runner::complaining::Files;
+use crate::session::runner::{Runner, RunnerError};
 use crate::session::tally::counted;
 use crate::world::files;
 use crate::world::process::Words;
 use crate::world::process::shell::quoted;
-use crate::world::repo::private;
-use crate::world::repo::touched;
-use crate::world::run::complaints;
-use crate::world::run::complaints::Checker;
-use crate::world::run::complaints::Checks;
-use crate::world::run::complaints::Heard;
-use crate::world::run::complaints::c;
-use crate::world::run::complaints::compiles;
+use crate::world::repo::{private, touched};
 use crate::world::run::complaints::compiles::Compiles;
-use crate::world::run::complaints::java;
+use crate::world::run::complaints::{Checker, Checks, Heard, c, compiles, java};
 use crate::world::run::sandbox::Commands;
-use crate::world::run::toolchain;
+use crate::world::run::{complaints, toolchain};
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
-use std::ffi::OsString;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::ffi::OsStringExt;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::sync::Arc;
 
 /// The maximum number of checked files of one language; the first ones are checked.
@@ -259,13 +247,8 @@ impl Runner<'_> {
 mod tests {
     use super::*;
     use crate::hunt::drive::ProbeRunner as _;
-    use crate::hunt::probe::Baseline;
-    use crate::hunt::probe::Question;
-    use crate::session::testing::Said;
-    use crate::session::testing::World;
-    use crate::session::testing::order;
-    use crate::session::testing::probe;
-    use crate::session::testing::words;
+    use crate::hunt::probe::{Baseline, Question};
+    use crate::session::testing::{Said, World, order, probe, words};
 
     /// The files that are checked of the second of two trees.
     fn files_to_check(older: &[(&str, &str)], newer: &[(&str, &str)]) -> (Files, Vec<&'static str>) {

@@ -2,16 +2,13 @@
 
 use crate::hunt::event::Phase;
 use crate::hunt::probe::Probe;
-use crate::outcome::Observation;
-use crate::outcome::Outcome;
+use crate::outcome::{Observation, Outcome};
 use crate::report::Untrusted;
 use crate::report::escape::Terminal;
-use crate::revision::CommitId;
-use crate::revision::TreeId;
-use crate::session::runner::Runner;
-use crate::session::runner::RunnerError;
+use crate::revision::{CommitId, TreeId};
 use crate::session::runner::known::first_run;
 use crate::session::runner::ticket::Ticket;
+use crate::session::runner::{Runner, RunnerError};
 use crate::world::run::normalise::normalise;
 use std::mem;
 

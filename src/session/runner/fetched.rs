@@ -2,8 +2,7 @@
 
 use crate::hunt::event::Phase;
 use crate::hunt::probe::Probe;
-use crate::outcome::Ending;
-use crate::outcome::Stage;
+use crate::outcome::{Ending, Stage};
 use crate::report::Untrusted;
 use crate::report::escape::Terminal;
 use crate::session::runner::Runner;

@@ -2,34 +2,20 @@
 
 use crate::hunt::drive::ProbeRunner;
 use crate::hunt::event::Phase;
-use crate::hunt::probe::Probe;
-use crate::hunt::probe::Question;
+use crate::hunt::probe::{Probe, Question};
 use crate::outcome::Observation;
-use crate::session::runner::Runner;
-use crate::session::runner::RunnerError;
-use crate::session::runner::ticket::Flight;
-use crate::session::runner::ticket::Ticket;
+use crate::session::runner::ticket::{Flight, Ticket};
 use crate::session::runner::time_limit::is_of_reduction;
-use crate::world::cache::ProductParts;
-use crate::world::cache::Want;
-use crate::world::journal::Record;
-use crate::world::journal::Segment;
-use crate::world::process::ProcessGroup;
-use crate::world::process::Watch;
+use crate::session::runner::{Runner, RunnerError};
+use crate::world::cache::{ProductParts, Want};
+use crate::world::journal::{Record, Segment};
 use crate::world::process::executions::Executions;
-use crate::world::run::executor::Done;
-use crate::world::run::executor::Errand;
-use crate::world::run::executor::KnownProducts;
-use crate::world::run::executor::Wish;
-use crate::world::run::sandbox::Job;
-use crate::world::run::sandbox::Precheck;
-use crate::world::run::sandbox::Rebuild;
+use crate::world::process::{ProcessGroup, Watch};
+use crate::world::run::executor::{Done, Errand, KnownProducts, Wish};
+use crate::world::run::sandbox::{Job, Precheck, Rebuild};
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::PoisonError;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Thread;
 
 impl Runner<'_> {

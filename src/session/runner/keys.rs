@@ -4,8 +4,7 @@ use crate::hunt::probe::Probe;
 use crate::revision::CommitId;
 use crate::session::precheck::java::Check;
 use crate::session::runner::Runner;
-use crate::world::cache::Key;
-use crate::world::cache::KeyParts;
+use crate::world::cache::{Key, KeyParts};
 use crate::world::repo::private;
 
 impl Runner<'_> {

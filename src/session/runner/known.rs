@@ -4,19 +4,10 @@ use crate::hunt::Artifacts;
 use crate::hunt::event::Phase;
 use crate::hunt::noise::Weighing;
 use crate::hunt::probe::Probe;
-use crate::outcome::Ending;
-use crate::outcome::Observation;
-use crate::outcome::Outcome;
-use crate::outcome::Reason;
-use crate::outcome::Stage;
-use crate::session::runner::Runner;
-use crate::session::runner::RunnerError;
-use crate::session::runner::ticket::Seen;
-use crate::session::runner::ticket::State;
-use crate::session::runner::ticket::Ticket;
-use crate::session::runner::time_limit::FEWEST;
-use crate::session::runner::time_limit::candidate_limit;
-use crate::session::runner::time_limit::is_of_reduction;
+use crate::outcome::{Ending, Observation, Outcome, Reason, Stage};
+use crate::session::runner::ticket::{Seen, State, Ticket};
+use crate::session::runner::time_limit::{FEWEST, candidate_limit, is_of_reduction};
+use crate::session::runner::{Runner, RunnerError};
 use crate::world::cache::Key;
 use std::time::Duration;
 
@@ -163,13 +154,7 @@ mod tests {
     use crate::hunt::noise::Noise;
     use crate::outcome::Signature;
     use crate::session::order::HuntOrder;
-    use crate::session::testing::fail;
-    use crate::session::testing::observation;
-    use crate::session::testing::order;
-    use crate::session::testing::pass;
-    use crate::session::testing::probe;
-    use crate::session::testing::with_runner;
-    use crate::session::testing::words;
+    use crate::session::testing::{fail, observation, order, pass, probe, with_runner, words};
 
     #[track_caller]
     fn check(order: HuntOrder, results: &[(usize, u32, Observation)], asked: &[usize], expected: &str) {

@@ -1,15 +1,7 @@
 use super::*;
 use crate::session::order::HuntOrder;
 use crate::session::saved;
-use crate::session::testing::Said;
-use crate::session::testing::World;
-use crate::session::testing::fail;
-use crate::session::testing::key;
-use crate::session::testing::order;
-use crate::session::testing::pass;
-use crate::session::testing::probe;
-use crate::session::testing::with_runner;
-use crate::session::testing::words;
+use crate::session::testing::{Said, World, fail, key, order, pass, probe, with_runner, words};
 
 #[track_caller]
 fn check(order: HuntOrder, results: &[(usize, u32, Observation)], asked: &[usize], expected: &str) {

@@ -2,14 +2,10 @@
 
 use crate::hunt::event::Phase;
 use crate::hunt::probe::Probe;
-use crate::outcome::Ending;
-use crate::outcome::Observation;
-use crate::outcome::Outcome;
-use crate::outcome::Reason;
+use crate::outcome::{Ending, Observation, Outcome, Reason};
 use crate::world::cache::Key;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// A probe with its place in the journal.

@@ -1,25 +1,17 @@
 //! Prechecks: what they must accept before they may reject candidates, and what shows that they are wrong.
 
 use crate::hunt::event::Phase;
-use crate::hunt::probe::Ends;
-use crate::hunt::probe::Probe;
-use crate::outcome::Ending;
-use crate::outcome::Observation;
-use crate::outcome::Outcome;
-use crate::outcome::Reason;
-use crate::outcome::Stage;
+use crate::hunt::probe::{Ends, Probe};
+use crate::outcome::{Ending, Observation, Outcome, Reason, Stage};
 use crate::session::precheck::java;
 use crate::session::precheck::java::sides;
-use crate::session::runner::Runner;
-use crate::session::runner::RunnerError;
+use crate::session::runner::{Runner, RunnerError};
 use crate::world::process::Words;
-use crate::world::repo::Repository;
-use crate::world::repo::private;
+use crate::world::repo::{Repository, private};
 use crate::world::run::java_check;
 use crate::world::run::java_check::JavaCheck;
 use crate::world::run::sandbox::Commands;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -149,14 +141,9 @@ impl Runner<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::precheck::Checking;
-    use crate::session::precheck::Precheck;
     use crate::session::precheck::java::OfJava;
-    use crate::session::testing::fail;
-    use crate::session::testing::order;
-    use crate::session::testing::pass;
-    use crate::session::testing::probe;
-    use crate::session::testing::with_runner;
+    use crate::session::precheck::{Checking, Precheck};
+    use crate::session::testing::{fail, order, pass, probe, with_runner};
     use crate::world::cache::ProbePlan;
 
     /// Whether the check is still used after the candidate that it rejected was tested so.

@@ -1,13 +1,7 @@
 use super::*;
 use crate::outcome::Outcome;
-use crate::session::order::Bound;
-use crate::session::order::Until;
-use crate::session::testing::World;
-use crate::session::testing::hunted;
-use crate::session::testing::observation;
-use crate::session::testing::order;
-use crate::session::testing::test;
-use crate::session::testing::text;
+use crate::session::order::{Bound, Until};
+use crate::session::testing::{World, hunted, observation, order, test, text};
 use crate::world::journal::AheadRecord;
 use serde_json::json;
 

@@ -8,10 +8,8 @@ use crate::session::hold::inside;
 use crate::session::order::TestCommand;
 use crate::world::files;
 use crate::world::repo::locate::Location;
-use std::ffi::OsStr;
-use std::ffi::OsString;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::ffi::OsStringExt;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 use std::rc::Rc;
 

@@ -6,24 +6,16 @@
 use crate::hunt::event::Phase;
 use crate::hunt::noise::Noise;
 use crate::hunt::probe::Probe;
-use crate::outcome::Ending;
-use crate::outcome::Observation;
-use crate::outcome::Outcome;
-use crate::outcome::Signature;
-use crate::outcome::Stage;
+use crate::outcome::{Ending, Observation, Outcome, Signature, Stage};
 use crate::revision::TreeId;
 use crate::session::failure::Failure;
 use crate::session::hunt::Hunt;
 use crate::session::order::SignatureMode;
 use crate::world::files;
 use crate::world::process::Words;
-use crate::world::run::classify;
-use crate::world::run::classify::classify;
-use crate::world::run::classify::crash;
-use crate::world::run::classify::plain;
+use crate::world::run::classify::{classify, crash, plain};
 use crate::world::run::crash::place;
-use crate::world::run::is_telling;
-use crate::world::run::normalise;
+use crate::world::run::{classify, is_telling, normalise};
 
 /// The command with which this program runs a test and prints the instruction of a crash.
 pub const LOCATE_CRASH: &str = "locate-crash";

@@ -3,13 +3,11 @@
 use crate::report::Status;
 use crate::session::failure::Failure;
 use crate::session::hold::inside;
-use crate::session::shrink::inputs::Input;
-use crate::session::shrink::inputs::same_place;
+use crate::session::shrink::inputs::{Input, same_place};
 use crate::session::shrink::reference::Version;
 use crate::world::files;
 use crate::world::repo::locate::Location;
-use crate::world::repo::obstacle::Obstacle;
-use crate::world::repo::obstacle::obstacle;
+use crate::world::repo::obstacle::{Obstacle, obstacle};
 use crate::world::repo::store::TreeStore;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;

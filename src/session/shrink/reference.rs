@@ -4,33 +4,23 @@
 //! are equal, the standard outputs are compared; standard error is not, since shells and allocators write numbers of
 //! processes and addresses to it, and the two streams mix in an order that varies.
 
-use crate::hunt::drive::ProbeRunner as _;
-use crate::hunt::drive::Reply;
+use crate::hunt::drive::{ProbeRunner as _, Reply};
 use crate::hunt::event::Phase;
 use crate::hunt::finding::Conclusion;
-use crate::hunt::probe::Probe;
-use crate::hunt::probe::Question;
-use crate::outcome::Ending;
-use crate::outcome::Observation;
-use crate::outcome::Outcome;
-use crate::outcome::Reason;
-use crate::outcome::Signature;
-use crate::outcome::Stage;
+use crate::hunt::probe::{Probe, Question};
+use crate::outcome::{Ending, Observation, Outcome, Reason, Signature, Stage};
 use crate::report::Status;
-use crate::revision::CommitId;
-use crate::revision::TreeId;
+use crate::revision::{CommitId, TreeId};
 use crate::session::criteria::criteria;
 use crate::session::failure::Failure;
 use crate::session::hunt::Hunt;
 use crate::session::record::missed::reported;
 use crate::session::reproduce::measured_limit;
-use crate::session::runner::Runner;
-use crate::session::runner::RunnerError;
+use crate::session::runner::{Runner, RunnerError};
 use crate::session::shrink::judge;
 use crate::world::process::Words;
 use crate::world::run::classify;
-use crate::world::run::classify::classify;
-use crate::world::run::classify::is_same_ending;
+use crate::world::run::classify::{classify, is_same_ending};
 use regex::Regex;
 use std::borrow::Cow;
 use std::sync::LazyLock;

@@ -5,10 +5,8 @@ use crate::session::context::Context;
 use crate::session::failure::Failure;
 use crate::session::order::TestCommand;
 use crate::world::process::shell;
-use std::ffi::OsStr;
-use std::ffi::OsString;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::ffi::OsStringExt;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 /// The name of the script in the directory of the test.
 pub const NAME: &str = ".git-idd-test";

@@ -1,8 +1,7 @@
 //! The criterion of a slice: the values that it begins with.
 
 use crate::report::Status;
-use crate::report::escape::Terminal;
-use crate::report::escape::Untrusted;
+use crate::report::escape::{Terminal, Untrusted};
 use crate::session::failure::Failure;
 use crate::session::recorded::failed;
 use crate::session::slice::Direction;
@@ -10,10 +9,8 @@ use crate::session::sources::Sources;
 use crate::trace::dependence::Dependences;
 use crate::trace::detail::Answer;
 use crate::trace::execution::Execution;
-use crate::trace::input::Entry;
-use crate::trace::input::Source;
-use crate::trace::output::NoByte;
-use crate::trace::output::Stream;
+use crate::trace::input::{Entry, Source};
+use crate::trace::output::{NoByte, Stream};
 use crate::trace::place::Place;
 use crate::trace::slice::Part;
 use crate::trace::step::Step;

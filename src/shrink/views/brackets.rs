@@ -1,8 +1,6 @@
 //! Brackets, quotes, and the items between commas, semicolons and line ends.
 
-use crate::shrink::removal::Division;
-use crate::shrink::removal::Node;
-use crate::shrink::removal::Unit;
+use crate::shrink::removal::{Division, Node, Unit};
 use std::ops::Range;
 
 /// A group has at most this many inner groups that are put in its place.

@@ -1,7 +1,6 @@
 //! Blank-line blocks, lines with the deeper lines below them, and single lines.
 
-use crate::shrink::removal::Division;
-use crate::shrink::removal::Node;
+use crate::shrink::removal::{Division, Node};
 use std::ops::Range;
 
 /// The pieces that each end with `end`; the last one may lack it.

@@ -1,11 +1,7 @@
 //! The nodes of a syntax tree.
 
-use crate::shrink::removal::Division;
-use crate::shrink::removal::Node;
-use crate::shrink::removal::Unit;
-use crate::syntax::Language;
-use crate::syntax::NodeId;
-use crate::syntax::Tree;
+use crate::shrink::removal::{Division, Node, Unit};
+use crate::syntax::{Language, NodeId, Tree};
 
 /// For each node, at most this many inner nodes are tried in its place.
 const MAX_REPLACEMENTS: usize = 4;

@@ -1,7 +1,6 @@
 //! Elements of HTML and XML: an opening tag, the content, and the closing tag.
 
-use crate::shrink::removal::Division;
-use crate::shrink::removal::Node;
+use crate::shrink::removal::{Division, Node};
 use std::ops::Range;
 
 /// A tag: `<name ...>`, `</name>`, or another thing in angle brackets.

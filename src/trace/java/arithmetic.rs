@@ -4,9 +4,7 @@
 //! machine has them since Java 17 and as all 64-bit processors had them before.
 
 use crate::instrument::java::descriptor::Kind;
-use crate::instrument::java::operation::Arithmetic;
-use crate::instrument::java::operation::Condition;
-use crate::instrument::java::operation::Narrow;
+use crate::instrument::java::operation::{Arithmetic, Condition, Narrow};
 use crate::trace::java::value::of_int;
 
 fn int(bits: u64) -> i32 {

@@ -1,13 +1,10 @@
 //! An activation of a method.
 
 use crate::instrument::java::operation::Operation;
-use crate::instrument::java::sites::Probe;
-use crate::instrument::java::sites::Site;
+use crate::instrument::java::sites::{Probe, Site};
 use crate::trace::flow::BlockId;
 use crate::trace::index::Index;
-use crate::trace::java::method::Method;
-use crate::trace::java::method::NONE;
-use crate::trace::java::method::Operand;
+use crate::trace::java::method::{Method, NONE, Operand};
 use crate::trace::java::value::Value;
 use crate::trace::place::Place;
 use crate::trace::regions::Regions;

@@ -13,27 +13,19 @@
 
 use crate::instrument::java::descriptor::Kind;
 use crate::instrument::java::operation::Operation;
-use crate::instrument::java::sites::Probe;
-use crate::instrument::java::sites::Site;
+use crate::instrument::java::sites::{Probe, Site};
 use crate::trace::TraceError;
 use crate::trace::flow::BlockId;
-use crate::trace::index::Index;
-use crate::trace::index::Keys;
-use crate::trace::java::frame::Fit;
-use crate::trace::java::frame::Frame;
-use crate::trace::java::memory::Location;
-use crate::trace::java::memory::Memory;
-use crate::trace::java::method::Callee;
-use crate::trace::java::method::Method;
-use crate::trace::java::method::NONE;
-use crate::trace::java::method::Operand;
+use crate::trace::index::{Index, Keys};
+use crate::trace::java::frame::{Fit, Frame};
+use crate::trace::java::memory::{Location, Memory};
+use crate::trace::java::method::{Callee, Method, NONE, Operand};
 use crate::trace::java::objects::Objects;
 use crate::trace::java::program::Program;
 use crate::trace::java::streams::Record;
 use crate::trace::java::value::Value;
 use crate::trace::step::Step;
-use std::collections::BTreeMap;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 mod calls;

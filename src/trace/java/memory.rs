@@ -5,8 +5,7 @@ use crate::trace::java::program::Program;
 use crate::trace::java::value::Value;
 use crate::trace::step::Step;
 use std::collections::HashMap;
-use std::hash::BuildHasherDefault;
-use std::hash::Hasher;
+use std::hash::{BuildHasherDefault, Hasher};
 
 /// A hasher for keys that are numbers of the recording, and so no danger.
 #[derive(Debug, Clone, Copy, Default)]

@@ -2,19 +2,12 @@
 
 use crate::instrument::Unsupported;
 use crate::instrument::java::blocks::Blocks;
-use crate::instrument::java::class_file::Class;
-use crate::instrument::java::class_file::Method as Declared;
-use crate::instrument::java::code::Code;
-use crate::instrument::java::code::Handler;
-use crate::instrument::java::code::Variable;
-use crate::instrument::java::descriptor::Kind;
-use crate::instrument::java::descriptor::Signature;
+use crate::instrument::java::class_file::{Class, Method as Declared};
+use crate::instrument::java::code::{Code, Handler, Variable};
+use crate::instrument::java::descriptor::{Kind, Signature};
 use crate::instrument::java::layout::is_of_entry;
-use crate::instrument::java::operation::Invoke;
-use crate::instrument::java::operation::Operation;
-use crate::instrument::java::pool::Constant;
-use crate::instrument::java::pool::Member;
-use crate::instrument::java::pool::Pool;
+use crate::instrument::java::operation::{Invoke, Operation};
+use crate::instrument::java::pool::{Constant, Member, Pool};
 use crate::instrument::java::sites::Site;
 use crate::instrument::java::stack::constant_kind;
 use crate::trace::flow::BlockId;

@@ -1,8 +1,7 @@
 //! The objects of a recorded program, as they were when they were met first.
 
 use crate::trace::TraceError;
-use crate::trace::container::Kind as Chunk;
-use crate::trace::container::Trace;
+use crate::trace::container::{Kind as Chunk, Trace};
 use crate::trace::java::library;
 use crate::trace::java::memory::Map;
 use std::collections::HashMap;

@@ -1,18 +1,13 @@
 //! Takes down where the steps of a run stand, and what the program printed.
 
 use crate::trace::java::frame::Frame;
-use crate::trace::java::machine::Machine;
-use crate::trace::java::machine::Watch;
+use crate::trace::java::machine::{Machine, Watch};
 use crate::trace::java::memory::Location;
 use crate::trace::java::method::Callee;
 use crate::trace::java::output::Printed;
 use crate::trace::java::value::Value;
-use crate::trace::output::Stream;
-use crate::trace::output::Written;
-use crate::trace::run::Outline;
-use crate::trace::run::Run;
-use crate::trace::run::Said;
-use crate::trace::run::Stand;
+use crate::trace::output::{Stream, Written};
+use crate::trace::run::{Outline, Run, Said, Stand};
 
 /// Takes the outline of a run down while it is played.
 #[derive(Debug, Default)]

@@ -2,18 +2,14 @@
 
 use crate::trace::TraceError;
 use crate::trace::java::frame::Frame;
-use crate::trace::java::machine::Machine;
-use crate::trace::java::machine::Watch;
+use crate::trace::java::machine::{Machine, Watch};
 use crate::trace::java::memory::Location;
 use crate::trace::java::method::Callee;
 use crate::trace::java::objects::Kind;
 use crate::trace::java::player::Player;
 use crate::trace::java::text;
 use crate::trace::java::value::Value;
-use crate::trace::output::Escape;
-use crate::trace::output::Outputs;
-use crate::trace::output::Stream;
-use crate::trace::output::Written;
+use crate::trace::output::{Escape, Outputs, Stream, Written};
 use crate::trace::step::Step;
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,9 +1,7 @@
 //! Two observers of the same run.
 
 use crate::trace::java::frame::Frame;
-use crate::trace::java::machine::Machine;
-use crate::trace::java::machine::Watch;
-use crate::trace::java::machine::What;
+use crate::trace::java::machine::{Machine, Watch, What};
 use crate::trace::java::memory::Location;
 use crate::trace::java::method::Callee;
 use crate::trace::java::value::Value;

@@ -5,10 +5,7 @@
 
 use crate::trace::TraceError;
 use crate::trace::container::Trace;
-use crate::trace::java::machine::Machine;
-use crate::trace::java::machine::Moment;
-use crate::trace::java::machine::Nobody;
-use crate::trace::java::machine::Watch;
+use crate::trace::java::machine::{Machine, Moment, Nobody, Watch};
 use crate::trace::java::objects::Objects;
 use crate::trace::java::program::Program;
 use crate::trace::java::streams::Streams;

@@ -5,13 +5,10 @@ use crate::instrument::java::pool::Member;
 use crate::instrument::java::sites;
 use crate::instrument::java::sites::Content;
 use crate::trace::TraceError;
-use crate::trace::container::Kind;
-use crate::trace::container::Trace;
+use crate::trace::container::{Kind, Trace};
 use crate::trace::index::Naming;
-use crate::trace::java::method::FieldId;
-use crate::trace::java::method::Method;
-use std::collections::HashMap;
-use std::collections::HashSet;
+use crate::trace::java::method::{FieldId, Method};
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 

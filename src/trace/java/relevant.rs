@@ -1,30 +1,20 @@
 //! Potential dependences of a Java program, see [`potential`].
 
 use crate::instrument::java::descriptor::Signature;
-use crate::instrument::java::operation::Element;
-use crate::instrument::java::operation::Operation;
-use crate::trace::TraceError;
-use crate::trace::dependence::Dependences;
-use crate::trace::dependence::Kind;
+use crate::instrument::java::operation::{Element, Operation};
+use crate::trace::dependence::{Dependences, Kind};
 use crate::trace::flow::BlockId;
 use crate::trace::java::frame::Frame;
-use crate::trace::java::library;
-use crate::trace::java::machine::Machine;
-use crate::trace::java::machine::Watch;
-use crate::trace::java::machine::What;
+use crate::trace::java::machine::{Machine, Watch, What};
 use crate::trace::java::memory::Location;
-use crate::trace::java::method::Callee;
-use crate::trace::java::method::FieldId;
-use crate::trace::java::method::Method;
-use crate::trace::java::method::Operand;
-use crate::trace::java::output;
+use crate::trace::java::method::{Callee, FieldId, Method, Operand};
 use crate::trace::java::player::Player;
 use crate::trace::java::value::Value;
-use crate::trace::potential;
+use crate::trace::java::{library, output};
 use crate::trace::potential::At;
 use crate::trace::step::Step;
-use std::collections::BTreeSet;
-use std::collections::HashMap;
+use crate::trace::{TraceError, potential};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// Something that a statement may write, in any object.

@@ -2,20 +2,15 @@
 
 use crate::trace::TraceError;
 use crate::trace::java::frame::Frame;
-use crate::trace::java::machine::Machine;
-use crate::trace::java::machine::Watch;
-use crate::trace::java::machine::What;
+use crate::trace::java::machine::{Machine, Watch, What};
 use crate::trace::java::memory::Location;
 use crate::trace::java::method::Callee;
 use crate::trace::java::player::Player;
 use crate::trace::java::text::simple;
 use crate::trace::java::value::Value;
-use crate::trace::stat::Check;
-use crate::trace::stat::Heap;
-use crate::trace::stat::Stat;
+use crate::trace::stat::{Check, Heap, Stat};
 use crate::trace::step::Step;
-use std::collections::BTreeMap;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 #[derive(Default)]

@@ -2,18 +2,15 @@
 
 use crate::trace::TraceError;
 use crate::trace::java::frame::Frame;
-use crate::trace::java::machine::Machine;
-use crate::trace::java::machine::Watch;
+use crate::trace::java::machine::{Machine, Watch};
 use crate::trace::java::method::Callee;
 use crate::trace::java::player::Player;
 use crate::trace::java::text::simple;
 use crate::trace::java::value::Value;
 use crate::trace::place::Place;
 use crate::trace::statements::Statement;
-use crate::trace::step::Step;
-use crate::trace::step::Steps;
-use std::collections::BTreeSet;
-use std::collections::HashMap;
+use crate::trace::step::{Step, Steps};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 struct Counter<'c> {

@@ -4,18 +4,12 @@
 //! as a whole; the pieces of all threads are taken in the order of their marks. In a program without data races each
 //! thread takes a mark after it has got what another one has let go, so the order is that of the reads and writes.
 
-use crate::instrument::java::sites::CLOCK;
-use crate::instrument::java::sites::CUT;
-use crate::instrument::java::sites::LOST;
+use crate::instrument::java::sites::{CLOCK, CUT, LOST};
 use crate::trace::TraceError;
-use crate::trace::container::Chunk;
-use crate::trace::container::Kind;
-use crate::trace::container::Trace;
+use crate::trace::container::{Chunk, Kind, Trace};
 use crate::trace::java::program::Program;
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
-use std::collections::BinaryHeap;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 /// A record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,13 +1,9 @@
 //! Builds the dependence graph of a recorded run.
 
 use crate::trace::TraceError;
-use crate::trace::dependence::Dependences;
-use crate::trace::dependence::Kind;
-use crate::trace::dependence::Notes;
+use crate::trace::dependence::{Dependences, Kind, Notes};
 use crate::trace::java::frame::Frame;
-use crate::trace::java::machine::Machine;
-use crate::trace::java::machine::Watch;
-use crate::trace::java::machine::What;
+use crate::trace::java::machine::{Machine, Watch, What};
 use crate::trace::java::player::Player;
 use crate::trace::step::Step;
 

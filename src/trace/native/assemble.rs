@@ -2,9 +2,7 @@
 
 use crate::instrument::segment::HEADER_SIZE;
 use crate::trace::TraceError;
-use crate::trace::container::Kind;
-use crate::trace::container::Process;
-use crate::trace::container::Writer;
+use crate::trace::container::{Kind, Process, Writer};
 use crate::trace::native::units::Units;
 
 /// Chunks become no longer than this and one record.

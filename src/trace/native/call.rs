@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use crate::trace::native::model;
 use crate::trace::native::model::Model;
-use crate::trace::native::shape::Argument;
-use crate::trace::native::shape::Class;
-use crate::trace::native::shape::Source;
+use crate::trace::native::shape::{Argument, Class, Source};
 
 /// A call that may run code of the program.
 #[derive(Debug, Clone, PartialEq, Eq)]

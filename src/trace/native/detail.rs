@@ -1,35 +1,21 @@
 //! All facts about one step, and the chain of steps from which a value comes.
 
-use std::collections::BTreeSet;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::trace::TraceError;
 use crate::trace::dependence::Dependences;
-use crate::trace::detail::Access;
-use crate::trace::detail::Answer;
-use crate::trace::detail::Detail;
-use crate::trace::detail::Doing;
-use crate::trace::detail::MAX_CONTENT;
-use crate::trace::detail::Named;
-use crate::trace::detail::Outside;
-use crate::trace::detail::Standing;
-use crate::trace::detail::What;
-use crate::trace::detail::Why;
+use crate::trace::detail::{Access, Answer, Detail, Doing, MAX_CONTENT, Named, Outside, Standing, What, Why};
 use crate::trace::native::call::Call;
 use crate::trace::native::fault::Crash;
 use crate::trace::native::frame::Frame;
 use crate::trace::native::globals::Globals;
-use crate::trace::native::machine::Machine;
-use crate::trace::native::machine::Watch;
-use crate::trace::native::object;
+use crate::trace::native::machine::{Machine, Watch};
 use crate::trace::native::object::View;
 use crate::trace::native::play::Player;
-use crate::trace::native::shape::Argument;
-use crate::trace::native::shape::Class;
-use crate::trace::native::shape::Shape;
-use crate::trace::native::value;
+use crate::trace::native::shape::{Argument, Class, Shape};
 use crate::trace::native::visit::before_step;
+use crate::trace::native::{object, value};
 use crate::trace::place::Place;
 use crate::trace::step::Step;
 
@@ -461,8 +447,7 @@ pub fn why(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::native::stored::player;
-    use crate::trace::native::stored::step;
+    use crate::trace::native::stored::{player, step};
     use crate::trace::native::uses::dependences;
 
     /// The lines of the steps that a variable comes from, and whether there are more.

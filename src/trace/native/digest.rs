@@ -1,8 +1,7 @@
 //! Whether two runs did the same: one number for the segments that a thread went through.
 
 use crate::trace::TraceError;
-use crate::trace::container::Kind;
-use crate::trace::container::Trace;
+use crate::trace::container::{Kind, Trace};
 use crate::trace::native::records::Records;
 use crate::trace::native::units::Units;
 

@@ -1,20 +1,11 @@
 //! Applies the [models](crate::trace::native::model) of library functions.
 
-use crate::trace::native::machine::Awaited;
-use crate::trace::native::machine::Content;
-use crate::trace::native::machine::Machine;
-use crate::trace::native::machine::Watch;
+use crate::trace::native::machine::{Awaited, Content, Machine, Watch};
 use crate::trace::native::memory::MAX_RANGE;
-use crate::trace::native::model::Effect;
-use crate::trace::native::model::Emitted;
-use crate::trace::native::model::Input;
-use crate::trace::native::model::Length;
-use crate::trace::native::model::Model;
-use crate::trace::native::model::ZERO;
-use crate::trace::native::nodes;
+use crate::trace::native::model::{Effect, Emitted, Input, Length, Model, ZERO};
 use crate::trace::native::nodes::Linking;
-use crate::trace::native::scanned;
 use crate::trace::native::stream::Stream;
+use crate::trace::native::{nodes, scanned};
 use crate::trace::step::Step;
 
 /// Strings that are looked through are no longer.

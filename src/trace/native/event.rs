@@ -6,20 +6,15 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::instrument::instruction::Instruction;
-use crate::instrument::instruction::Value;
-use crate::instrument::instruction::ValueId;
+use crate::instrument::instruction::{Instruction, Value, ValueId};
 use crate::instrument::segment::Segment;
 use crate::trace::detail::What;
 use crate::trace::flow::BlockId;
 use crate::trace::native::call::Call;
 use crate::trace::native::fault::Crash;
 use crate::trace::native::frame::Frame;
-use crate::trace::native::machine::Machine;
-use crate::trace::native::machine::Watch;
-use crate::trace::native::shape::Action;
-use crate::trace::native::shape::Register;
-use crate::trace::native::shape::Shape;
+use crate::trace::native::machine::{Machine, Watch};
+use crate::trace::native::shape::{Action, Register, Shape};
 use crate::trace::step::Step;
 
 /// The longest range of which each byte is noted.

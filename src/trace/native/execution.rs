@@ -6,34 +6,19 @@ use std::sync::Arc;
 
 use crate::trace::TraceError;
 use crate::trace::dependence::Dependences;
-use crate::trace::detail::Answer;
-use crate::trace::detail::Detail;
+use crate::trace::detail::{Answer, Detail};
 use crate::trace::execution::Execution;
-use crate::trace::input::Contents;
-use crate::trace::input::Entry;
-use crate::trace::native::detail;
-use crate::trace::native::initial;
-use crate::trace::native::input;
-use crate::trace::native::machine::Machine;
-use crate::trace::native::machine::Watch;
-use crate::trace::native::output;
+use crate::trace::input::{Contents, Entry};
+use crate::trace::native::machine::{Machine, Watch};
 use crate::trace::native::play::Player;
-use crate::trace::native::relevant;
-use crate::trace::native::stat;
-use crate::trace::native::statements;
-use crate::trace::native::tree;
-use crate::trace::native::uses;
-use crate::trace::output::Outputs;
-use crate::trace::output::Place as Byte;
+use crate::trace::native::{detail, initial, input, output, relevant, stat, statements, tree, uses};
+use crate::trace::output::{Outputs, Place as Byte};
 use crate::trace::place::Place;
 use crate::trace::slice::Part;
 use crate::trace::stat::Stat;
-use crate::trace::statements::Initial;
-use crate::trace::statements::Statement;
-use crate::trace::step::Step;
-use crate::trace::step::Steps;
-use crate::trace::tree::Limits;
-use crate::trace::tree::Node;
+use crate::trace::statements::{Initial, Statement};
+use crate::trace::step::{Step, Steps};
+use crate::trace::tree::{Limits, Node};
 
 impl Execution for Player {
     fn n_steps(&mut self) -> Result<u32, TraceError> {

@@ -11,16 +11,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::trace::TraceError;
-use crate::trace::container::Kind;
-use crate::trace::container::Trace;
+use crate::trace::container::{Kind, Trace};
 use crate::trace::detail::Doing;
 use crate::trace::native::frame::number;
-use crate::trace::native::machine::Machine;
-use crate::trace::native::machine::Watch;
+use crate::trace::native::machine::{Machine, Watch};
 use crate::trace::native::records::Record;
-use crate::trace::native::shape::Action;
-use crate::trace::native::shape::Shape;
-use crate::trace::native::shape::Source;
+use crate::trace::native::shape::{Action, Shape, Source};
 
 const SIGBUS: u32 = 7;
 const SIGFPE: u32 = 8;

@@ -10,8 +10,7 @@ use crate::trace::native::machine::Watch;
 use crate::trace::native::play::Player;
 use crate::trace::place::Place;
 use crate::trace::statements::Initial;
-use crate::trace::step::Step;
-use crate::trace::step::Steps;
+use crate::trace::step::{Step, Steps};
 
 /// The named global variables of which a step of a set read a byte that no step had written, by their declarations.
 ///

@@ -12,8 +12,7 @@ use std::ops::Range;
 
 use crate::trace::TraceError;
 use crate::trace::detail::What;
-use crate::trace::input::Entry;
-use crate::trace::input::Landing;
+use crate::trace::input::{Entry, Landing};
 pub use crate::trace::native::input::reader::inputs;
 use crate::trace::native::machine::Watch;
 use crate::trace::native::play::Player;
@@ -79,12 +78,9 @@ impl Watch for Readers<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::input::Contents;
-    use crate::trace::input::Source;
-    use crate::trace::input::name;
+    use crate::trace::input::{Contents, Source, name};
     use crate::trace::native::detail::detail;
-    use crate::trace::native::stored::player;
-    use crate::trace::native::stored::step;
+    use crate::trace::native::stored::{player, step};
 
     const LETTERS: &[u8] = b"abc\nde\nfghi";
 

@@ -2,8 +2,7 @@
 
 use crate::instrument::debug::SourceType;
 use crate::trace::native::frame::Frame;
-use crate::trace::native::object::Place;
-use crate::trace::native::object::View;
+use crate::trace::native::object::{Place, View};
 use crate::trace::native::tokens;
 
 /// A name is not longer.

@@ -153,45 +153,12 @@ pub enum Input {
     System,
 }
 
-use Effect::Allocates;
-use Effect::AllocatesAt;
-use Effect::AllocatesZero;
-use Effect::Appends;
-use Effect::Closes;
-use Effect::Copies;
-use Effect::Duplicates;
-use Effect::Emits;
-use Effect::Fills;
-use Effect::Flushes;
-use Effect::Formats;
-use Effect::FormatsList;
-use Effect::Frees;
-use Effect::HooksNode;
-use Effect::InsertsNode;
-use Effect::Moves;
-use Effect::OpensBlock;
-use Effect::OpensBuffer;
-use Effect::Prints;
-use Effect::PrintsAt;
-use Effect::PrintsList;
-use Effect::PrintsListAt;
-use Effect::Reads;
-use Effect::ReadsLine;
-use Effect::ReadsString;
-use Effect::Scans;
-use Effect::Splits;
-use Effect::UnhooksNode;
-use Effect::Writes;
-use Effect::WritesParts;
-use Effect::WritesResult;
-use Length::Argument;
-use Length::Bytes;
-use Length::Product;
-use Length::ResultTimes;
-use Length::String as Text;
-use Length::StringAtMost;
-use Length::StringOf;
-use Length::StringOfAtMost;
+use Effect::{
+    Allocates, AllocatesAt, AllocatesZero, Appends, Closes, Copies, Duplicates, Emits, Fills, Flushes, Formats,
+    FormatsList, Frees, HooksNode, InsertsNode, Moves, OpensBlock, OpensBuffer, Prints, PrintsAt, PrintsList,
+    PrintsListAt, Reads, ReadsLine, ReadsString, Scans, Splits, UnhooksNode, Writes, WritesParts, WritesResult,
+};
+use Length::{Argument, Bytes, Product, ResultTimes, String as Text, StringAtMost, StringOf, StringOfAtMost};
 
 const fn row(name: &'static str, effects: &'static [Effect]) -> Model {
     Model { name, effects, alias: None, input: None }

@@ -2,22 +2,16 @@
 
 use std::sync::Arc;
 
-use crate::instrument::debug::Debug;
-use crate::instrument::debug::SourceType;
-use crate::instrument::debug::Variable;
+use crate::instrument::debug::{Debug, SourceType, Variable};
 use crate::instrument::instruction::MetadataId;
 use crate::instrument::types::Type;
 use crate::trace::detail::Named;
 use crate::trace::native::frame::Frame;
-use crate::trace::native::globals::Global;
-use crate::trace::native::globals::Globals;
+use crate::trace::native::globals::{Global, Globals};
 use crate::trace::native::machine::Machine;
-use crate::trace::native::shape::Register;
-use crate::trace::native::shape::Shape;
-use crate::trace::native::shape::Slot;
+use crate::trace::native::shape::{Register, Shape, Slot};
 use crate::trace::native::value;
-use crate::trace::native::value::Content;
-use crate::trace::native::value::Part;
+use crate::trace::native::value::{Content, Part};
 use crate::trace::step::Step;
 
 /// Bytes of a string that a pointer points to.
@@ -519,8 +513,7 @@ impl Frame {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::native::stored::player;
-    use crate::trace::native::stored::step;
+    use crate::trace::native::stored::{player, step};
     use crate::trace::native::visit::before_step;
 
     /// Looks at a stored run before the `nth` step of a line.

@@ -8,15 +8,11 @@ use crate::trace::native::call::Call;
 use crate::trace::native::fault::Crash;
 use crate::trace::native::frame::narrow;
 use crate::trace::native::globals::Globals;
-use crate::trace::native::machine::Machine;
-use crate::trace::native::machine::Watch;
+use crate::trace::native::machine::{Machine, Watch};
 use crate::trace::native::play::Player;
 use crate::trace::native::printed;
 use crate::trace::native::run::said;
-use crate::trace::output::Outputs;
-use crate::trace::output::Place;
-use crate::trace::output::Stream;
-use crate::trace::output::Written;
+use crate::trace::output::{Outputs, Place, Stream, Written};
 use crate::trace::slice::Part;
 use crate::trace::step::Step;
 
@@ -281,8 +277,7 @@ impl Watch for Reader<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::native::stored::lines;
-    use crate::trace::native::stored::player;
+    use crate::trace::native::stored::{lines, player};
     use crate::trace::output::NoByte;
 
     #[test]

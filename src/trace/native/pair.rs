@@ -3,8 +3,7 @@
 use crate::trace::detail::What;
 use crate::trace::native::call::Call;
 use crate::trace::native::fault::Crash;
-use crate::trace::native::machine::Machine;
-use crate::trace::native::machine::Watch;
+use crate::trace::native::machine::{Machine, Watch};
 use crate::trace::native::shape::Action;
 use crate::trace::step::Step;
 

@@ -2,12 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::instrument::debug::Compound;
-use crate::instrument::debug::Member;
-use crate::instrument::debug::SourceType;
+use crate::instrument::debug::{Compound, Member, SourceType};
 use crate::instrument::instruction::MetadataId;
-use crate::trace::native::object::Place;
-use crate::trace::native::object::View;
+use crate::trace::native::object::{Place, View};
 use crate::trace::native::value;
 use crate::trace::native::value::Part;
 

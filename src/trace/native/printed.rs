@@ -1,7 +1,6 @@
 //! What `printf` and its like make of a format and its arguments.
 
-use std::iter::Copied;
-use std::iter::Peekable;
+use std::iter::{Copied, Peekable};
 use std::slice::Iter;
 
 use crate::trace::native::machine::Machine;

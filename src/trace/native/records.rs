@@ -8,11 +8,8 @@ use std::sync::Arc;
 
 use crate::instrument::segment::HEADER_SIZE;
 use crate::trace::TraceError;
-use crate::trace::container::Chunk;
-use crate::trace::container::Kind;
-use crate::trace::container::Trace;
-use crate::trace::native::units::Entry;
-use crate::trace::native::units::Units;
+use crate::trace::container::{Chunk, Kind, Trace};
+use crate::trace::native::units::{Entry, Units};
 
 /// One record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,22 +3,17 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::trace::TraceError;
 use crate::trace::dependence::Dependences;
 use crate::trace::detail::What;
 use crate::trace::native::frame::Frame;
-use crate::trace::native::machine::Machine;
-use crate::trace::native::machine::Watch;
+use crate::trace::native::machine::{Machine, Watch};
 use crate::trace::native::play::Player;
-use crate::trace::native::shape::Action;
-use crate::trace::native::shape::Shape;
+use crate::trace::native::shape::{Action, Shape};
 use crate::trace::native::uses::kind_of;
-use crate::trace::native::variables::Finder;
-use crate::trace::native::variables::Variable;
-use crate::trace::native::variables::WrittenBy;
-use crate::trace::potential;
+use crate::trace::native::variables::{Finder, Variable, WrittenBy};
 use crate::trace::potential::At;
 use crate::trace::step::Step;
+use crate::trace::{TraceError, potential};
 
 /// Cost: the instructions of all functions, as often as calls are nested.
 fn written_by(shapes: &[Arc<Shape>]) -> WrittenBy {

@@ -7,17 +7,10 @@ use crate::trace::TraceError;
 use crate::trace::index::Index;
 use crate::trace::native::call::Call;
 use crate::trace::native::frame::narrow;
-use crate::trace::native::machine::Machine;
-use crate::trace::native::machine::Watch;
+use crate::trace::native::machine::{Machine, Watch};
 use crate::trace::native::ostream::inserted;
 use crate::trace::native::play::Player;
-use crate::trace::run::Late;
-use crate::trace::run::Outline;
-use crate::trace::run::Revealed;
-use crate::trace::run::Run;
-use crate::trace::run::Said;
-use crate::trace::run::Stand;
-use crate::trace::run::Word;
+use crate::trace::run::{Late, Outline, Revealed, Run, Said, Stand, Word};
 use crate::trace::step::Step;
 
 /// Bytes of a string that count as said.

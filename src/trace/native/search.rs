@@ -8,16 +8,13 @@ use crate::trace::TraceError;
 use crate::trace::native::call::Call;
 use crate::trace::native::detail;
 use crate::trace::native::globals::Globals;
-use crate::trace::native::machine::Machine;
-use crate::trace::native::machine::Watch;
+use crate::trace::native::machine::{Machine, Watch};
 use crate::trace::native::object::View;
-use crate::trace::native::owner::Owner;
-use crate::trace::native::owner::owner;
+use crate::trace::native::owner::{Owner, owner};
 use crate::trace::native::play::Player;
 use crate::trace::native::visit::at_step;
 use crate::trace::step::Step;
-use crate::trace::walk::Sought;
-use crate::trace::walk::Time;
+use crate::trace::walk::{Sought, Time};
 
 /// Steps between two questions whether the search goes on.
 const SLICE: u32 = 10_000;

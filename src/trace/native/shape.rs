@@ -1,35 +1,20 @@
 //! What the records of a function do: its statements, and for each segment the actions that a record stands for.
 
-use std::collections::HashMap;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::instrument::Unsupported;
 use crate::instrument::debug::Debug;
-use crate::instrument::flow::catcher;
-use crate::instrument::flow::flow;
+use crate::instrument::flow::{catcher, flow};
 use crate::instrument::function::Function;
-use crate::instrument::instruction::Instruction;
-use crate::instrument::instruction::MetadataId;
-use crate::instrument::instruction::Op;
-use crate::instrument::instruction::Value;
-use crate::instrument::instruction::ValueId;
+use crate::instrument::instruction::{Instruction, MetadataId, Op, Value, ValueId};
 use crate::instrument::layout::Layout;
 use crate::instrument::map::Map;
 use crate::instrument::operator::BinaryOp;
-use crate::instrument::segment::Item;
-use crate::instrument::segment::Kind;
-use crate::instrument::segment::Segment;
-use crate::instrument::segment::What;
-use crate::instrument::segment::is_list_intrinsic;
-use crate::instrument::segment::is_memory_intrinsic;
-use crate::instrument::segment::splits;
-use crate::instrument::statement::Statement;
-use crate::instrument::statement::is_nothing;
-use crate::instrument::statement::statements;
+use crate::instrument::segment::{Item, Kind, Segment, What, is_list_intrinsic, is_memory_intrinsic, splits};
+use crate::instrument::statement::{Statement, is_nothing, statements};
 use crate::instrument::types::Type;
-use crate::trace::flow::BlockId;
-use crate::trace::flow::Flow;
+use crate::trace::flow::{BlockId, Flow};
 use crate::trace::index::Keys;
 use crate::trace::native::call::Call;
 use crate::trace::native::model;

@@ -1,17 +1,14 @@
 //! Counts a run.
 
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::trace::TraceError;
 use crate::trace::detail::What;
 use crate::trace::native::call::Call;
-use crate::trace::native::machine::Machine;
-use crate::trace::native::machine::Watch;
+use crate::trace::native::machine::{Machine, Watch};
 use crate::trace::native::play::Player;
-use crate::trace::stat::Heap;
-use crate::trace::stat::Stat;
+use crate::trace::stat::{Heap, Stat};
 use crate::trace::step::Step;
 
 #[derive(Default)]

@@ -1,18 +1,15 @@
 //! The executed statements of a run, and how many of their steps are in some sets.
 
-use std::collections::BTreeSet;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::trace::TraceError;
 use crate::trace::native::call::Call;
-use crate::trace::native::machine::Machine;
-use crate::trace::native::machine::Watch;
+use crate::trace::native::machine::{Machine, Watch};
 use crate::trace::native::play::Player;
 use crate::trace::native::run::LOWEST_POINTER;
 use crate::trace::statements::Statement;
-use crate::trace::step::Step;
-use crate::trace::step::Steps;
+use crate::trace::step::{Step, Steps};
 
 /// All executed statements, by functions in the order in which they were first called. Entries of functions are no
 /// statements.
@@ -83,8 +80,7 @@ impl Watch for Counter<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::native::stored::lines;
-    use crate::trace::native::stored::player;
+    use crate::trace::native::stored::{lines, player};
 
     #[test]
     fn each_statement_counts_its_steps_and_those_of_a_set() {

@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use crate::trace::container::Trace;
-use crate::trace::native::machine::Machine;
-use crate::trace::native::machine::Watch;
+use crate::trace::native::machine::{Machine, Watch};
 use crate::trace::native::play::Player;
 use crate::trace::native::records::Records;
 use crate::trace::native::units::Units;

@@ -5,12 +5,8 @@
 
 use crate::trace::detail::What;
 use crate::trace::native::effect::Called;
-use crate::trace::native::machine::Awaited;
-use crate::trace::native::machine::Content;
-use crate::trace::native::machine::Machine;
-use crate::trace::native::machine::Watch;
-use crate::trace::native::stream::Printed;
-use crate::trace::native::stream::Stream;
+use crate::trace::native::machine::{Awaited, Content, Machine, Watch};
+use crate::trace::native::stream::{Printed, Stream};
 use crate::trace::step::Step;
 
 impl Machine {

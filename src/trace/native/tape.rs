@@ -1,16 +1,12 @@
 //! The events of a run, found by step and played when they are asked for.
 
-use std::collections::HashMap;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 use std::rc::Rc;
 
 use crate::trace::TraceError;
-use crate::trace::native::event::Collector;
-use crate::trace::native::event::Event;
-use crate::trace::native::event::Moment;
-use crate::trace::native::machine::Machine;
-use crate::trace::native::machine::Watch;
+use crate::trace::native::event::{Collector, Event, Moment};
+use crate::trace::native::machine::{Machine, Watch};
 use crate::trace::native::play::Player;
 use crate::trace::native::shape::Action;
 use crate::trace::step::Step;

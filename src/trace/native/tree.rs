@@ -1,8 +1,6 @@
 //! The tree of calls and loops of a run.
 
-use std::collections::BTreeMap;
-use std::collections::HashMap;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -10,15 +8,12 @@ use crate::instrument::instruction::Op;
 use crate::trace::TraceError;
 use crate::trace::flow::BlockId;
 use crate::trace::native::globals::Globals;
-use crate::trace::native::machine::Machine;
-use crate::trace::native::machine::Watch;
+use crate::trace::native::machine::{Machine, Watch};
 use crate::trace::native::object::View;
 use crate::trace::native::play::Player;
 use crate::trace::native::shape::Shape;
 use crate::trace::step::Step;
-use crate::trace::tree::Kind;
-use crate::trace::tree::Limits;
-use crate::trace::tree::Node;
+use crate::trace::tree::{Kind, Limits, Node};
 
 /// A node that has not ended.
 struct Open {

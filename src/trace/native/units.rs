@@ -6,10 +6,8 @@ use std::sync::Arc;
 
 use crate::instrument::function::Function;
 use crate::instrument::instruction::Instruction;
-use crate::instrument::map::Map;
-use crate::instrument::map::MapError;
-use crate::instrument::segment::Segment;
-use crate::instrument::segment::Segments;
+use crate::instrument::map::{Map, MapError};
+use crate::instrument::segment::{Segment, Segments};
 use crate::trace::TraceError;
 
 /// A function of a unit, with its segments.

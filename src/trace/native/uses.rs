@@ -3,12 +3,9 @@
 use std::io;
 
 use crate::trace::TraceError;
-use crate::trace::dependence::Dependences;
-use crate::trace::dependence::Kind;
-use crate::trace::dependence::Notes;
+use crate::trace::dependence::{Dependences, Kind, Notes};
 use crate::trace::detail::What;
-use crate::trace::native::machine::Machine;
-use crate::trace::native::machine::Watch;
+use crate::trace::native::machine::{Machine, Watch};
 use crate::trace::native::play::Player;
 use crate::trace::spool::Spool;
 use crate::trace::step::Step;
@@ -78,8 +75,7 @@ pub fn dependences(player: &mut Player, until: Step) -> Result<Dependences, Trac
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::native::stored::player;
-    use crate::trace::native::stored::step;
+    use crate::trace::native::stored::{player, step};
 
     #[test]
     fn pointers_that_are_followed_are_addresses_and_what_they_lead_to_is_data() {

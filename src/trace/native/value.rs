@@ -2,10 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::instrument::debug::Compound;
-use crate::instrument::debug::Debug;
-use crate::instrument::debug::Member;
-use crate::instrument::debug::SourceType;
+use crate::instrument::debug::{Compound, Debug, Member, SourceType};
 use crate::instrument::instruction::MetadataId;
 
 /// Elements of an array, and bytes of a string, that are shown.

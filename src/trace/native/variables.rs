@@ -3,15 +3,10 @@
 //! Memory behind a pointer is told apart by the fields of structures, else by the type of the value. A copy of a whole structure through pointers
 //! writes all structures of its size.
 
-use std::collections::BTreeSet;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use crate::instrument::instruction::Callee;
-use crate::instrument::instruction::Instruction;
-use crate::instrument::instruction::Op;
-use crate::instrument::instruction::Value;
-use crate::instrument::instruction::ValueId;
+use crate::instrument::instruction::{Callee, Instruction, Op, Value, ValueId};
 use crate::instrument::layout::Layout;
 use crate::instrument::lex::Cursor;
 use crate::instrument::segment::is_memory_intrinsic;

@@ -4,8 +4,7 @@ use crate::trace::TraceError;
 use crate::trace::detail::What;
 use crate::trace::native::call::Call;
 use crate::trace::native::fault::Crash;
-use crate::trace::native::machine::Machine;
-use crate::trace::native::machine::Watch;
+use crate::trace::native::machine::{Machine, Watch};
 use crate::trace::native::play::Player;
 use crate::trace::native::shape::Action;
 use crate::trace::step::Step;
@@ -146,8 +145,7 @@ impl<W: Watch> Watch for Visit<'_, W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::native::machine::tests::CHOICE;
-    use crate::trace::native::machine::tests::walk_through;
+    use crate::trace::native::machine::tests::{CHOICE, walk_through};
 
     /// Stores the names of the calls.
     #[derive(Default)]

@@ -1,23 +1,14 @@
 //! Garbage collection of old segments.
 
-use std::fs;
-use std::fs::Metadata;
-use std::fs::OpenOptions;
-use std::io;
-use std::path::Path;
-use std::path::PathBuf;
-use std::time::Duration;
-use std::time::SystemTime;
+use std::fs::{Metadata, OpenOptions};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+use std::{fs, io};
 
-use crate::world::journal;
-use crate::world::journal::ExplanationKind;
-use crate::world::journal::FileLock;
-use crate::world::journal::JournalError;
-use crate::world::journal::Replay;
-use crate::world::tools;
+use crate::world::journal::{ExplanationKind, FileLock, JournalError, Replay};
+use crate::world::{journal, tools};
 
-use super::CacheError;
-use super::Observations;
+use super::{CacheError, Observations};
 
 /// The limits of garbage collection. It removes only hunts that have ended and that no process has open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -171,9 +162,7 @@ fn age(metadata: &Metadata, now: SystemTime) -> Duration {
 
 #[cfg(test)]
 mod tests {
-    use crate::world::journal::PlanRecord;
-    use crate::world::journal::Record;
-    use crate::world::journal::Segment;
+    use crate::world::journal::{PlanRecord, Record, Segment};
 
     use super::*;
 

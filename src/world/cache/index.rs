@@ -1,28 +1,15 @@
 //! Opens an index, and adds segments to it.
 
-use std::fs;
-use std::fs::File;
-use std::fs::OpenOptions;
-use std::io;
+use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt as _;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use crate::world::files::own;
 use crate::world::journal;
-use crate::world::journal::Damage;
-use crate::world::journal::FileLock;
-use crate::world::journal::Location;
-use crate::world::journal::Reader;
-use crate::world::journal::Record;
+use crate::world::journal::{Damage, FileLock, Location, Reader, Record};
 
-use super::CacheError;
-use super::Event;
-use super::Key;
-use super::MemoryCache;
-use super::Position;
-use super::ResultCache;
-use super::SledCache;
+use super::{CacheError, Event, Key, MemoryCache, Position, ResultCache, SledCache};
 
 /// Entries are added in batches of this size, so that a long segment is not held in memory.
 const BATCH_ENTRIES: usize = 512;

@@ -4,11 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-use sha2::Digest as _;
-use sha2::Sha256;
+use sha2::{Digest as _, Sha256};
 
-use crate::revision::CommitId;
-use crate::revision::TreeId;
+use crate::revision::{CommitId, TreeId};
 
 /// The version of everything that the meaning of an observation depends on and that is not in the rest of the key: how
 /// trees are written, how commands are started, how output is normalised.

@@ -1,15 +1,10 @@
 //! The index for a process that cannot get the stored one.
 
-use std::collections::BTreeMap;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::world::journal::Location;
 
-use super::CacheError;
-use super::Entry;
-use super::Key;
-use super::Position;
-use super::ResultCache;
+use super::{CacheError, Entry, Key, Position, ResultCache};
 
 /// An index in memory; about 100 bytes for each observation.
 #[derive(Debug, Clone, Default)]

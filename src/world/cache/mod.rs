@@ -17,25 +17,17 @@ pub mod stored_map;
 mod want;
 
 use std::io;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub use self::sled::SledCache;
-pub use gc::Freed;
-pub use gc::Keep;
-pub use key::CommandParts;
-pub use key::InvalidKey;
-pub use key::Key;
-pub use key::KeyParts;
-pub use key::ProbePlan;
-pub use key::ProductParts;
+pub use gc::{Freed, Keep};
+pub use key::{CommandParts, InvalidKey, Key, KeyParts, ProbePlan, ProductParts};
 pub use memory::MemoryCache;
 pub use observations::Observations;
 use thiserror::Error;
 pub use want::Want;
 
-use crate::world::journal::JournalError;
-use crate::world::journal::Location;
+use crate::world::journal::{JournalError, Location};
 
 /// An index over segments.
 ///

@@ -1,33 +1,18 @@
 //! Looks up observations of this hunt and all others.
 
-use std::collections::BTreeMap;
-use std::collections::HashSet;
-use std::path::Path;
-use std::path::PathBuf;
+use std::collections::{BTreeMap, HashSet};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::outcome::Observation;
 use crate::world::journal;
-use crate::world::journal::DamageKind;
-use crate::world::journal::Record;
-use crate::world::journal::Segment;
+use crate::world::journal::{DamageKind, Record, Segment};
 use crate::world::process::executions::Executions;
-use crate::world::tools::Change;
-use crate::world::tools::Tools;
+use crate::world::tools::{Change, Tools};
 
-use super::CacheError;
-use super::Entry;
-use super::Event;
-use super::Freed;
-use super::Keep;
-use super::Key;
-use super::Position;
-use super::ResultCache;
-use super::Want;
-use super::gc;
-use super::index;
 use super::index::Index;
+use super::{CacheError, Entry, Event, Freed, Keep, Key, Position, ResultCache, Want, gc, index};
 
 /// All observations recorded in a repository, by key.
 pub struct Observations {

@@ -8,24 +8,17 @@
 //! [`StoredMap`](super::stored_map::StoredMap).
 
 use std::cell::Cell;
-use std::panic;
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
 use std::sync::Once;
-use std::thread;
 use std::time::Duration;
+use std::{panic, thread};
 
-use sled::Batch;
-use sled::Db;
-use sled::Mode;
+use sled::{Batch, Db, Mode};
 
 use crate::world::journal::Location;
 
-use super::CacheError;
-use super::Entry;
-use super::Key;
-use super::Position;
-use super::ResultCache;
+use super::{CacheError, Entry, Key, Position, ResultCache};
 
 const FORMAT_KEY: &[u8] = b"f";
 const FORMAT: &[u8] = b"git-idd index 2";

@@ -1,8 +1,7 @@
 //! A stored map from bytes to bytes, for one process at a time.
 
 use crate::world::cache::CacheError;
-use crate::world::cache::sled::guarded;
-use crate::world::cache::sled::open;
+use crate::world::cache::sled::{guarded, open};
 use ::sled::Db;
 use std::path::Path;
 

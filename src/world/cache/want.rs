@@ -2,10 +2,7 @@
 
 use std::time::Duration;
 
-use crate::outcome::Ending;
-use crate::outcome::Observation;
-use crate::outcome::Reason;
-use crate::outcome::Stage;
+use crate::outcome::{Ending, Observation, Reason, Stage};
 
 /// The requirements of a query, in addition to its key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,10 +1,8 @@
 //! Understands the arguments of a compiler call.
 
-use std::ffi::OsStr;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A command of a compiler driver, as far as the instrumentation needs it.
 #[derive(Debug, Clone, PartialEq, Eq)]

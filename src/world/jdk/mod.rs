@@ -4,17 +4,13 @@ mod jar;
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
-use std::fs;
-use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
-use sha2::Digest as _;
-use sha2::Sha256;
+use sha2::{Digest as _, Sha256};
 
-use crate::world::files;
-use crate::world::process;
+use crate::world::{files, process};
 
 /// Options to compile the sources with, best first. What comes of the first ones runs from Java 8 on, whatever the version of
 /// the compiler: it takes the methods of the library from its tables of Java 8, not from its own library. The compiler of Java 8

@@ -1,15 +1,11 @@
 //! An advisory lock on a whole file.
 
-use std::fs;
-use std::fs::File;
-use std::fs::OpenOptions;
-use std::io;
+use std::fs::{File, OpenOptions};
 use std::ops::Deref;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
-use std::thread;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+use std::{fs, io, thread};
 
 use rustix::fs::FlockOperation;
 use rustix::io::Errno;

@@ -17,36 +17,18 @@ mod record;
 mod replay;
 mod segment;
 
-use std::fs;
-use std::io;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 pub use line::DamageKind;
 pub use lock::FileLock;
-pub use read::Damage;
-pub use read::Location;
-pub use read::Read;
-pub use read::Reader;
-pub use read::Tail;
-pub use read::read;
-pub use read::read_at;
-pub use record::AheadRecord;
-pub use record::AskedRecord;
-pub use record::BoundRecord;
-pub use record::EndingRecord;
-pub use record::FORMAT_VERSION;
-pub use record::ObservationRecord;
-pub use record::PlanRecord;
-pub use record::ReasonWord;
-pub use record::Record;
-pub use record::StageRecord;
-pub use record::UntilRecord;
-pub use replay::OpenIntent;
-pub use replay::ProcessGroup;
-pub use replay::Replay;
-pub use segment::Cut;
-pub use segment::Segment;
+pub use read::{Damage, Location, Read, Reader, Tail, read, read_at};
+pub use record::{
+    AheadRecord, AskedRecord, BoundRecord, EndingRecord, FORMAT_VERSION, ObservationRecord, PlanRecord, ReasonWord,
+    Record, StageRecord, UntilRecord,
+};
+pub use replay::{OpenIntent, ProcessGroup, Replay};
+pub use segment::{Cut, Segment};
 use thiserror::Error;
 
 /// Why the journal cannot be written or read.

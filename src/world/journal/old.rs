@@ -50,10 +50,7 @@ mod tests {
     use std::time::Duration;
 
     use crate::revision::TreeId;
-    use crate::world::journal::AheadRecord;
-    use crate::world::journal::AskedRecord;
-    use crate::world::journal::BoundRecord;
-    use crate::world::journal::UntilRecord;
+    use crate::world::journal::{AheadRecord, AskedRecord, BoundRecord, UntilRecord};
 
     use super::*;
 

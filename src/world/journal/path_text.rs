@@ -4,15 +4,11 @@
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::ffi::OsStringExt as _;
-use std::path::Path;
-use std::path::PathBuf;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::{Path, PathBuf};
 
-use serde::Deserialize as _;
-use serde::Deserializer;
-use serde::Serializer;
 use serde::de::Error as _;
+use serde::{Deserialize as _, Deserializer, Serializer};
 
 pub(in crate::world) fn serialize<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&encode(path))

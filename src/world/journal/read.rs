@@ -2,22 +2,14 @@
 
 use std::fs::File;
 use std::io;
-use std::io::BufRead as _;
-use std::io::BufReader;
-use std::io::Read as _;
-use std::io::Seek as _;
-use std::io::SeekFrom;
+use std::io::{BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 use std::os::unix::fs::FileExt as _;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use super::JournalError;
-use super::line;
-use super::line::DamageKind;
-use super::line::MAX_LINE_BYTES;
+use super::line::{DamageKind, MAX_LINE_BYTES};
 use super::old::OLDEST_VERSION;
-use super::record::FORMAT_VERSION;
-use super::record::Record;
+use super::record::{FORMAT_VERSION, Record};
+use super::{JournalError, line};
 
 /// The place of a record in its segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -3,15 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use crate::outcome::Ending;
-use crate::outcome::Observation;
-use crate::outcome::Reason;
-use crate::outcome::Stage;
-use crate::revision::CommitId;
-use crate::revision::TreeId;
+use crate::outcome::{Ending, Observation, Reason, Stage};
+use crate::revision::{CommitId, TreeId};
 
 use super::path_text;
 

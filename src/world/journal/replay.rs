@@ -1,19 +1,14 @@
 //! The state of an unfinished hunt: known results, and unfinished work.
 
-use std::collections::BTreeMap;
-use std::collections::HashMap;
-use std::path::Path;
-use std::path::PathBuf;
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::outcome::Observation;
 
 use super::JournalError;
-use super::read::Location;
-use super::read::Reader;
-use super::read::read_at;
-use super::record::PlanRecord;
-use super::record::Record;
+use super::read::{Location, Reader, read_at};
+use super::record::{PlanRecord, Record};
 
 /// The data of a segment that resuming needs. Outputs are read from disk when they are needed.
 #[derive(Debug, Clone, PartialEq)]
@@ -184,8 +179,7 @@ impl Replay {
 mod tests {
     use tempfile::TempDir;
 
-    use crate::outcome::Ending;
-    use crate::outcome::Stage;
+    use crate::outcome::{Ending, Stage};
     use crate::world::journal::Segment;
 
     use super::*;

@@ -1,27 +1,18 @@
 //! The writer of a segment.
 
-use std::fs::File;
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io;
-use std::io::Read as _;
-use std::io::Seek as _;
-use std::io::SeekFrom;
-use std::os::unix::fs::FileExt as _;
-use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
-use std::path::PathBuf;
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
 
 use crate::world::files::own;
 
-use super::JournalError;
-use super::line;
 use super::line::MAX_LINE_BYTES;
 use super::lock::FileLock;
-use super::read::Location;
-use super::read::Reader;
-use super::record::FORMAT_VERSION;
-use super::record::PlanRecord;
-use super::record::Record;
+use super::read::{Location, Reader};
+use super::record::{FORMAT_VERSION, PlanRecord, Record};
+use super::{JournalError, line};
 
 /// The writer of one hunt's segment; it holds the lock for its whole life.
 pub struct Segment {

@@ -4,51 +4,28 @@
 //! ended, was interrupted, or has reached its time limit. Then none of its processes is alive. Only this module starts
 //! programs. It does not know the meaning of an ending; see [`classify`](crate::world::run::classify).
 
-use std::ffi::OsStr;
-use std::ffi::OsString;
-use std::io;
-use std::io::ErrorKind;
-use std::io::PipeReader;
-use std::io::Read as _;
-use std::io::Write as _;
-use std::os::unix::process::CommandExt;
-use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
-use std::path::PathBuf;
-use std::process::Child;
-use std::process::ChildStdin;
-use std::process::ExitStatus;
-use std::process::Stdio;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering;
-use std::sync::mpsc;
-use std::sync::mpsc::Receiver;
-use std::sync::mpsc::RecvTimeoutError;
-use std::thread;
-use std::time::Duration;
-use std::time::Instant;
+use std::ffi::{OsStr, OsString};
+use std::io::{ErrorKind, PipeReader, Read as _, Write as _};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::{Arc, mpsc};
+use std::time::{Duration, Instant};
+use std::{io, thread};
 
 use rustix::io::Errno;
-use rustix::process::Pid;
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal};
 
-use crate::outcome::Ending;
-use crate::outcome::Reason;
-use crate::world::process::RunError;
-use crate::world::process::executions;
+use crate::outcome::{Ending, Reason};
 use crate::world::process::executions::Executions;
-use crate::world::process::stream::Cut;
-use crate::world::process::stream::Stream;
-use crate::world::process::survivors;
-use crate::world::process::survivors::MARKER;
-use crate::world::process::survivors::ProcessGroup;
-use crate::world::process::survivors::Survivors;
+use crate::world::process::stream::{Cut, Stream};
+use crate::world::process::survivors::{MARKER, ProcessGroup, Survivors};
+use crate::world::process::{RunError, executions, survivors};
 use crate::world::system;
-use crate::world::system::Bait;
-use crate::world::system::launch;
 use crate::world::system::usage::Usage;
-use crate::world::system::wait_with_usage;
+use crate::world::system::{Bait, launch, wait_with_usage};
 
 /// A command with its context.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -475,15 +452,11 @@ impl Server {
 mod tests {
     use std::cell::Cell;
     use std::collections::HashSet;
-    use std::sync::atomic::AtomicU32;
-    use std::sync::atomic::Ordering;
+    use std::sync::atomic::{AtomicU32, Ordering};
 
     use super::*;
-    use crate::world::process::kill_leftover;
-    use crate::world::process::kill_leftovers_of;
+    use crate::world::process::{kill_leftover, kill_leftovers_of, this_process};
     use crate::world::system::wait;
-
-    use crate::world::process::this_process;
 
     #[derive(Default)]
     struct Watcher {

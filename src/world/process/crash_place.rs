@@ -7,15 +7,13 @@
 //!
 //! Source: `ptrace(2)`, `proc_pid_maps(5)`.
 
-use std::collections::HashMap;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
-use std::fmt;
 use std::fs::File;
-use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::ExitStatus;
+use std::{fmt, io};
 
 use crate::world::process::command::start_traced;
 use crate::world::process::symbols::function_at;

@@ -2,26 +2,19 @@
 //!
 //! All commands of a hunt share [`Executions`]; [`follow`] watches one command. See [`system`] for the method.
 
-use std::collections::BTreeSet;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::fs::File;
 use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::MetadataExt as _;
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::MutexGuard;
-use std::sync::PoisonError;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::world::system;
-use crate::world::system::Bait;
-use crate::world::system::Following;
 use crate::world::system::observer::Observer;
+use crate::world::system::{Bait, Following};
 
 /// The maximum length of a script's first line, which names its interpreter, in bytes; as in the kernel.
 const MAX_FIRST_LINE: u64 = 256;
@@ -141,17 +134,11 @@ impl Observer for Executions {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-    use std::time::Instant;
+    use std::time::{Duration, Instant};
 
     use super::*;
     use crate::outcome::Ending;
-    use crate::world::process::Command;
-    use crate::world::process::ProcessGroup;
-    use crate::world::process::Ran;
-    use crate::world::process::Watch;
-    use crate::world::process::Words;
-    use crate::world::process::run;
+    use crate::world::process::{Command, ProcessGroup, Ran, Watch, Words, run};
 
     struct Watcher(Arc<Executions>);
 

@@ -13,23 +13,10 @@ mod stream;
 mod survivors;
 mod symbols;
 
-pub use command::Captured;
-pub use command::Command;
-pub use command::Printed;
-pub use command::Ran;
-pub use command::Server;
-pub use command::Watch;
-pub use command::Words;
-pub use command::ask;
-pub use command::capture;
-pub use command::feed;
-pub use command::relay;
-pub use command::relay_silently;
-pub use command::run;
-pub use survivors::ProcessGroup;
-pub use survivors::kill_leftover;
-pub use survivors::kill_leftovers_of;
-pub use survivors::this_process;
+pub use command::{
+    Captured, Command, Printed, Ran, Server, Watch, Words, ask, capture, feed, relay, relay_silently, run,
+};
+pub use survivors::{ProcessGroup, kill_leftover, kill_leftovers_of, this_process};
 
 use crate::world::system;
 use std::io;

@@ -1,20 +1,13 @@
 //! Follows a running command: its output and its end, without a busy loop.
 
-use std::io::ErrorKind;
-use std::io::PipeReader;
-use std::io::Read;
+use std::io::{ErrorKind, PipeReader, Read};
 use std::os::fd::OwnedFd;
 use std::thread;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use rustix::event::PollFd;
-use rustix::event::PollFlags;
-use rustix::event::Timespec;
+use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
-use rustix::process::Pid;
-use rustix::process::WaitId;
-use rustix::process::WaitIdOptions;
+use rustix::process::{Pid, WaitId, WaitIdOptions};
 
 use crate::world::process::command::Watch;
 use crate::world::process::output::BoundedOutput;

@@ -5,20 +5,12 @@
 //! processes are assigned by (in this order) their session, the variable [`MARKER`] in their environment, and their
 //! age; see [`Survivors::end_all`].
 
-use std::io;
-use std::sync::Mutex;
-use std::sync::MutexGuard;
-use std::sync::Once;
-use std::sync::PoisonError;
-use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering;
-use std::thread;
-use std::time::Duration;
-use std::time::Instant;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+use std::time::{Duration, Instant};
+use std::{io, thread};
 
-use rustix::process::Pid;
-use rustix::process::Signal;
-use rustix::process::WaitOptions;
+use rustix::process::{Pid, Signal, WaitOptions};
 
 use crate::world::system;
 use crate::world::system::process::Process;

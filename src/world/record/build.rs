@@ -12,29 +12,20 @@
 //! log       one line for each command: see [`Logged`]
 //! ```
 
-use std::ffi::OsStr;
-use std::ffi::OsString;
-use std::fs;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io;
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::instrument::segment::Grain;
-use crate::world::compiler::CPLUSPLUS;
-use crate::world::compiler::NAMES;
-use crate::world::compiler::is_known;
-use crate::world::files;
-use crate::world::process;
-use crate::world::record::RecordError;
-use crate::world::record::objects;
-use crate::world::record::objects::Kept;
-use crate::world::record::objects::Objects;
+use crate::world::compiler::{CPLUSPLUS, NAMES, is_known};
+use crate::world::record::objects::{Kept, Objects};
+use crate::world::record::{RecordError, objects};
+use crate::world::{files, process};
 
 /// The variable with the directory, for the compiler's links.
 pub const VARIABLE: &str = "IDD_BUILD";

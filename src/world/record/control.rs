@@ -6,26 +6,17 @@
 //! that a child may change: none.
 
 use std::ffi::OsString;
-use std::fs;
-use std::io;
-use std::io::Read;
-use std::io::Write;
-use std::os::unix::net::UnixListener;
-use std::os::unix::net::UnixStream;
-use std::path::Path;
-use std::path::PathBuf;
-use std::thread;
-use std::time::Duration;
-use std::time::Instant;
+use std::io::{Read, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use std::{fs, io, thread};
 
-use rustix::event::PollFd;
-use rustix::event::PollFlags;
-use rustix::event::Timespec;
+use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 
 use crate::trace::container::Process;
-use crate::world::process;
-use crate::world::system;
+use crate::world::{process, system};
 
 /// The n-th instance of a segment, n from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,47 +11,25 @@
 //! no second form of records and no repeatable run. The price is the beginning: frames that were entered there are
 //! incomplete, and their variables are unknown until they are written again.
 
-use std::collections::HashMap;
-use std::collections::HashSet;
-use std::collections::VecDeque;
-use std::fs;
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::fs::File;
-use std::io;
-use std::io::BufWriter;
-use std::io::Read;
-use std::io::Write as _;
-use std::os::unix::net::UnixListener;
-use std::os::unix::net::UnixStream;
-use std::path::Path;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::MutexGuard;
-use std::sync::PoisonError;
-use std::sync::Weak;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering;
-use std::thread;
+use std::io::{BufWriter, Read, Write as _};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::JoinHandle;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+use std::{fs, io, thread};
 
-use rustix::event::PollFd;
-use rustix::event::PollFlags;
-use rustix::event::Timespec;
+use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fd::OwnedFd;
 use rustix::process::Pid;
 
 use crate::outcome::Ending;
-use crate::trace::container::Kind;
-use crate::trace::container::MAX_CHUNK;
-use crate::trace::container::Process;
-use crate::trace::container::REPLACED;
-use crate::trace::container::Unfinished;
-use crate::trace::container::Writer;
+use crate::trace::container::{Kind, MAX_CHUNK, Process, REPLACED, Unfinished, Writer};
 use crate::trace::native::fault;
-use crate::world::process::ProcessGroup;
-use crate::world::process::Watch;
+use crate::world::process::{ProcessGroup, Watch};
 use crate::world::record::RecordError;
 use crate::world::record::memory::Memory;
 use crate::world::system;

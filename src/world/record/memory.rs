@@ -17,12 +17,9 @@ use std::os::fd::AsFd as _;
 use std::os::unix::fs::FileExt as _;
 use std::os::unix::net::UnixStream;
 
-use rustix::event::PollFd;
-use rustix::event::PollFlags;
-use rustix::event::Timespec;
+use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fd::OwnedFd;
-use rustix::net::SendAncillaryBuffer;
-use rustix::net::SendAncillaryMessage;
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage};
 
 use crate::world::system;
 

@@ -12,27 +12,20 @@
 //! The directory is the user's own, outside of the repository. Commands of the repository can write to it, as to all that the user can. An entry that is damaged is compiled again.
 
 use std::ffi::OsStr;
-use std::fs;
-use std::fs::File;
-use std::fs::Metadata;
-use std::io;
-use std::io::Read as _;
-use std::io::Seek as _;
-use std::io::Write as _;
+use std::fs::{File, Metadata};
+use std::io::{Read as _, Seek as _, Write as _};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+use std::{fs, io};
 
 use rustix::fs::FlockOperation;
-use sha2::Digest as _;
-use sha2::Sha256;
+use sha2::{Digest as _, Sha256};
 
 use crate::instrument::map;
 use crate::instrument::segment::Grain;
-use crate::world::files;
-use crate::world::system;
+use crate::world::{files, system};
 
 /// Bytes of all entries; beyond that, the oldest ones are removed before a command uses the directory.
 const MAX_BYTES: u64 = 1 << 30;

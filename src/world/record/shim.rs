@@ -4,28 +4,18 @@
 //! first step, options for the code to the last. If a command is not understood, or a step fails, the original command
 //! is run unchanged, and logged.
 
-use crate::world::compiler;
-use std::ffi::OsStr;
-use std::ffi::OsString;
-use std::fs;
-use std::io;
+use crate::world::{compiler, process};
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use crate::instrument::invoke::normalised;
-use crate::instrument::map;
 use crate::instrument::module::Module;
-use crate::instrument::rewrite;
 use crate::instrument::segment::Grain;
-use crate::world::compiler::arguments::Build;
-use crate::world::compiler::arguments::Job;
-use crate::world::compiler::arguments::Language;
-use crate::world::compiler::arguments::words_of;
-use crate::world::process;
-use crate::world::record::build::BuildDirectory;
-use crate::world::record::build::Logged;
-use crate::world::record::build::WRAPPED;
+use crate::instrument::{map, rewrite};
+use crate::world::compiler::arguments::{Build, Job, Language, words_of};
+use crate::world::record::build::{BuildDirectory, Logged, WRAPPED};
 use crate::world::record::objects;
 use crate::world::record::objects::Kept;
 

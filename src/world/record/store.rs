@@ -7,15 +7,12 @@
 //!     <n>.trace        see `trace::container`
 //! ```
 
-use std::fs;
 use std::fs::File;
-use std::io;
 use std::io::BufReader;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::instrument::map::Map;
 use crate::trace::TraceError;

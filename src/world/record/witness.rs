@@ -4,12 +4,9 @@
 //! (`runtime/witness.c`), which logs each call and its caller. A statically linked compiler is not seen.
 
 use crate::world::compiler::plain;
-use std::ffi::OsStr;
-use std::ffi::OsString;
-use std::fs;
-use std::io;
-use std::path::Path;
-use std::path::PathBuf;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use crate::world::process;
 use crate::world::record::RecordError;

@@ -14,22 +14,15 @@
 //! The script itself exits with 0 however the test ended. So a failing test is a result like another for the service, which
 //! caches it, and an exit code other than 0 means that the script was killed.
 
-use crate::outcome::Ending;
-use crate::outcome::Observation;
-use crate::outcome::Reason;
-use crate::outcome::Stage;
+use crate::outcome::{Ending, Observation, Reason, Stage};
 use crate::revision::CommitId;
-use crate::world::process::Words;
-use crate::world::process::shell;
+use crate::world::process::{Words, shell};
 use crate::world::remote::address::Service;
-use crate::world::remote::client::Client;
-use crate::world::remote::client::Executed;
+use crate::world::remote::client::{Client, Executed};
 use crate::world::remote::digest::Digest;
 use crate::world::remote::merkle::TOP;
 use crate::world::remote::trouble::Trouble;
-use crate::world::run::sandbox::Commands;
-use crate::world::run::sandbox::Job;
-use crate::world::run::sandbox::Precheck;
+use crate::world::run::sandbox::{Commands, Job, Precheck};
 use bazel_remote_apis::build::bazel::remote::execution::v2 as api;
 use bazel_remote_apis::google::protobuf;
 use std::os::unix::ffi::OsStrExt as _;
@@ -327,8 +320,7 @@ fn signal(code: &str) -> Option<Ending> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::revision::ObjectId;
-    use crate::revision::TreeId;
+    use crate::revision::{ObjectId, TreeId};
     use crate::world::remote::address::Address;
     use crate::world::run::sandbox::Rebuild;
     use std::collections::BTreeMap;

@@ -2,14 +2,12 @@
 
 use crate::world::remote::action;
 use crate::world::remote::address::Service;
-use crate::world::remote::client::Capabilities;
-use crate::world::remote::client::Client;
+use crate::world::remote::client::{Capabilities, Client};
 use crate::world::remote::toolchain::Toolchain;
 use crate::world::remote::trouble::Trouble;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The time limit of a small action.
 const LIMIT: Duration = Duration::from_secs(60);

@@ -4,50 +4,34 @@
 //! by [`MAX_MESSAGE_BYTES`], an output by its head and tail. The runtime for these calls is one thread of this module; callers
 //! are ordinary threads that wait.
 
-use crate::world::process::output::BoundedOutput;
-use crate::world::process::output::MAX_HEAD_BYTES;
-use crate::world::process::output::MAX_TAIL_BYTES;
+use crate::world::process::output::{BoundedOutput, MAX_HEAD_BYTES, MAX_TAIL_BYTES};
 use crate::world::remote::action::Returned;
 use crate::world::remote::address::Service;
 use crate::world::remote::connection;
 use crate::world::remote::digest::Digest;
-use crate::world::remote::trouble::Cure;
-use crate::world::remote::trouble::Trouble;
+use crate::world::remote::trouble::{Cure, Trouble};
 use bazel_remote_apis::build::bazel::remote::execution::v2 as api;
 use bazel_remote_apis::build::bazel::remote::execution::v2::action_cache_client::ActionCacheClient;
 use bazel_remote_apis::build::bazel::remote::execution::v2::capabilities_client::CapabilitiesClient;
 use bazel_remote_apis::build::bazel::remote::execution::v2::content_addressable_storage_client::ContentAddressableStorageClient;
 use bazel_remote_apis::build::bazel::remote::execution::v2::execution_client::ExecutionClient;
-use bazel_remote_apis::google::bytestream;
 use bazel_remote_apis::google::bytestream::byte_stream_client::ByteStreamClient;
-use bazel_remote_apis::google::longrunning;
 use bazel_remote_apis::google::longrunning::operations_client::OperationsClient;
 use bazel_remote_apis::google::protobuf::Timestamp;
+use bazel_remote_apis::google::{bytestream, longrunning};
 use prost::Message as _;
 use std::future::Future;
-use std::hash::BuildHasher as _;
-use std::hash::Hasher as _;
-use std::hash::RandomState;
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::pin::pin;
-use std::sync::Arc;
-use std::sync::OnceLock;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::thread;
-use std::time::Duration;
-use std::time::Instant;
-use tokio::runtime::Builder;
-use tokio::runtime::Runtime;
+use std::time::{Duration, Instant};
+use tokio::runtime::{Builder, Runtime};
 use tokio::time;
-use tonic::Code;
-use tonic::Request;
-use tonic::Response;
-use tonic::Status;
-use tonic::Streaming;
-use tonic::metadata::Ascii;
-use tonic::metadata::MetadataValue;
+use tonic::metadata::{Ascii, MetadataValue};
 use tonic::transport::Channel;
+use tonic::{Code, Request, Response, Status, Streaming};
 
 /// The largest message that is read or sent, in bytes: the limit that every implementation of gRPC has by default.
 pub const MAX_MESSAGE_BYTES: usize = 4 << 20;

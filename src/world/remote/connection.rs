@@ -5,12 +5,8 @@ use crate::world::remote::trouble::Trouble;
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
-use tonic::metadata::Ascii;
-use tonic::metadata::MetadataValue;
-use tonic::transport::Certificate;
-use tonic::transport::ClientTlsConfig;
-use tonic::transport::Endpoint;
-use tonic::transport::Identity;
+use tonic::metadata::{Ascii, MetadataValue};
+use tonic::transport::{Certificate, ClientTlsConfig, Endpoint, Identity};
 
 /// The deadline of a connection.
 pub const LIMIT: Duration = Duration::from_secs(20);

@@ -3,8 +3,7 @@
 use crate::world::files;
 use bazel_remote_apis::build::bazel::remote::execution::v2 as api;
 use prost::Message;
-use sha2::Digest as _;
-use sha2::Sha256;
+use sha2::{Digest as _, Sha256};
 
 /// A digest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

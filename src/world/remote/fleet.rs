@@ -4,53 +4,29 @@
 //! is tried again, a bounded number of times; then it is reported by name, and the hunt stops and can be resumed. No trouble is
 //! ever an outcome of the test.
 
-use crate::outcome::Ending;
-use crate::outcome::Observation;
-use crate::outcome::Stage;
+use crate::outcome::{Ending, Observation, Stage};
 use crate::world::process::Watch;
-use crate::world::remote::action::Parts;
-use crate::world::remote::action::Returned;
+use crate::world::remote::action::{Parts, Returned};
 use crate::world::remote::address::Service;
-use crate::world::remote::client::Client;
-use crate::world::remote::client::Counts;
-use crate::world::remote::client::Executed;
+use crate::world::remote::client::{Client, Counts, Executed};
 use crate::world::remote::digest::Digest;
 use crate::world::remote::map::Map;
-use crate::world::remote::merkle::Content;
-use crate::world::remote::merkle::Encoder;
-use crate::world::remote::merkle::Wanted;
+use crate::world::remote::merkle::{Content, Encoder, Wanted};
 use crate::world::remote::transfer;
-use crate::world::remote::transfer::Present;
-use crate::world::remote::transfer::TransferError;
-use crate::world::remote::trouble::Cure;
-use crate::world::remote::trouble::Trouble;
-use crate::world::repo::Notice;
-use crate::world::repo::Repository;
+use crate::world::remote::transfer::{Present, TransferError};
+use crate::world::remote::trouble::{Cure, Trouble};
 use crate::world::repo::object::Objects;
-use crate::world::repo::private;
-use crate::world::repo::refusal::Refusal;
-use crate::world::repo::refusal::split;
-use crate::world::run::executor::Done;
-use crate::world::run::executor::Errand;
-use crate::world::run::executor::Executor;
-use crate::world::run::executor::Wish;
-use crate::world::run::sandbox::Job;
-use crate::world::run::sandbox::Probed;
-use crate::world::run::sandbox::SandboxError;
+use crate::world::repo::refusal::{Refusal, split};
+use crate::world::repo::{Notice, Repository, private};
+use crate::world::run::executor::{Done, Errand, Executor, Wish};
+use crate::world::run::sandbox::{Job, Probed, SandboxError};
 use std::collections::BTreeSet;
-use std::path::Path;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::MutexGuard;
-use std::sync::PoisonError;
-use std::sync::mpsc;
-use std::sync::mpsc::Receiver;
-use std::sync::mpsc::Sender;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, Sender};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::thread::JoinHandle;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// No call of the protocol tells how many workers there are; a service queues what it cannot run at once.
 const USUAL_WIDTH: usize = 8;

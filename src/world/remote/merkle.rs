@@ -6,28 +6,19 @@
 //!
 //! Differences to a worktree: no times, no `.git`, and only names in UTF-8, because the protocol has no others.
 
-use crate::revision::BlobId;
-use crate::revision::CommitId;
-use crate::revision::TreeId;
+use crate::revision::{BlobId, CommitId, TreeId};
 use crate::world::remote::digest::Digest;
 use crate::world::remote::map::Map;
 use crate::world::repo::Notice;
-use crate::world::repo::attributes::AttributeFile;
-use crate::world::repo::attributes::AttributeStack;
+use crate::world::repo::attributes::{AttributeFile, AttributeStack};
 use crate::world::repo::conversion::Conversion;
-use crate::world::repo::object::Entry;
-use crate::world::repo::object::EntryKind;
-use crate::world::repo::object::Objects;
+use crate::world::repo::object::{Entry, EntryKind, Objects};
 use crate::world::repo::paths::refuse_component;
-use crate::world::repo::refusal::Limits;
-use crate::world::repo::refusal::Refusal;
-use crate::world::repo::refusal::Stop;
-use crate::world::repo::refusal::WriteError;
+use crate::world::repo::refusal::{Limits, Refusal, Stop, WriteError};
 use crate::world::repo::stat::Form;
 use crate::world::repo::write::content;
 use bazel_remote_apis::build::bazel::remote::execution::v2 as api;
-use std::collections::BTreeSet;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::mem;
 
 /// The place of the tree below the root of an action: beside the tree, a worker's own directories cannot hide it.

@@ -34,5 +34,4 @@ mod transfer;
 #[cfg(feature = "remote")]
 pub mod trouble;
 
-pub use address::Address;
-pub use address::Service;
+pub use address::{Address, Service};

@@ -1,16 +1,12 @@
 //! The programs of a service's workers: results count for the same programs only.
 
 use crate::world::process;
-use crate::world::process::Command;
-use crate::world::process::RunError;
-use crate::world::process::Watch;
-use crate::world::process::Words;
+use crate::world::process::{Command, RunError, Watch, Words};
 use crate::world::remote::action;
 use crate::world::remote::address::Service;
 use crate::world::remote::client::Client;
 use crate::world::remote::trouble::Trouble;
-use sha2::Digest as _;
-use sha2::Sha256;
+use sha2::{Digest as _, Sha256};
 use std::ffi::OsString;
 use std::time::Duration;
 

@@ -8,8 +8,7 @@ use crate::world::repo::object::Objects;
 use crate::world::repo::refusal::WriteError;
 use std::collections::HashSet;
 use std::mem;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// How long a blob that was sent counts as present: a service removes blobs that were not used for long.
 const LIFETIME: Duration = Duration::from_secs(20 * 60);

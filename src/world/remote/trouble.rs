@@ -2,8 +2,7 @@
 
 use std::error::Error as _;
 use std::fmt;
-use tonic::Code;
-use tonic::Status;
+use tonic::{Code, Status};
 
 /// The longest part of a service's message that is shown, in characters.
 const MAX_SAID: usize = 300;

@@ -3,9 +3,7 @@
 //! diffy 0.5.2 loops for ever on a cut stream, while its output grows without limit.
 
 use diffy::binary::BinaryBlock;
-use zlib_rs::Inflate;
-use zlib_rs::InflateFlush;
-use zlib_rs::Status;
+use zlib_rs::{Inflate, InflateFlush, Status};
 
 /// Whether the compressed stream of a block ends, and has the size in its header.
 pub(super) fn is_whole(block: &BinaryBlock<'_>) -> bool {

@@ -1,11 +1,8 @@
 //! A `git bisect` that is under way in the user's worktree.
 
-use crate::revision::CommitId;
-use crate::revision::ObjectId;
-use crate::world::repo::graph;
+use crate::revision::{CommitId, ObjectId};
 use crate::world::repo::locate::Location;
-use crate::world::repo::private;
-use crate::world::repo::refs;
+use crate::world::repo::{graph, private, refs};
 use std::fs;
 
 /// The marks of a `git bisect`.

@@ -2,9 +2,7 @@
 
 use crate::revision::TreeId;
 use crate::world::repo::Repository;
-use crate::world::repo::object::Entry;
-use crate::world::repo::object::EntryKind;
-use crate::world::repo::object::Objects;
+use crate::world::repo::object::{Entry, EntryKind, Objects};
 use crate::world::repo::refusal::Stop;
 use std::cmp::Ordering;
 

@@ -4,19 +4,14 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use crate::world::repo::Repository;
+use crate::world::repo::{Repository, generated};
 use git2::Tree;
 
-use crate::change::Division;
-use crate::change::FilePair;
-use crate::change::FileSide;
+use crate::change::{Division, FilePair, FileSide};
 use crate::revision::TreeId;
 use crate::syntax::Language;
-use crate::world::repo::attributes::AttributeFile;
-use crate::world::repo::attributes::AttributeStack;
-use crate::world::repo::attributes::Value;
+use crate::world::repo::attributes::{AttributeFile, AttributeStack, Value};
 use crate::world::repo::entry::entry_at;
-use crate::world::repo::generated;
 use crate::world::repo::ids::oid;
 use crate::world::repo::pattern::Pattern;
 
@@ -241,8 +236,7 @@ impl<'r> Marks<'r> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::change::Content;
-    use crate::change::Mode;
+    use crate::change::{Content, Mode};
     use crate::world::repo::testing::Sandbox;
 
     fn divisions(grammars: &[(&str, &str)], generated: &[&str]) -> Result<Divisions, DivisionError> {

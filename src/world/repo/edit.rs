@@ -1,9 +1,7 @@
 //! Edits trees: sets or removes some paths of a tree, and writes the result to the object store.
 
-use crate::world::repo::RepoError;
-use crate::world::repo::Repository;
-use git2::ObjectType;
-use git2::Oid;
+use crate::world::repo::{RepoError, Repository};
+use git2::{ObjectType, Oid};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;

@@ -2,10 +2,8 @@
 //! hook.
 
 use crate::world::repo::RepoError;
-use crate::world::repo::locate::Location;
-use crate::world::repo::locate::run_git;
-use std::ffi::OsStr;
-use std::ffi::OsString;
+use crate::world::repo::locate::{Location, run_git};
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::PathBuf;
 

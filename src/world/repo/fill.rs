@@ -3,7 +3,7 @@
 //! A move finds the differences, removes entries and creates directories, one after the other. Most of the time goes
 //! into reading objects and creating files. These do not depend on each other, so a first checkout uses all processors.
 
-use crate::world::repo::Repository;
+use crate::world::repo::{Repository, files};
 use std::ffi::OsStr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
@@ -16,7 +16,6 @@ use rustix::io::Errno;
 use crate::revision::BlobId;
 use crate::world::processors;
 use crate::world::repo::conversion::is_lfs_pointer;
-use crate::world::repo::files;
 use crate::world::repo::object::Objects;
 use crate::world::repo::refusal::{Refusal, Stop, WriteError};
 use crate::world::repo::stat::{Form, Stat};

@@ -2,8 +2,7 @@
 
 use std::sync::LazyLock;
 
-use regex::bytes::Regex;
-use regex::bytes::RegexBuilder;
+use regex::bytes::{Regex, RegexBuilder};
 
 /// The number of lines that are searched.
 const MAX_HEADER_LINES: usize = 5;

@@ -1,21 +1,13 @@
 //! Reads the history of a hunt.
 
-use crate::revision::CommitId;
-use crate::revision::Revision;
-use crate::revision::TreeId;
-use crate::world::repo::RepoError;
-use crate::world::repo::Repository;
-use crate::world::repo::ids::commit_id;
-use crate::world::repo::ids::oid;
+use crate::revision::{CommitId, Revision, TreeId};
+use crate::world::repo::ids::{commit_id, oid};
 use crate::world::repo::object::Objects;
-use crate::world::repo::refs;
-use std::collections::BinaryHeap;
-use std::collections::HashMap;
-use std::collections::HashSet;
+use crate::world::repo::{RepoError, Repository, refs};
+use std::collections::{BinaryHeap, HashMap, HashSet};
 use std::ffi::OsStr;
 use std::fs;
-use std::num::IntErrorKind;
-use std::num::ParseIntError;
+use std::num::{IntErrorKind, ParseIntError};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 

@@ -1,8 +1,6 @@
 //! Object ids as libgit2 has them.
 
-use crate::revision::CommitId;
-use crate::revision::ObjectId;
-use crate::revision::TreeId;
+use crate::revision::{CommitId, ObjectId, TreeId};
 use git2::Oid;
 
 pub(super) fn commit_id(id: Oid) -> CommitId {

@@ -1,12 +1,8 @@
 //! The index of a worker's worktree in git's format: the written files with their stat data.
 
 use crate::revision::ObjectId;
-use crate::world::repo::stat::Directory;
-use crate::world::repo::stat::Form;
-use crate::world::repo::stat::Node;
-use crate::world::repo::stat::Stat;
-use rustix::process::getegid;
-use rustix::process::geteuid;
+use crate::world::repo::stat::{Directory, Form, Node, Stat};
+use rustix::process::{getegid, geteuid};
 use std::iter;
 
 /// The maximum length that fits into the flags.
@@ -114,10 +110,7 @@ mod tests {
     use super::*;
     use crate::world::repo::Worktree;
     use crate::world::repo::object::n_id_bytes;
-    use crate::world::repo::testing::Leaf;
-    use crate::world::repo::testing::Sandbox;
-    use crate::world::repo::testing::files;
-    use crate::world::repo::testing::tree_of;
+    use crate::world::repo::testing::{Leaf, Sandbox, files, tree_of};
     use std::fs;
 
     #[track_caller]

@@ -1,15 +1,9 @@
 //! Copies a tree of the private repository into the user's, as a commit for a ref of a finding.
 
-use crate::revision::CommitId;
-use crate::revision::TreeId;
-use crate::world::repo::RepoError;
-use crate::world::repo::Repository;
-use crate::world::repo::ids::commit_id;
-use crate::world::repo::ids::oid;
-use git2::ObjectType;
-use git2::Oid;
-use git2::Signature;
-use git2::Time;
+use crate::revision::{CommitId, TreeId};
+use crate::world::repo::ids::{commit_id, oid};
+use crate::world::repo::{RepoError, Repository};
+use git2::{ObjectType, Oid, Signature, Time};
 
 /// Writes a commit of `tree` with the parent `parent`, and all its missing objects, into the user's object store.
 ///

@@ -3,15 +3,11 @@
 //! Git checks the ownership of the repository, and knows every variable and option that can name another one. libgit2
 //! does neither, and does not see `git -c`.
 
-use crate::world::process::Captured;
-use crate::world::process::capture;
+use crate::world::process::{Captured, capture};
 use crate::world::repo::RepoError;
-use std::ffi::OsStr;
-use std::ffi::OsString;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::ffi::OsStringExt;
-use std::path::Path;
-use std::path::PathBuf;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
 
 /// The paths of the user's repository, all absolute.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,25 +5,19 @@
 
 use crate::revision::ObjectId;
 use crate::world::processors;
-use crate::world::repo::Repository;
 use crate::world::repo::ids::oid;
-use crate::world::repo::private;
 use crate::world::repo::refusal::Limits;
-use git2::ObjectType;
-use git2::Oid;
+use crate::world::repo::{Repository, private};
+use git2::{ObjectType, Oid};
 use rayon::prelude::*;
 use std::ffi::OsStr;
 use std::fs;
 use std::fs::File;
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
-use std::path::PathBuf;
-use zlib_rs::Inflate;
-use zlib_rs::InflateFlush;
-use zlib_rs::Status;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use zlib_rs::{Inflate, InflateFlush, Status};
 
 /// The maximum depth of alternates, as in git.
 const MAX_DEPTH: usize = 5;

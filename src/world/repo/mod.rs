@@ -63,8 +63,7 @@ pub(crate) mod testing;
 use crate::change::trees::TreesError;
 use crate::plural::count;
 use std::io;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub use conversion::Notice;
 pub use refusal::WriteError;

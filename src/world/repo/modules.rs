@@ -1,8 +1,7 @@
 //! Finds the user's submodule repositories, whose objects are used as alternates.
 
 use std::fs;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The maximum depth of nested submodules, and of names with slashes.
 const MAX_DEPTH: usize = 16;

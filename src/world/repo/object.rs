@@ -4,11 +4,10 @@
 //! library only reports that it cannot parse it.
 
 use crate::revision::{BlobId, CommitId, ObjectId, TreeId};
-use crate::world::repo::Repository;
 use crate::world::repo::ids::oid;
 use crate::world::repo::loose::{Found, Loose};
-use crate::world::repo::private;
 use crate::world::repo::refusal::{Refusal, Stop, WriteError};
+use crate::world::repo::{Repository, private};
 use git2::ObjectFormat;
 
 /// The kind of an entry of a tree.

@@ -1,9 +1,8 @@
 //! Whether a tree can have a file at a path.
 
 use crate::revision::TreeId;
-use crate::world::repo::RepoError;
-use crate::world::repo::Repository;
 use crate::world::repo::ids::oid;
+use crate::world::repo::{RepoError, Repository};
 use git2::ObjectType;
 
 /// What prevents a file at a path. The paths are relative to the top.

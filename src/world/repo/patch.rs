@@ -4,23 +4,14 @@
 //! names the file and the hunk that do not apply.
 
 use crate::change::Mode;
-use crate::world::repo::RepoError;
-use crate::world::repo::Repository;
 use crate::world::repo::binary_patch::is_whole;
 use crate::world::repo::edit::Entry;
-use crate::world::repo::entry::entry_at;
-use crate::world::repo::entry::mode_bits;
-use crate::world::repo::entry::mode_of;
+use crate::world::repo::entry::{entry_at, mode_bits, mode_of};
 use crate::world::repo::ids::oid;
-use diffy::ApplyError;
-use diffy::Patch;
+use crate::world::repo::{RepoError, Repository};
 use diffy::binary::BinaryPatch;
-use diffy::patch_set::FileMode;
-use diffy::patch_set::FileOperation;
-use diffy::patch_set::FilePatch;
-use diffy::patch_set::ParseOptions;
-use diffy::patch_set::PatchKind;
-use diffy::patch_set::PatchSet;
+use diffy::patch_set::{FileMode, FileOperation, FilePatch, ParseOptions, PatchKind, PatchSet};
+use diffy::{ApplyError, Patch};
 use git2::Tree;
 use std::borrow::Cow;
 use std::collections::BTreeMap;

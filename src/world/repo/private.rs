@@ -3,34 +3,18 @@
 //! It is bare, has no remotes, no hooks and none of the user's configuration, and uses the user's objects as an
 //! alternate. Tags are copied, so that `git describe` works in its worktrees.
 
-use crate::revision::CommitId;
-use crate::revision::ObjectId;
-use crate::revision::TreeId;
+use crate::revision::{CommitId, ObjectId, TreeId};
 use crate::world::files;
-use crate::world::repo::RepoError;
-use crate::world::repo::Repository;
 use crate::world::repo::ids::oid;
-use crate::world::repo::index;
-use crate::world::repo::loose;
-use crate::world::repo::modules;
-use crate::world::repo::object::Objects;
-use crate::world::repo::object::n_id_bytes;
-use crate::world::repo::refs;
+use crate::world::repo::object::{Objects, n_id_bytes};
 use crate::world::repo::stat::Directory;
-use git2::ConfigLevel;
-use git2::ObjectFormat;
-use git2::Oid;
-use git2::RepositoryInitOptions;
-use git2::Signature;
-use std::fs;
-use std::io::ErrorKind;
-use std::io::Read;
-use std::io::Write;
-use std::iter;
+use crate::world::repo::{RepoError, Repository, index, loose, modules, refs};
+use git2::{ConfigLevel, ObjectFormat, Oid, RepositoryInitOptions, Signature};
+use std::io::{ErrorKind, Read, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Once;
+use std::{fs, iter};
 
 /// The private repository below a common git directory.
 pub fn private_directory(idd_directory: &Path) -> PathBuf {

@@ -3,19 +3,14 @@
 //! libgit2 does not know promised objects. So a tree is completed before it is read: if the user allows it, all missing
 //! objects below the tree are fetched at once. Then a probe lacks nothing.
 
-use crate::revision::ObjectId;
-use crate::revision::TreeId;
-use crate::world::repo::RepoError;
-use crate::world::repo::Repository;
+use crate::revision::{ObjectId, TreeId};
 use crate::world::repo::fetch::Remote;
 use crate::world::repo::ids::oid;
-use crate::world::repo::object::EntryKind;
-use crate::world::repo::object::Objects;
+use crate::world::repo::object::{EntryKind, Objects};
+use crate::world::repo::{RepoError, Repository};
 use git2::OdbLookupFlags;
-use std::cell::Cell;
-use std::cell::RefCell;
-use std::collections::BTreeSet;
-use std::collections::HashSet;
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeSet, HashSet};
 use std::rc::Rc;
 
 /// The keys of the configuration for a remote with promised objects.

@@ -4,14 +4,11 @@
 //! objects are read by their ids.
 
 use crate::revision::ObjectId;
-use crate::world::repo::RepoError;
-use crate::world::repo::Repository;
 use crate::world::repo::ids::oid;
-use crate::world::repo::locate::Location;
-use crate::world::repo::locate::run_git;
+use crate::world::repo::locate::{Location, run_git};
+use crate::world::repo::{RepoError, Repository};
 use git2::Oid;
-use std::ffi::OsStr;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 /// The object of a revision expression, which need not exist; `None` if there is none.
@@ -115,8 +112,7 @@ fn text(git_directory: &Path, words: &[&str]) -> Result<String, RepoError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::world::repo::graph;
-    use crate::world::repo::private;
+    use crate::world::repo::{graph, private};
     use std::process::Command;
 
     /// Three commits; the second one has a tag and is merged; the last one is separate.

@@ -1,22 +1,12 @@
 //! Resolves the conflicts of a merge of two trees, file by file.
 
-use crate::change::Touching;
-use crate::change::merge_lines;
-use crate::change::port;
-use crate::change::port::Elsewhere;
-use crate::change::port::merge_syntax;
+use crate::change::port::{Elsewhere, merge_syntax};
 use crate::change::trees::Rung;
-use crate::change::with_keywords_of;
+use crate::change::{Touching, merge_lines, port, with_keywords_of};
 use crate::syntax::Language;
-use crate::world::repo::RepoError;
-use crate::world::repo::Repository;
 use crate::world::repo::division::Divisions;
-use git2::Delta;
-use git2::Index;
-use git2::IndexConflict;
-use git2::IndexEntry;
-use git2::Oid;
-use git2::Tree;
+use crate::world::repo::{RepoError, Repository};
+use git2::{Delta, Index, IndexConflict, IndexEntry, Oid, Tree};
 use std::cell::OnceCell;
 use std::cmp::Reverse;
 use std::ffi::OsStr;
@@ -290,15 +280,11 @@ impl Resolver<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::change::trees::Favor;
-    use crate::change::trees::Merged;
-    use crate::change::trees::Trees;
+    use crate::change::trees::{Favor, Merged, Trees};
     use crate::revision::TreeId;
     use crate::world::repo::edit::edit;
-    use crate::world::repo::ids::oid;
-    use crate::world::repo::ids::tree_id;
-    use crate::world::repo::store::Held;
-    use crate::world::repo::store::TreeStore;
+    use crate::world::repo::ids::{oid, tree_id};
+    use crate::world::repo::store::{Held, TreeStore};
 
     type Files<'a> = &'a [(&'a str, &'a str)];
 

@@ -5,10 +5,7 @@ use std::path::Path;
 use crate::revision::TreeId;
 use crate::world::repo::Repository;
 use crate::world::repo::ids::oid;
-use git2::ObjectType;
-use git2::Tree;
-use git2::TreeWalkMode;
-use git2::TreeWalkResult;
+use git2::{ObjectType, Tree, TreeWalkMode, TreeWalkResult};
 
 /// Larger files are not sources.
 const MAX_BYTES: usize = 16 << 20;

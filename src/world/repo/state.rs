@@ -2,18 +2,14 @@
 
 use crate::world::repo::locate::Location;
 use crate::world::repo::refs;
-use sha2::Digest;
-use sha2::Sha256;
+use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::fs::DirEntry;
-use std::fs::Metadata;
+use std::fs::{DirEntry, Metadata};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Size and times of the files with the user's state: if they are unchanged, so is the state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

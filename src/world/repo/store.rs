@@ -1,47 +1,18 @@
 //! The store of trees for the engines: differences, candidates and merges through libgit2, in memory.
 
-use crate::change::ChangeSet;
-use crate::change::Content;
-use crate::change::Division;
-use crate::change::FilePair;
-use crate::change::FileSide;
-use crate::change::Mode;
-use crate::change::Subset;
-use crate::change::trees::Favor;
-use crate::change::trees::Merged;
-use crate::change::trees::Rung;
-use crate::change::trees::Trees;
-use crate::change::trees::TreesError;
-use crate::revision::BlobId;
-use crate::revision::ObjectId;
-use crate::revision::TreeId;
-use crate::world::repo::RepoError;
-use crate::world::repo::Repository;
-use crate::world::repo::division::Divisions;
-use crate::world::repo::division::Marks;
-use crate::world::repo::edit;
-use crate::world::repo::entry::entry_at;
-use crate::world::repo::entry::mode_bits;
-use crate::world::repo::entry::mode_of;
-use crate::world::repo::ids::object_id;
-use crate::world::repo::ids::oid;
-use crate::world::repo::ids::tree_id;
-use crate::world::repo::object::EntryKind;
-use crate::world::repo::object::Objects;
-use crate::world::repo::patch;
+use crate::change::trees::{Favor, Merged, Rung, Trees, TreesError};
+use crate::change::{ChangeSet, Content, Division, FilePair, FileSide, Mode, Subset};
+use crate::revision::{BlobId, ObjectId, TreeId};
+use crate::world::repo::division::{Divisions, Marks};
+use crate::world::repo::entry::{entry_at, mode_bits, mode_of};
+use crate::world::repo::ids::{object_id, oid, tree_id};
+use crate::world::repo::object::{EntryKind, Objects};
 use crate::world::repo::promisor::Promisor;
 use crate::world::repo::resolve::resolve;
-use git2::Diff;
-use git2::DiffFindOptions;
-use git2::DiffFormat;
-use git2::DiffOptions;
-use git2::FileFavor;
-use git2::MergeOptions;
-use git2::Oid;
+use crate::world::repo::{RepoError, Repository, edit, patch};
+use git2::{Diff, DiffFindOptions, DiffFormat, DiffOptions, FileFavor, MergeOptions, Oid};
 use std::cell::RefCell;
-use std::collections::BTreeMap;
-use std::collections::HashMap;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
 /// The maximum number of files that are compared with each other in the search for renames.

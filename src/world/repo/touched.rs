@@ -1,16 +1,10 @@
 //! Finds the C sources that a change touches: changed ones, and those that include a changed file.
 
-use crate::revision::BlobId;
-use crate::revision::TreeId;
+use crate::revision::{BlobId, TreeId};
 use crate::world::repo::Repository;
-use crate::world::repo::object::Entry;
-use crate::world::repo::object::EntryKind;
-use crate::world::repo::object::Objects;
+use crate::world::repo::object::{Entry, EntryKind, Objects};
 use crate::world::repo::refusal::Stop;
-use std::collections::BTreeMap;
-use std::collections::HashMap;
-use std::collections::HashSet;
-use std::collections::hash_map;
+use std::collections::{BTreeMap, HashMap, HashSet, hash_map};
 
 /// The maximum number of sources.
 const MAX_SOURCES: usize = 8;

@@ -1,9 +1,7 @@
 //! The readers of raw objects, for tests that give them any bytes.
 
 use crate::revision::CommitId;
-use crate::world::repo::graph;
-use crate::world::repo::loose;
-use crate::world::repo::object;
+use crate::world::repo::{graph, loose, object};
 
 /// Reads a loose object file; returns whether it is an object, with any id.
 pub fn read_loose(mut bytes: &[u8]) -> bool {

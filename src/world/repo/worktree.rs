@@ -4,26 +4,23 @@
 //! build products that the tree's own ignore rules cover stay. No hook, filter or configuration is used, and nothing
 //! outside of the directory is changed, whatever the tree or the test contains.
 
-use crate::world::repo::Repository;
+use crate::world::repo::{Repository, files, survey};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
-use std::fs;
-use std::mem;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::{fs, mem};
 
 use rustix::fs::{CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::revision::TreeId;
 use crate::world::repo::conversion::Notice;
-use crate::world::repo::files;
 use crate::world::repo::object::Objects;
 use crate::world::repo::refusal::{Limits, Refusal, WriteError, split};
 use crate::world::repo::settle::{Settled, settle};
 use crate::world::repo::stat::Directory;
-use crate::world::repo::survey;
 use crate::world::repo::write::{Moved, Writer};
 
 /// The file at the top that belongs to the worker and not to the tree.

@@ -4,7 +4,7 @@
 //! same tree object are skipped. In each directory, missing entries are removed before anything is written. Contents
 //! are written last, all [at once](crate::world::repo::fill).
 
-use crate::world::repo::Repository;
+use crate::world::repo::{Repository, files};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::mem;
@@ -17,7 +17,6 @@ use rustix::io::Errno;
 use crate::revision::{BlobId, CommitId, TreeId};
 use crate::world::repo::attributes::{AttributeFile, AttributeStack};
 use crate::world::repo::conversion::{Conversion, Notice};
-use crate::world::repo::files;
 use crate::world::repo::fill::{self, Filled, Pending, fill};
 use crate::world::repo::object::{Entry, EntryKind, Objects};
 use crate::world::repo::refusal::{Stop, WriteError};

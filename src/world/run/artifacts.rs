@@ -9,28 +9,17 @@ use crate::revision::CommitId;
 use crate::world::files as disk;
 use crate::world::process::Ran;
 use crate::world::repo::files;
-use rustix::fs::FileType;
-use rustix::fs::FlockOperation;
-use rustix::fs::Mode;
-use rustix::fs::OFlags;
+use rustix::fs::{FileType, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
-use sha2::Digest as _;
-use sha2::Sha256;
-use std::ffi::OsStr;
-use std::ffi::OsString;
-use std::fs;
+use sha2::{Digest as _, Sha256};
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io;
-use std::os::fd::AsFd;
-use std::os::fd::BorrowedFd;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::ffi::OsStringExt;
-use std::path::Path;
-use std::path::PathBuf;
-use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering;
-use std::time::Duration;
-use std::time::SystemTime;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
+use std::{fs, io};
 
 /// Stands for the whole id of the commit in the command.
 pub const COMMIT: &str = "{commit}";
@@ -376,8 +365,7 @@ pub fn names_commit(line: &OsStr) -> bool {
 mod tests {
     use super::*;
     use crate::world::system::usage::Usage;
-    use std::os::unix::fs::PermissionsExt as _;
-    use std::os::unix::fs::symlink;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
 
     fn ran(code: i32) -> Ran {
         Ran {

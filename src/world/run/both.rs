@@ -4,16 +4,11 @@
 //! alike, so both must have the same programs and the same environment; who makes a pair of them sees to that.
 
 use crate::world::repo::Notice;
-use crate::world::run::executor::Done;
-use crate::world::run::executor::Errand;
-use crate::world::run::executor::Executor;
-use crate::world::run::executor::Wish;
+use crate::world::run::executor::{Done, Errand, Executor, Wish};
 use crate::world::run::sandbox::SandboxError;
 use std::collections::BTreeSet;
-use std::path::Path;
-use std::path::PathBuf;
-use std::time::Duration;
-use std::time::Instant;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// How long one side is waited for while a probe runs on the other, too.
 const TURN: Duration = Duration::from_millis(5);

@@ -3,23 +3,14 @@
 //! Pure functions: an observation is classified again whenever it is read from the cache, so a better rule never needs
 //! a second run. Start at [`classify`]; [`signature`] computes the signature that it compares with.
 
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use regex::Regex;
 
-use super::crash;
-use super::failure_line::failure_line;
-use super::failure_line::telling_line;
-use super::normalise::normalise;
-use super::normalise::without_colours;
-use super::table;
-use crate::outcome::Ending;
-use crate::outcome::Observation;
-use crate::outcome::Outcome;
-use crate::outcome::Reason;
-use crate::outcome::Signature;
-use crate::outcome::Stage;
+use super::failure_line::{failure_line, telling_line};
+use super::normalise::{normalise, without_colours};
+use super::{crash, table};
+use crate::outcome::{Ending, Observation, Outcome, Reason, Signature, Stage};
 use crate::sought::Sought;
 
 /// The exit code of a test that cannot test the revision.

@@ -9,19 +9,13 @@
 use crate::world::process::shell::quoted;
 use crate::world::run::toolchain;
 use serde::Deserialize;
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
-use std::ffi::OsStr;
-use std::ffi::OsString;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::Read;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::ffi::OsStringExt;
-use std::os::unix::fs::MetadataExt;
-use std::os::unix::fs::PermissionsExt;
-use std::path::Component;
-use std::path::Path;
-use std::path::PathBuf;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Component, Path, PathBuf};
 
 /// A longer database is not read.
 const MAX_BYTES: u64 = 64 << 20;

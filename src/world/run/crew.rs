@@ -2,28 +2,19 @@
 //!
 //! A probe gets the idle worker with the nearest files, because it has the least to write and to build. Every worker is a thread that lives as long as the crew, because a command dies with the thread that started it.
 
-use crate::revision::CommitId;
-use crate::revision::TreeId;
-use crate::world::repo::Notice;
+use crate::revision::{CommitId, TreeId};
 use crate::world::repo::distance::distance;
-use crate::world::repo::private;
-use crate::world::run::executor::Done;
-use crate::world::run::executor::Errand;
-use crate::world::run::executor::Executor;
-use crate::world::run::executor::Wish;
-use crate::world::run::sandbox::Sandbox;
-use crate::world::run::sandbox::SandboxError;
+use crate::world::repo::{Notice, private};
+use crate::world::run::executor::{Done, Errand, Executor, Wish};
+use crate::world::run::sandbox::{Sandbox, SandboxError};
 use std::collections::BTreeSet;
-use std::mem;
 use std::num::NonZeroUsize;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc;
-use std::sync::mpsc::Receiver;
-use std::sync::mpsc::Sender;
-use std::thread;
+use std::sync::mpsc::{Receiver, Sender};
 use std::thread::JoinHandle;
 use std::time::Duration;
+use std::{mem, thread};
 
 /// More workers are added only if the user says so: each has its own build products, and more speculation in history
 /// saves little (a search with 8 workers takes a third of the time, one with 16 a quarter).

@@ -6,14 +6,10 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use regex::Regex;
-use regex::RegexBuilder;
+use regex::{Regex, RegexBuilder};
 
-use super::normalise::normalise;
-use super::normalise::without_colours;
-use crate::outcome::Observation;
-use crate::outcome::Outcome;
-use crate::outcome::Reason;
+use super::normalise::{normalise, without_colours};
+use crate::outcome::{Observation, Outcome, Reason};
 
 /// A text that was cut, or has more lines than this, is not compared line by line.
 const MAX_LINES: usize = 5000;
@@ -170,8 +166,7 @@ static REPLACEMENTS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::outcome::Ending;
-    use crate::outcome::Stage;
+    use crate::outcome::{Ending, Stage};
     use std::time::Duration;
 
     fn seen(output: &str) -> Observation {

@@ -10,13 +10,9 @@ use crate::revision::TreeId;
 use crate::world::process::Watch;
 use crate::world::repo::Notice;
 use crate::world::run::product::Product;
-use crate::world::run::sandbox::Commands;
-use crate::world::run::sandbox::Job;
-use crate::world::run::sandbox::Probed;
-use crate::world::run::sandbox::SandboxError;
+use crate::world::run::sandbox::{Commands, Job, Probed, SandboxError};
 use std::collections::BTreeSet;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -2,11 +2,9 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
-use regex::RegexSet;
+use regex::{Regex, RegexSet};
 
-use super::normalise::normalise;
-use super::normalise::without_colours;
+use super::normalise::{normalise, without_colours};
 
 /// The normalised line of `output` that best explains the failure; `None` if there is only noise.
 ///

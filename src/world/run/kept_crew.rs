@@ -5,22 +5,14 @@ use crate::revision::CommitId;
 use crate::world::files;
 use crate::world::repo::Notice;
 use crate::world::run::crew::Crew;
-use crate::world::run::executor::Done;
-use crate::world::run::executor::Errand;
-use crate::world::run::executor::Executor;
-use crate::world::run::executor::Wish;
+use crate::world::run::executor::{Done, Errand, Executor, Wish};
 use crate::world::run::sandbox;
 use crate::world::run::sandbox::SandboxError;
 use std::collections::BTreeSet;
-use std::fmt;
-use std::io;
-use std::path::Path;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::MutexGuard;
-use std::sync::PoisonError;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use std::{fmt, io};
 
 /// A crew between two hunts. Its clones are the same crew.
 #[derive(Clone)]

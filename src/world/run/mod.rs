@@ -22,11 +22,7 @@ pub mod sandbox;
 mod table;
 pub mod toolchain;
 
-pub use classify::Criteria;
-pub use classify::Shown;
-pub use classify::SignatureMode;
-pub use exact::form;
-pub use exact::is_cut;
-pub use failure_line::failure_line;
-pub use failure_line::is_telling;
+pub use classify::{Criteria, Shown, SignatureMode};
+pub use exact::{form, is_cut};
+pub use failure_line::{failure_line, is_telling};
 pub use normalise::normalise;

@@ -2,11 +2,9 @@
 
 use crate::world::repo::files;
 use rustix::fs::FileType;
-use sha2::Digest;
-use sha2::Sha256;
+use sha2::{Digest, Sha256};
 use std::io::Read;
-use std::os::fd::AsFd;
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsFd, BorrowedFd};
 
 /// If a directory in a product is deeper, the product is unknown.
 const MAX_DEPTH: usize = 64;
@@ -97,8 +95,7 @@ fn field(sha256: &mut Sha256, bytes: &[u8]) {
 mod tests {
     use std::fs;
     use std::fs::File;
-    use std::os::unix::fs::PermissionsExt;
-    use std::os::unix::fs::symlink;
+    use std::os::unix::fs::{PermissionsExt, symlink};
 
     use super::*;
 

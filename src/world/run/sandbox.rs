@@ -3,48 +3,29 @@
 //! A sandbox is a directory with `tree` (the worktree), `tmp` (TMPDIR) and `home`. It is not a confinement: a test runs
 //! with the user's rights. Its changes in the worktree are undone after each probe.
 
-use crate::outcome::Ending;
-use crate::outcome::Observation;
-use crate::outcome::Reason;
-use crate::outcome::Stage;
-use crate::revision::CommitId;
-use crate::revision::TreeId;
-use crate::world::files;
-use crate::world::process;
-use crate::world::process::Command;
-use crate::world::process::Ran;
-use crate::world::process::RunError;
-use crate::world::process::Watch;
-use crate::world::process::Words;
-use crate::world::repo;
-use crate::world::repo::RepoError;
-use crate::world::repo::Worktree;
-use crate::world::repo::WriteError;
+use crate::outcome::{Ending, Observation, Reason, Stage};
+use crate::revision::{CommitId, TreeId};
+use crate::world::process::{Command, Ran, RunError, Watch, Words};
 use crate::world::repo::division::Divisions;
 use crate::world::repo::settle::Settled;
-use crate::world::run::artifacts::Artifact;
-use crate::world::run::artifacts::Fetched;
-use crate::world::run::artifacts::Fetching;
-use crate::world::run::artifacts::Origin;
+use crate::world::repo::{RepoError, Worktree, WriteError};
+use crate::world::run::artifacts::{Artifact, Fetched, Fetching, Origin};
 use crate::world::run::failure_line::failure_line;
 use crate::world::run::java_check::JavaCheck;
-use crate::world::run::product::Product;
-use crate::world::run::product::product;
+use crate::world::run::product::{Product, product};
 use crate::world::run::table;
+use crate::world::{files, process, repo};
 use rustix::io::Errno;
-use std::collections::BTreeSet;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsString;
-use std::fs;
 use std::fs::File;
-use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use std::{fs, io};
 
 /// The part that is the same for every probe of a hunt.
 #[derive(Debug, Clone)]

@@ -8,8 +8,7 @@
 
 use std::sync::LazyLock;
 
-use regex::RegexSet;
-use regex::RegexSetBuilder;
+use regex::{RegexSet, RegexSetBuilder};
 
 /// The messages of one tool about a failed build.
 struct Row {

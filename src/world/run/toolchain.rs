@@ -2,15 +2,12 @@
 //! programs.
 
 use crate::world::tools::modules;
-use sha2::Digest;
-use sha2::Sha256;
+use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The tools that count as executed if executions cannot be seen: compilers, interpreters, and programs that run them.
 const TOOLS: [&str; 27] = [

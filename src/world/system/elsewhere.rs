@@ -4,25 +4,19 @@
 //! known or allowed. No command that runs a test gets there: [`unsupported`] tells the drivers to refuse it.
 
 use std::convert::Infallible;
-use std::ffi::OsStr;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::io::ErrorKind;
-use std::os::fd::AsFd;
-use std::os::fd::BorrowedFd;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::fs;
-use rustix::fs::AtFlags;
-use rustix::fs::Mode;
-use rustix::fs::OFlags;
+use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::net::SendFlags;
 use rustix::process::Pid;

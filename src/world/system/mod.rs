@@ -20,39 +20,10 @@ use crate::world::system::elsewhere as here;
 use crate::world::system::linux as here;
 
 pub use crate::world::system::wait::wait;
-pub use here::Bait;
-pub use here::CANNOT_BE_EXECUTED;
-pub use here::Counter;
-pub use here::Following;
-pub use here::NO_SIGNAL;
-pub use here::adopt_orphans;
-pub use here::all;
-pub use here::available_memory;
-pub use here::be_traced;
-pub use here::children;
-pub use here::continue_with;
-pub use here::end_of;
-pub use here::environment_value;
-pub use here::follow;
-pub use here::follow_descendants;
-pub use here::free_range;
-pub use here::is_there;
-pub use here::launch;
-pub use here::launch_copied;
-pub use here::mappings;
-pub use here::memory_of;
-pub use here::open_on_same_mount;
-pub use here::own_program;
-pub use here::peer_of;
-pub use here::process_of_thread;
-pub use here::program_of;
-pub use here::read;
-pub use here::registers;
-pub use here::shared_memory;
-pub use here::this_program;
-pub use here::time_of_ended_children;
-pub use here::unlock_directory;
-pub use here::unsupported;
-pub use here::wait_for_any;
-pub use here::wait_with_usage;
-pub use here::words_of;
+pub use here::{
+    Bait, CANNOT_BE_EXECUTED, Counter, Following, NO_SIGNAL, adopt_orphans, all, available_memory, be_traced, children,
+    continue_with, end_of, environment_value, follow, follow_descendants, free_range, is_there, launch, launch_copied,
+    mappings, memory_of, open_on_same_mount, own_program, peer_of, process_of_thread, program_of, read, registers,
+    shared_memory, this_program, time_of_ended_children, unlock_directory, unsupported, wait_for_any, wait_with_usage,
+    words_of,
+};

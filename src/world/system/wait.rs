@@ -5,8 +5,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::process::ExitStatus;
 
 use rustix::io::Errno;
-use rustix::process::Pid;
-use rustix::process::WaitOptions;
+use rustix::process::{Pid, WaitOptions};
 
 /// Waits for the end of a child.
 pub fn wait(pid: Pid) -> io::Result<ExitStatus> {

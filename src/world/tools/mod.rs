@@ -17,23 +17,18 @@ pub mod modules;
 mod program;
 mod toolset;
 
-pub use program::Change;
-pub use program::Program;
+pub use program::{Change, Program};
 pub use toolset::Toolset;
 
 use crate::world::files;
 use crate::world::process::executions::Executions;
-use std::collections::BTreeSet;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
-use std::time::SystemTime;
-use std::time::UNIX_EPOCH;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The context of a hunt.
 #[derive(Debug, Clone)]

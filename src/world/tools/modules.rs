@@ -9,16 +9,13 @@
 use crate::world::cache::Key;
 use crate::world::files;
 use crate::world::run::toolchain::variable;
-use sha2::Digest as _;
-use sha2::Sha256;
+use sha2::{Digest as _, Sha256};
 use std::collections::VecDeque;
-use std::ffi::OsStr;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The maximum number of directory entries for one interpreter or variable.
 const MAX_ENTRIES: usize = 20_000;

@@ -3,14 +3,11 @@
 use crate::world::journal::path_text;
 use crate::world::run::toolchain;
 use crate::world::tools::modules;
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
-use std::fmt;
-use std::fs;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::{fmt, fs};
 
 /// A program outside of the tree: how it is found, and its file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -2,17 +2,13 @@
 
 use crate::world::cache::Key;
 use crate::world::files;
-use crate::world::tools::Change;
-use crate::world::tools::Program;
-use serde::Deserialize;
-use serde::Serialize;
-use sha2::Digest as _;
-use sha2::Sha256;
+use crate::world::tools::{Change, Program};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The maximum size of a set, in bytes.
 const MAX_BYTES: u64 = 16 << 20;

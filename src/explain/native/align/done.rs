@@ -4,13 +4,8 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use crate::explain::align::statements::Done;
-use crate::explain::align::statements::Function;
-use crate::explain::align::statements::NO_EFFECT;
-use crate::instrument::instruction::Instruction;
-use crate::instrument::instruction::Op;
-use crate::instrument::instruction::Value;
-use crate::instrument::instruction::ValueId;
+use crate::explain::align::statements::{Done, Function, NO_EFFECT};
+use crate::instrument::instruction::{Instruction, Op, Value, ValueId};
 use crate::instrument::statement::Statement;
 use crate::trace::native::shape::Shape;
 

@@ -4,8 +4,7 @@
 //! frames are by name. A block has the same counterpart at all points that are asked, so that what leads to it differs, and not all that is in it, where one run has it in
 //! another place. Deviation from the paper, whose memory graphs are matched at each point anew, along pointers alone.
 
-use std::collections::BTreeMap;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::explain::align::Alignment;
 use crate::explain::align::way::Way;

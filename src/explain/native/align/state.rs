@@ -7,24 +7,17 @@
 //!
 //! What only one run has, and bytes that are not known, are no cells: nothing can be put in their place.
 
-use std::collections::HashMap;
-use std::collections::HashSet;
-use std::collections::VecDeque;
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::explain::align::Alignment;
 use crate::explain::align::way::Way;
-use crate::explain::native::align::objects::Layouts;
-use crate::explain::native::align::objects::Object;
-use crate::explain::native::align::objects::Objects;
-use crate::explain::native::align::objects::Part;
-use crate::explain::native::align::objects::Side;
+use crate::explain::native::align::objects::{Layouts, Object, Objects, Part, Side};
 use crate::explain::native::align::state::slots::Slots;
 use crate::explain::native::shown;
 use crate::explain::native::unions::Union;
-use crate::instrument::debug::Debug;
-use crate::instrument::debug::SourceType;
+use crate::instrument::debug::{Debug, SourceType};
 use crate::instrument::instruction::MetadataId;
 use crate::instrument::module::Module;
 use crate::instrument::types::Type;

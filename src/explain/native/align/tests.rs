@@ -1,11 +1,10 @@
 //! Properties of indices and alignments, on runs of a program with every kind of control flow.
 
 use std::ffi::OsString;
-use std::fs;
 use std::io::Cursor;
 use std::path::Path;
-use std::thread;
 use std::time::Duration;
+use std::{fs, thread};
 
 use crate::explain::align::Alignment;
 use crate::instrument::segment::Grain;
@@ -16,9 +15,7 @@ use crate::trace::run::Run;
 use crate::trace::step::Step;
 use crate::world::process;
 use crate::world::record::build::BuildDirectory;
-use crate::world::record::control::Control;
-use crate::world::record::control::Test;
-use crate::world::record::control::process_of;
+use crate::world::record::control::{Control, Test, process_of};
 use crate::world::record::shim::built;
 use crate::world::record::store;
 

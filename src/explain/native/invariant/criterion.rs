@@ -2,18 +2,14 @@
 
 use crate::explain::invariant::Failing;
 use crate::explain::invariant::history::Effects;
-use crate::explain::native::invariant::Native;
-use crate::explain::native::invariant::time;
+use crate::explain::native::invariant::{Native, time};
 use crate::instrument::instruction::Op;
 use crate::instrument::types::Type;
 use crate::logic::substitute::variables;
-use crate::logic::term::Binary;
-use crate::logic::term::TermId;
-use crate::logic::term::Terms;
+use crate::logic::term::{Binary, TermId, Terms};
 use crate::trace::TraceError;
 use crate::trace::detail::Doing;
-use crate::trace::native::event::Looked;
-use crate::trace::native::event::Moment;
+use crate::trace::native::event::{Looked, Moment};
 use crate::trace::native::machine::Machine;
 use crate::trace::native::output::Origin;
 use crate::trace::native::visit::before_step;

@@ -9,35 +9,20 @@ pub mod words;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
-use std::collections::HashMap;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::explain::invariant::history::Assignment;
-use crate::explain::invariant::history::Because;
-use crate::explain::invariant::history::Effects;
-use crate::explain::invariant::history::History;
-use crate::explain::invariant::history::Time;
-use crate::explain::invariant::history::Version;
+use crate::explain::invariant::history::{Assignment, Because, Effects, History, Time, Version};
 use crate::explain::native::invariant::passing::Passing;
-use crate::instrument::instruction::Instruction;
-use crate::instrument::instruction::Op;
+use crate::instrument::instruction::{Instruction, Op};
 use crate::logic::substitute::variables;
-use crate::logic::term::Binary;
-use crate::logic::term::Node;
-use crate::logic::term::TermId;
-use crate::logic::term::Terms;
+use crate::logic::term::{Binary, Node, TermId, Terms};
 use crate::trace::TraceError;
-use crate::trace::dependence::Dependences;
-use crate::trace::dependence::Kind;
-use crate::trace::native::event::Event;
-use crate::trace::native::event::Moment;
-use crate::trace::native::symbolic::Evaluated;
-use crate::trace::native::symbolic::Symbolic;
-use crate::trace::native::symbolic::version;
+use crate::trace::dependence::{Dependences, Kind};
+use crate::trace::native::event::{Event, Moment};
 use crate::trace::native::symbolic::version::Place;
+use crate::trace::native::symbolic::{Evaluated, Symbolic, version};
 use crate::trace::native::visit::before_step;
 use crate::trace::step::Step;
 

@@ -8,29 +8,18 @@
 //! passing run is followed only from what it stored and the failing run did not, up to the decision that skipped it.
 
 use crate::explain::align::Alignment;
-use crate::explain::invariant::history::Because;
-use crate::explain::invariant::history::Version;
+use crate::explain::invariant::history::{Because, Version};
 use crate::explain::native::origin::is_input;
-use crate::logic::term::Node;
-use crate::logic::term::TermId;
-use crate::logic::term::Terms;
-use crate::logic::term::Unary;
-use crate::logic::term::mask;
+use crate::logic::term::{Node, TermId, Terms, Unary, mask};
 use crate::trace::TraceError;
 use crate::trace::native::call::Call;
-use crate::trace::native::event::Event;
-use crate::trace::native::event::Moment;
-use crate::trace::native::machine::Machine;
-use crate::trace::native::machine::Watch;
+use crate::trace::native::event::{Event, Moment};
+use crate::trace::native::machine::{Machine, Watch};
 use crate::trace::native::play::Player;
-use crate::trace::native::symbolic::Evaluated;
-use crate::trace::native::symbolic::Source;
-use crate::trace::native::symbolic::Symbolic;
 use crate::trace::native::symbolic::version::Place;
+use crate::trace::native::symbolic::{Evaluated, Source, Symbolic};
 use crate::trace::step::Step;
-use std::collections::BTreeMap;
-use std::collections::HashMap;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::mem::discriminant;
 use std::rc::Rc;
 

@@ -1,11 +1,8 @@
 //! Invariants of stored runs.
 
-use crate::explain::invariant::Limits;
-use crate::explain::invariant::abstraction;
-use crate::explain::native::invariant::Mode;
-use crate::explain::native::invariant::Native;
-use crate::explain::native::invariant::moment;
+use crate::explain::invariant::{Limits, abstraction};
 use crate::explain::native::invariant::words::conditions;
+use crate::explain::native::invariant::{Mode, Native, moment};
 use crate::logic::term::Terms;
 use crate::trace::native::output::outputs;
 use crate::trace::native::stored::player;

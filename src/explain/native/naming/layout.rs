@@ -3,11 +3,8 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use crate::explain::native::naming::MAX_DEPTH;
-use crate::explain::native::naming::MAX_ELEMENTS;
-use crate::instrument::debug::Debug;
-use crate::instrument::debug::Member;
-use crate::instrument::debug::SourceType;
+use crate::explain::native::naming::{MAX_DEPTH, MAX_ELEMENTS};
+use crate::instrument::debug::{Debug, Member, SourceType};
 use crate::instrument::instruction::MetadataId;
 use crate::instrument::module::Module;
 use crate::trace::native::value;

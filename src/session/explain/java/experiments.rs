@@ -7,8 +7,7 @@
 
 use std::collections::HashMap;
 use std::os::unix::ffi::OsStrExt as _;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::explain::java::effects::Remedy;
 use crate::instrument::java::replace::Replacement;
@@ -17,21 +16,16 @@ use crate::outcome::Observation;
 use crate::report::Untrusted;
 use crate::report::chain::Tested;
 use crate::revision::TreeId;
-use crate::session::explain::java::Side;
-use crate::session::explain::java::trials;
-use crate::session::explain::java::trials::Bounds;
-use crate::session::explain::java::trials::Found;
-use crate::session::explain::model::Explainer;
-use crate::session::explain::model::interrupted;
+use crate::session::explain::java::trials::{Bounds, Found};
+use crate::session::explain::java::{Side, trials};
+use crate::session::explain::model::{Explainer, interrupted};
 use crate::session::failure::Failure;
 use crate::session::interrupt::Interrupt;
 use crate::session::order::TestCommand;
 use crate::session::record::instruments::Instruments;
-use crate::session::record::missed;
-use crate::session::record::observe;
+use crate::session::record::{missed, observe};
 use crate::trace::container::Process;
-use crate::world::run::sandbox::Job;
-use crate::world::run::sandbox::Sandbox;
+use crate::world::run::sandbox::{Job, Sandbox};
 
 /// Time for all tests of a chain, unless the user sets another one.
 pub(super) const BUDGET: Duration = Duration::from_secs(60);

@@ -4,18 +4,15 @@
 //! forked, so the program begins anew, with its classes loaded anew. A trial counts only if trials without other values before
 //! and behind it do the same, and do what the test did; what it leaves in files or in classes of the system shows there.
 
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::instrument::java::replace::Replacement;
 use crate::outcome::Ending;
-use crate::session::explain::java::experiments::Failing;
-use crate::session::explain::java::experiments::Laboratory;
+use crate::session::explain::java::experiments::{Failing, Laboratory};
 use crate::session::explain::model::interrupted;
 use crate::session::failure::Failure;
 use crate::session::record::observe;
-use crate::world::record::java::trials::Trials;
-use crate::world::record::java::trials::Tried;
+use crate::world::record::java::trials::{Trials, Tried};
 use crate::world::run::sandbox::Job;
 
 /// For fewer trials the virtual machine is not worth its start.

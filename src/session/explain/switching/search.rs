@@ -1,9 +1,7 @@
 //! The search for decisions that change what the program does: each is switched in a fork of it.
 
 use std::collections::HashMap;
-use std::hash::DefaultHasher;
-use std::hash::Hash as _;
-use std::hash::Hasher as _;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use crate::explain::failure::Ending;
 use crate::explain::native::decisions::Decisions;
@@ -12,18 +10,13 @@ use crate::plural::count;
 use crate::report::Status;
 use crate::session::explain::forks;
 use crate::session::explain::forks::Server;
-use crate::session::explain::model::Explainer;
-use crate::session::explain::model::interrupted;
+use crate::session::explain::model::{Explainer, interrupted};
 use crate::session::explain::parking::Fork;
 use crate::session::failure::Failure;
 use crate::trace::run::Run;
 use crate::trace::step::Step;
 use crate::world::process::Watch as _;
-use crate::world::record::control::Ended;
-use crate::world::record::control::Point;
-use crate::world::record::control::Reply;
-use crate::world::record::control::Test;
-use crate::world::record::control::Turn;
+use crate::world::record::control::{Ended, Point, Reply, Test, Turn};
 
 /// A switched run may have so many times as many segments as the failing one, and so many more: that one may have ended early.
 const SWITCHED_PATIENCE: (u64, u64) = (4, 200_000);
@@ -176,8 +169,7 @@ pub(in crate::session::explain) fn none_passes(search: &Search) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::native::stored::lines;
-    use crate::trace::native::stored::player;
+    use crate::trace::native::stored::{lines, player};
 
     /// The search in a stored run, and the line of each decision that it tries.
     fn search(program: &str, ending: Ending, budget: usize) -> (Search, Vec<u32>) {

@@ -1,8 +1,7 @@
 //! Which bytes of an input a call read: from its result, and from the content of the input if that is known.
 
-use crate::trace::java::input::Given;
-use crate::trace::java::input::Seen;
 use crate::trace::java::input::table::Extent;
+use crate::trace::java::input::{Given, Seen};
 
 /// The first byte and the number of bytes, as far as they are known, and whether they are certain.
 pub type Bytes = (Option<u64>, Option<u64>, bool);

@@ -1,26 +1,15 @@
 //! Runs single instructions: what they take from the stack, and what they put there.
 
 use crate::instrument::java::descriptor::Kind;
-use crate::instrument::java::operation::Arithmetic;
-use crate::instrument::java::operation::Element;
-use crate::instrument::java::operation::Narrow;
-use crate::instrument::java::operation::Operation;
-use crate::instrument::java::operation::Shuffle;
-use crate::instrument::java::operation::Test;
+use crate::instrument::java::operation::{Arithmetic, Element, Narrow, Operation, Shuffle, Test};
 use crate::instrument::java::sites::Probe;
 use crate::trace::java::arithmetic;
 use crate::trace::java::frame::Frame;
-use crate::trace::java::machine::Machine;
-use crate::trace::java::machine::NEW;
-use crate::trace::java::machine::Watch;
-use crate::trace::java::machine::What;
+use crate::trace::java::machine::{Machine, NEW, Watch, What};
 use crate::trace::java::memory::Location;
-use crate::trace::java::method::Method;
-use crate::trace::java::method::NONE;
-use crate::trace::java::method::Operand;
+use crate::trace::java::method::{Method, NONE, Operand};
 use crate::trace::java::objects::Kind as ObjectKind;
-use crate::trace::java::value::Value;
-use crate::trace::java::value::of_int;
+use crate::trace::java::value::{Value, of_int};
 use crate::trace::step::Step;
 
 impl Machine {

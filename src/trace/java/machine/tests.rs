@@ -2,16 +2,10 @@
 
 use std::io::Cursor;
 
-use crate::instrument::java::sites::CLOCK;
-use crate::instrument::java::sites::Content;
-use crate::instrument::java::sites::FIRST_SITE;
-use crate::instrument::java::sites::sizes;
+use crate::instrument::java::sites::{CLOCK, Content, FIRST_SITE, sizes};
 use crate::instrument::java::tests::class_of;
 use crate::trace::TraceError;
-use crate::trace::container::Kind;
-use crate::trace::container::Process;
-use crate::trace::container::Trace;
-use crate::trace::container::Writer;
+use crate::trace::container::{Kind, Process, Trace, Writer};
 use crate::trace::java::machine::Nobody;
 use crate::trace::java::player::Player;
 

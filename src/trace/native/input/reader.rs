@@ -8,15 +8,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::trace::TraceError;
-use crate::trace::input::Contents;
-use crate::trace::input::Entry;
-use crate::trace::input::Landing;
-use crate::trace::input::Source;
+use crate::trace::input::{Contents, Entry, Landing, Source};
 use crate::trace::native::call::Call;
 use crate::trace::native::frame::narrow;
 use crate::trace::native::globals::Globals;
-use crate::trace::native::machine::Machine;
-use crate::trace::native::machine::Watch;
+use crate::trace::native::machine::{Machine, Watch};
 use crate::trace::native::model::Input;
 use crate::trace::native::play::Player;
 use crate::trace::native::scanned;

@@ -3,14 +3,11 @@ use std::fmt::Write as _;
 use proptest::prelude::*;
 
 use super::*;
-use crate::instrument::map;
 use crate::instrument::map::Map;
 use crate::instrument::module::Module;
-use crate::instrument::rewrite;
-use crate::instrument::segment::Grain;
-use crate::instrument::segment::Segment;
-use crate::trace::native::units::Body;
-use crate::trace::native::units::Entry;
+use crate::instrument::segment::{Grain, Segment};
+use crate::instrument::{map, rewrite};
+use crate::trace::native::units::{Body, Entry};
 
 /// A function with these ways from block to block; blocks of the second list call `setjmp`.
 fn text(ways: &[Vec<usize>], setjmps: &[usize]) -> String {

@@ -2,15 +2,9 @@
 
 use std::cmp::Ordering;
 
-use crate::instrument::operator::BinaryOp;
-use crate::instrument::operator::CastOp;
-use crate::instrument::operator::FloatPredicate;
-use crate::instrument::operator::Predicate;
+use crate::instrument::operator::{BinaryOp, CastOp, FloatPredicate, Predicate};
 use crate::instrument::types::Type;
-use crate::logic::term::Binary;
-use crate::logic::term::TermId;
-use crate::logic::term::Terms;
-use crate::logic::term::mask;
+use crate::logic::term::{Binary, TermId, Terms, mask};
 
 /// The bits of a type that a term can have.
 pub fn width(ty: &Type) -> Option<u32> {

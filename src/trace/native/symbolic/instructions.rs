@@ -3,36 +3,17 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use crate::instrument::instruction::Instruction;
-use crate::instrument::instruction::Op;
-use crate::instrument::instruction::Operand;
-use crate::instrument::instruction::Value;
-use crate::instrument::instruction::ValueId;
-use crate::instrument::operator::BinaryOp;
-use crate::instrument::operator::Predicate;
-use crate::instrument::segment::What;
-use crate::instrument::segment::is_memory_intrinsic;
-use crate::instrument::segment::splits;
+use crate::instrument::instruction::{Instruction, Op, Operand, Value, ValueId};
+use crate::instrument::operator::{BinaryOp, Predicate};
+use crate::instrument::segment::{What, is_memory_intrinsic, splits};
 use crate::instrument::types::Type;
-use crate::logic::term::Binary;
-use crate::logic::term::TermId;
-use crate::logic::term::Terms;
-use crate::logic::term::mask;
+use crate::logic::term::{Binary, TermId, Terms, mask};
 use crate::trace::TraceError;
 use crate::trace::detail::Doing;
-use crate::trace::native::event::Access;
-use crate::trace::native::event::Event;
-use crate::trace::native::event::Looked;
+use crate::trace::native::event::{Access, Event, Looked};
 use crate::trace::native::frame::number;
-use crate::trace::native::symbolic::Crashed;
-use crate::trace::native::symbolic::Evaluated;
-use crate::trace::native::symbolic::Source;
-use crate::trace::native::symbolic::Stored;
-use crate::trace::native::symbolic::Symbolic;
-use crate::trace::native::symbolic::Written;
-use crate::trace::native::symbolic::compute;
-use crate::trace::native::symbolic::version::Place;
-use crate::trace::native::symbolic::version::Version;
+use crate::trace::native::symbolic::version::{Place, Version};
+use crate::trace::native::symbolic::{Crashed, Evaluated, Source, Stored, Symbolic, Written, compute};
 use crate::trace::step::Step;
 
 /// An event that is executed.

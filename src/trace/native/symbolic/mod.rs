@@ -16,21 +16,14 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::instrument::instruction::Op;
-use crate::instrument::instruction::ValueId;
+use crate::instrument::instruction::{Op, ValueId};
 use crate::instrument::segment::splits;
-use crate::logic::term::Binary;
-use crate::logic::term::TermId;
-use crate::logic::term::Terms;
+use crate::logic::term::{Binary, TermId, Terms};
 use crate::trace::TraceError;
 use crate::trace::flow::BlockId;
-use crate::trace::native::event::Event;
-use crate::trace::native::event::Looked;
-use crate::trace::native::event::Moment;
+use crate::trace::native::event::{Event, Looked, Moment};
 use crate::trace::native::shape::Shape;
-use crate::trace::native::symbolic::version::Place;
-use crate::trace::native::symbolic::version::Version;
-use crate::trace::native::symbolic::version::Versions;
+use crate::trace::native::symbolic::version::{Place, Version, Versions};
 use crate::trace::native::tape::Tape;
 use crate::trace::step::Step;
 

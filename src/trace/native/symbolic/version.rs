@@ -3,9 +3,7 @@
 use std::collections::HashMap;
 
 use crate::logic::evaluate::evaluate;
-use crate::logic::term::TermId;
-use crate::logic::term::Terms;
-use crate::logic::term::mask;
+use crate::logic::term::{TermId, Terms, mask};
 use crate::trace::native::event::Moment;
 
 /// What is assigned.

@@ -1,10 +1,8 @@
 use std::fs;
 use std::time::Duration;
 
-use crate::outcome::Ending;
-use crate::outcome::Stage;
-use crate::world::cache::Position;
-use crate::world::cache::SledCache;
+use crate::outcome::{Ending, Stage};
+use crate::world::cache::{Position, SledCache};
 use crate::world::journal::PlanRecord;
 
 use super::*;

@@ -1,12 +1,10 @@
 use std::fs;
-use std::sync::Arc;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use proptest::prelude::*;
 
-use crate::world::journal::read;
-use crate::world::journal::read_at;
 use crate::world::journal::record::tests::any_record;
+use crate::world::journal::{read, read_at};
 
 use super::*;
 

@@ -5,30 +5,18 @@
 //! Site 0 is the end, [`CLOCK`] has 4 bytes, [`CUT`] and [`LOST`] none. All files are as long as they may become, and end with zeros. A
 //! killed virtual machine can stop anywhere, but the site of a record is written when its value is there.
 
-use std::fs;
 use std::fs::File;
-use std::io;
-use std::io::BufReader;
-use std::io::BufWriter;
-use std::io::Read;
-use std::path::Path;
-use std::path::PathBuf;
+use std::io::{BufReader, BufWriter, Read};
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use crate::instrument::java::class_file::Class;
 use crate::instrument::java::sites;
-use crate::instrument::java::sites::CLOCK;
-use crate::instrument::java::sites::CUT;
-use crate::instrument::java::sites::Content;
-use crate::instrument::java::sites::FIRST_SITE;
-use crate::instrument::java::sites::LOST;
-use crate::trace::container::Kind;
-use crate::trace::container::MAX_CHUNK;
-use crate::trace::container::Process;
-use crate::trace::container::Writer;
+use crate::instrument::java::sites::{CLOCK, CUT, Content, FIRST_SITE, LOST};
+use crate::trace::container::{Kind, MAX_CHUNK, Process, Writer};
 use crate::world::files;
 use crate::world::record::java;
-use crate::world::record::java::ring;
-use crate::world::record::java::serve;
+use crate::world::record::java::{ring, serve};
 use crate::world::record::listen::Taken;
 
 /// Bytes of a chunk of records.

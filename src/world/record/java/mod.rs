@@ -27,17 +27,14 @@ mod ring;
 pub mod serve;
 pub mod trials;
 
-use std::ffi::OsStr;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::instrument::java::sites::Content;
 use crate::world::files;
-use crate::world::jdk::Jdk;
-use crate::world::jdk::Kit;
+use crate::world::jdk::{Jdk, Kit};
 use crate::world::record::RecordError;
 
 /// The variable with options for all virtual machines.

@@ -16,10 +16,7 @@ use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
 
-use crate::instrument::java::replace::Holder;
-use crate::instrument::java::replace::Instead;
-use crate::instrument::java::replace::Point;
-use crate::instrument::java::replace::Replacement;
+use crate::instrument::java::replace::{Holder, Instead, Point, Replacement};
 use crate::trace::container::Process;
 use crate::world::files;
 use crate::world::record::java::collect::machines;

@@ -20,30 +20,23 @@
 //! is given.
 
 use std::collections::HashMap;
-use std::fs;
 use std::fs::File;
-use std::io;
-use std::io::Read;
-use std::io::Write;
-use std::panic;
+use std::io::{Read, Write};
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
+use std::{fs, io, panic};
 
-use rustix::process::Resource;
-use rustix::process::Rlimit;
+use rustix::process::{Resource, Rlimit};
 
 use crate::instrument;
 use crate::instrument::java::exits;
 use crate::instrument::java::replace::Point;
 use crate::instrument::java::rewrite::rewrite;
-use crate::instrument::java::sites::Content;
-use crate::instrument::java::sites::FIRST_SITE;
+use crate::instrument::java::sites::{Content, FIRST_SITE};
 use crate::trace::container::Process;
-use crate::world::process;
-use crate::world::record::java::replace;
-use crate::world::record::java::ring;
 use crate::world::record::java::ring::Ring;
-use crate::world::system;
+use crate::world::record::java::{replace, ring};
+use crate::world::{process, system};
 
 /// In place of the length of a class: make the file of a thread, or make it longer.
 const FILE: u32 = u32::MAX;

@@ -132,9 +132,7 @@ fn of_line(line: &str, Numbers(numbers): &Numbers) -> Option<Tried> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::instrument::java::replace::Holder;
-    use crate::instrument::java::replace::Instead;
-    use crate::instrument::java::replace::Point;
+    use crate::instrument::java::replace::{Holder, Instead, Point};
 
     fn replacement(instruction: u32, nth: u64) -> Replacement {
         let point = Point {

@@ -18,8 +18,7 @@ use tempfile::TempDir;
 
 use crate::revision::TreeId;
 use crate::world::repo::Repository;
-use crate::world::repo::ids::oid;
-use crate::world::repo::ids::tree_id;
+use crate::world::repo::ids::{oid, tree_id};
 use crate::world::repo::object::n_id_bytes;
 use crate::world::repo::refusal::{Limits, Refusal};
 use crate::world::repo::settle::Settled;

@@ -1,12 +1,10 @@
 //! Settling: the files that a probe leaves, and those that stay.
 
-use std::fs;
 use std::os::fd::{AsFd as _, OwnedFd};
-use std::os::unix::fs::MetadataExt as _;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::process::Command;
-use std::thread;
 use std::time::SystemTime;
+use std::{fs, thread};
 
 use rustix::process::Uid;
 

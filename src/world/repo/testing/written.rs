@@ -4,15 +4,11 @@ use std::path::PathBuf;
 
 use tempfile::TempDir;
 
-use crate::revision::CommitId;
-use crate::revision::TreeId;
-use crate::world::repo::Repository;
-use crate::world::repo::ids::object_id;
-use crate::world::repo::ids::oid;
+use crate::revision::{CommitId, TreeId};
+use crate::world::repo::ids::{object_id, oid};
 use crate::world::repo::locate::Location;
-use crate::world::repo::private;
-use crate::world::repo::testing::files;
-use crate::world::repo::testing::tree_of;
+use crate::world::repo::testing::{files, tree_of};
+use crate::world::repo::{Repository, private};
 
 /// A repository in a directory of its own, whose working tree is empty.
 pub(crate) struct Written {

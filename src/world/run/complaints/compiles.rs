@@ -6,25 +6,19 @@
 //!
 //! A compiler that a build calls by an absolute path is not seen.
 
-use crate::world::compiler::arguments::is_probe;
-use crate::world::compiler::arguments::words_of;
+use crate::world::compiler::arguments::{is_probe, words_of};
 use crate::world::compiler::is_known;
-use crate::world::files;
-use crate::world::process;
 use crate::world::process::shell::quoted;
-use crate::world::run::complaints::c;
 use crate::world::run::complaints::c::Unit;
-use crate::world::run::complaints::plain;
+use crate::world::run::complaints::{c, plain};
 use crate::world::run::toolchain;
-use serde::Deserialize;
-use serde::Serialize;
+use crate::world::{files, process};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
-use std::ffi::OsString;
-use std::fs;
-use std::io;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::{fs, io};
 
 /// The variable with the log file, for the compilers' links.
 pub const VARIABLE: &str = "IDD_COMPILES";

@@ -21,10 +21,8 @@ pub mod python;
 use regex::Regex;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
-use std::ffi::OsString;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::ffi::OsStringExt;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 use std::sync::LazyLock;
 

@@ -10,26 +10,18 @@
 
 use crate::outcome::Ending;
 use crate::world::files;
-use crate::world::jdk::Jdk;
-use crate::world::jdk::Kit;
-use crate::world::process::Ran;
-use crate::world::process::Server;
-use crate::world::process::Watch;
+use crate::world::jdk::{Jdk, Kit};
+use crate::world::process::{Ran, Server, Watch};
 use crate::world::run::complaints::java::Options;
 use crate::world::system::usage::Usage;
-use sha2::Digest;
-use sha2::Sha256;
+use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::fs;
-use std::path::Path;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::PoisonError;
-use std::time::Duration;
-use std::time::Instant;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 const KIT: Kit = Kit {
     archive: "checker.jar",

@@ -3,8 +3,7 @@
 use std::io;
 use std::os::fd::OwnedFd;
 
-use rustix::process::Pid;
-use rustix::process::PidfdFlags;
+use rustix::process::{Pid, PidfdFlags};
 
 /// A handle that becomes readable when the process has ended; `None` if there is no such process, or on a kernel without
 /// such handles.

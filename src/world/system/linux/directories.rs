@@ -1,12 +1,9 @@
 //! Directories that are opened without leaving the mount, and without any right.
 
-use std::os::fd::AsRawFd as _;
-use std::os::fd::BorrowedFd;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd};
 
 use rustix::fs;
-use rustix::fs::Mode;
-use rustix::fs::OFlags;
+use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
 /// Opens a directory on the same mount. [`Errno::XDEV`] if it is a mount point.

@@ -11,20 +11,12 @@
 //! Source: `seccomp(2)`, `seccomp_unotify(2)`.
 
 use std::ffi::OsString;
-use std::io;
-use std::mem;
 use std::mem::MaybeUninit;
-use std::os::fd::AsRawFd as _;
-use std::os::fd::BorrowedFd;
-use std::os::fd::OwnedFd;
-use std::os::fd::RawFd;
+use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStringExt as _;
-use std::ptr;
+use std::{io, mem, ptr};
 
-use rustix::net::RecvAncillaryBuffer;
-use rustix::net::RecvAncillaryMessage;
-use rustix::net::RecvFlags;
-use rustix::net::recvmsg;
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 
 /// The kernel's number of this program's architecture, for filters; `None` if the filter does not support it.
 const ARCHITECTURE: Option<u32> = if cfg!(target_arch = "x86_64") {

@@ -1,27 +1,16 @@
 //! Watches the programs that one command executes. See [`exec_filter`](crate::world::system::linux::exec_filter) for the
 //! method.
 
-use std::fs;
-use std::os::fd::AsFd as _;
-use std::os::fd::OwnedFd;
-use std::path::Path;
-use std::path::PathBuf;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::thread;
 use std::thread::JoinHandle;
+use std::{fs, thread};
 
-use rustix::event::PollFd;
-use rustix::event::PollFlags;
-use rustix::event::poll;
-use rustix::net::AddressFamily;
-use rustix::net::SocketFlags;
-use rustix::net::SocketType;
-use rustix::net::socketpair;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
-use crate::world::system::linux::exec_filter::Filter;
-use crate::world::system::linux::exec_filter::Listener;
-use crate::world::system::linux::exec_filter::NoListener;
-use crate::world::system::linux::exec_filter::Request;
+use crate::world::system::linux::exec_filter::{Filter, Listener, NoListener, Request};
 use crate::world::system::observer::Observer;
 
 /// The data with which the first process of a command starts to be watched.

@@ -9,15 +9,13 @@ use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, OsStr, OsString, c_char, c_int, c_void};
 use std::fs::File;
 use std::io::{self, ErrorKind};
-use std::mem;
 use std::os::fd::{AsFd, AsRawFd as _, RawFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
-use std::ptr;
+use std::{mem, ptr};
 
 use rustix::io::Errno;
-use rustix::process::Pid;
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal};
 
 use crate::world::system::linux::exec_filter;
 use crate::world::system::linux::executions::Bait;

@@ -2,15 +2,12 @@
 //!
 //! Everything here is a snapshot that can be outdated: a process is identified by its number *and* its start time.
 
-use std::fs;
 use std::fs::File;
-use std::io;
 use std::io::Read;
 use std::path::PathBuf;
 use std::str::FromStr;
-use std::thread;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+use std::{fs, io, thread};
 
 use crate::world::system::process::Process;
 

@@ -1,8 +1,7 @@
 //! The running program, and programs that do not run.
 
-use std::fs;
-use std::io;
 use std::path::PathBuf;
+use std::{fs, io};
 
 use rustix::io::Errno;
 

@@ -2,12 +2,10 @@
 //!
 //! Source: `ptrace(2)`, `proc_pid_maps(5)`.
 
-use std::fs;
 use std::fs::File;
-use std::io;
-use std::mem;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::ExitStatus;
+use std::{fs, io, mem};
 
 use crate::world::system::mapping::Mapping;
 

@@ -1,9 +1,8 @@
 //! Space in memory and on disk.
 
-use std::fs;
 use std::fs::File;
-use std::io;
 use std::path::Path;
+use std::{fs, io};
 
 use rustix::fs::FallocateFlags;
 

@@ -1,10 +1,9 @@
 //! The resources of an ended child.
 
-use std::io;
-use std::mem;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::ExitStatus;
 use std::time::Duration;
+use std::{io, mem};
 
 use rustix::process::Pid;
 

@@ -1,9 +1,7 @@
 //! Elements of large tables that are passed over because nothing of them can be faulty: most of a state is the same in both runs.
 
-use crate::explain::native::align::state::Walk;
-use crate::explain::native::align::state::is_far;
-use crate::instrument::debug::Debug;
-use crate::instrument::debug::SourceType;
+use crate::explain::native::align::state::{Walk, is_far};
+use crate::instrument::debug::{Debug, SourceType};
 use crate::instrument::instruction::MetadataId;
 use crate::trace::native::memory::Octet;
 use crate::trace::step::Step;

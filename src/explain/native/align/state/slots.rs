@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use crate::explain::native::align::objects::Object;
-use crate::explain::native::align::objects::Side;
+use crate::explain::native::align::objects::{Object, Side};
 use crate::explain::native::align::state::is_far;
 use crate::trace::native::cell::Held;
 use crate::trace::native::frame::Frame;

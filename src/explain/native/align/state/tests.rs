@@ -1,7 +1,6 @@
 use super::*;
 use crate::explain::failure::Ending;
-use crate::explain::native::stored::causality;
-use crate::explain::native::stored::recorded;
+use crate::explain::native::stored::{causality, recorded};
 use crate::trace::native::play::Player;
 use crate::trace::native::stored;
 use crate::trace::native::visit::before_step;

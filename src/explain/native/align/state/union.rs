@@ -3,15 +3,10 @@
 use std::rc::Rc;
 
 use crate::explain::align::way::Way;
-use crate::explain::native::align::state::Leaf;
-use crate::explain::native::align::state::Pair;
-use crate::explain::native::align::state::Walk;
 use crate::explain::native::align::state::slots::Slots;
+use crate::explain::native::align::state::{Leaf, Pair, Walk};
 use crate::explain::native::unions::Union;
-use crate::instrument::debug::Compound;
-use crate::instrument::debug::Debug;
-use crate::instrument::debug::Member;
-use crate::instrument::debug::SourceType;
+use crate::instrument::debug::{Compound, Debug, Member, SourceType};
 
 impl<'s> Walk<'s> {
     /// Nothing tells which member of a union is in use. It is taken for the text that fills it if there is such a member
