@@ -1,10 +1,13 @@
 //! The finding that a fixture expects (`expect.toml`), and its comparison with a report.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 
 use git_idd::outcome::Outcome;
 use git_idd::report::{Change, Commit, Report, Untrusted};
 use serde::Deserialize;
+
+use crate::fixture;
 
 /// The whole file. A field that is absent is not compared.
 #[derive(Debug, Deserialize)]
@@ -121,6 +124,11 @@ pub struct Minimize {
 }
 
 impl Expect {
+    /// The expectation of a story. Its history is not made.
+    pub fn of(story: &str) -> Self {
+        Self::read(&fs::read_to_string(fixture::story(story).join("expect.toml")).unwrap())
+    }
+
     /// Reads `expect.toml`.
     pub fn read(text: &str) -> Self {
         let expect: Self = toml::from_str(text).unwrap_or_else(|error| panic!("expect.toml: {error}"));

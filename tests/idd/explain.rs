@@ -7,6 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::fixture;
+use crate::fixture::Format;
 use crate::plain::{git, idd};
 
 /// The program of Sumner and Zhang's Figure 1: both versions.
@@ -224,10 +225,8 @@ fn explain_says_what_it_cannot_do_and_what_helps() {
 #[test]
 fn a_hunt_and_its_explanation_lead_from_the_culprit_to_the_failure() {
     let place = tempfile::tempdir().unwrap();
-    let story = fixture::root().join("fixtures-repos/huge-culprit/make.sh");
     let repository: PathBuf = place.path().join("r");
-    let made = Command::new("bash").arg(story).arg(&repository).output().unwrap();
-    assert!(made.status.success());
+    fixture::history("huge-culprit", Format::USUAL, &repository);
     let (said, complaint, code) = idd(&repository, &["--quiet", "--build", "make", "--", "./test.sh"]);
     assert_eq!(code, Some(0), "{said}{complaint}");
     let (said, complaint, code) = idd(&repository, &["explain", "--json"]);

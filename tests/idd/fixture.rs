@@ -1,7 +1,7 @@
 //! Histories made by script, and the real binary run on them.
 //!
-//! A history is made anew for each test: some write the place that they lie in into their files. The binary runs with a
-//! HOME, a configuration and a TMPDIR of its own; so what it leaves behind can be seen.
+//! Each test has a copy of a history, see `histories.rs`. The binary runs with a HOME, a configuration and a TMPDIR of its
+//! own; so what it leaves behind can be seen.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -16,6 +16,7 @@ use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
 use crate::expect::Expect;
+use crate::histories::Histories;
 
 /// The root of the package.
 pub fn root() -> &'static Path {
@@ -36,6 +37,12 @@ pub fn names() -> Vec<String> {
     names
 }
 
+/// Makes the history of a fixture at `repo`, which must not exist.
+pub fn history(name: &str, format: Format, repo: &Path) {
+    let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join("histories");
+    Histories::new(root().join("fixtures-repos"), kept).make(name, format, repo);
+}
+
 /// How git names objects and keeps refs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Format {
@@ -47,7 +54,7 @@ pub struct Format {
 
 impl Format {
     /// What git makes unless it is told otherwise.
-    const USUAL: Self = Self { hash: "sha1", refs: "files" };
+    pub const USUAL: Self = Self { hash: "sha1", refs: "files" };
 
     /// SHA-256 ids, and refs in tables.
     pub const NEWEST: Self = Self { hash: "sha256", refs: "reftable" };
@@ -93,14 +100,12 @@ impl Fixture {
 
     /// The same in a format.
     pub fn make_in(format: Format, name: &str) -> Self {
-        let expect = Expect::read(&fs::read_to_string(story(name).join("expect.toml")).unwrap());
+        let expect = Expect::of(name);
         let scratch = TempDir::with_prefix_in(format!("{name}-"), scratch_place()).unwrap();
         let javac = expect.arguments.iter().any(|argument| argument.contains("${JAVAC")).then(quick_javac).flatten();
         let fixture = Self { expect, scratch, javac };
         fixture.furnish(&["home", "tmp"]);
-        // Made anew each time: some stories write the place itself into untracked files.
-        let variables = [("FIXTURE_HASH", format.hash), ("FIXTURE_REFS", format.refs)];
-        succeed(Command::new(story(name).join("make.sh")).arg(fixture.repo()).envs(variables));
+        history(name, format, &fixture.repo());
         let head = fixture.git(&["rev-parse", "HEAD"]);
         if format.hash == "sha1" {
             assert_eq!(String::from_utf8_lossy(&head).trim_end(), fixture.expect.head, "HEAD of {name}");
@@ -259,35 +264,46 @@ impl Fixture {
     }
 
     fn isolate(&self, command: &mut Command) {
-        let place = self.place();
         command.current_dir(self.repo());
         let set: Vec<(OsString, Option<OsString>)> =
             command.get_envs().map(|(name, value)| (name.to_owned(), value.map(OsString::from))).collect();
-        command.env_clear();
-        command.env("PATH", std::env::var_os("PATH").unwrap());
-        command.env("HOME", place.join("home")).env("XDG_CONFIG_HOME", place.join("home"));
-        command.env("TMPDIR", place.join("tmp"));
-        command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", place.join("gitconfig"));
-        command.env("LC_ALL", "C").env("TZ", "UTC");
-        command.envs(self.javac.iter().map(|javac| ("JAVAC", javac)));
-        command.envs(rustup().map(|home| ("RUSTUP_HOME", home)));
-        for part in ["AUTHOR", "COMMITTER"] {
-            command.env(format!("GIT_{part}_NAME"), "A U Thor").env(format!("GIT_{part}_EMAIL"), "author@example.org");
-            command.env(format!("GIT_{part}_DATE"), "2024-01-01T00:00:00Z");
-        }
+        command.env_clear().envs(self.environment());
         command.envs(set.into_iter().filter_map(|(name, value)| Some((name, value?))));
+    }
+
+    /// The environment of the program.
+    pub fn environment(&self) -> Vec<(OsString, OsString)> {
+        let place = self.place();
+        let mut environment = vec![
+            ("PATH".into(), std::env::var_os("PATH").unwrap()),
+            ("HOME".into(), place.join("home").into()),
+            ("XDG_CONFIG_HOME".into(), place.join("home").into()),
+            ("TMPDIR".into(), place.join("tmp").into()),
+            ("GIT_CONFIG_NOSYSTEM".into(), "1".into()),
+            ("GIT_CONFIG_GLOBAL".into(), place.join("gitconfig").into()),
+            ("LC_ALL".into(), "C".into()),
+            ("TZ".into(), "UTC".into()),
+        ];
+        environment.extend(self.javac.iter().map(|javac| ("JAVAC".into(), javac.into())));
+        environment.extend(rustup().map(|home| ("RUSTUP_HOME".into(), home.into())));
+        for part in ["AUTHOR", "COMMITTER"] {
+            environment.push((format!("GIT_{part}_NAME").into(), "A U Thor".into()));
+            environment.push((format!("GIT_{part}_EMAIL").into(), "author@example.org".into()));
+            environment.push((format!("GIT_{part}_DATE").into(), "2024-01-01T00:00:00Z".into()));
+        }
+        environment
     }
 }
 
 /// Where rustup finds its compilers, if there is one: the tests have a HOME of their own.
-fn rustup() -> Option<PathBuf> {
+pub fn rustup() -> Option<PathBuf> {
     let named = std::env::var_os("RUSTUP_HOME").map(PathBuf::from);
     let usual = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".rustup"));
     named.or_else(usual).filter(|home| home.is_dir())
 }
 
 /// Where repositories of tests are made: the gate names a place in memory where there is one.
-fn scratch_place() -> PathBuf {
+pub fn scratch_place() -> PathBuf {
     std::env::var_os("GIT_IDD_TEST_SCRATCH").map_or_else(|| env!("CARGO_TARGET_TMPDIR").into(), PathBuf::from)
 }
 
@@ -312,7 +328,7 @@ fn quick_javac() -> Option<String> {
 }
 
 /// Runs `command`; returns its stdout.
-fn succeed(command: &mut Command) -> Vec<u8> {
+pub fn succeed(command: &mut Command) -> Vec<u8> {
     let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{command:?}: {}\n{stderr}", output.status);

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use git_idd::report::{Report, json};
 use serde_json::Value;
 
-use crate::expect::{ByHand, Finding};
+use crate::expect::{ByHand, Expect, Finding};
 use crate::fixture;
 use crate::fixture::{Fixture, Format};
 
@@ -160,7 +160,7 @@ fn hunt_each(fixture: &Fixture, complaints: &mut Vec<String>) -> String {
 ///
 /// Also the other hunts, and the reduction alone.
 fn hunt_otherwise(name: &str) {
-    let expect = Fixture::make(name).expect;
+    let expect = Expect::of(name);
     let is_other = expect.with_good.is_some()
         || !expect.variants.is_empty()
         || !expect.hunts.is_empty()

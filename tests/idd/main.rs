@@ -31,6 +31,7 @@ mod flowing;
 mod forking;
 mod formats;
 mod forms;
+mod histories;
 mod hostile;
 mod hunt;
 mod invariants;
