@@ -168,6 +168,7 @@ fn revisions(location: &Location) -> Vec<OsString> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::session::context::Embedding;
 
     /// The candidates for the end of a line, as bash reads them, outside of a repository.
     fn offered(line: &str) -> Vec<String> {
@@ -179,6 +180,7 @@ mod tests {
             configuration: Vec::new(),
             interrupt: None,
             crew: None,
+            embedding: Embedding::default(),
         };
         let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
         let lines = String::from_utf8(candidates(Shell::Bash, &words, &context).unwrap()).unwrap();
@@ -224,6 +226,7 @@ mod tests {
             configuration: Vec::new(),
             interrupt: None,
             crew: None,
+            embedding: Embedding::default(),
         };
         let lines = |shell| String::from_utf8(candidates(shell, &["gc".into()], &context).unwrap()).unwrap();
         let help = "Delete old hunts, data that no hunt needs, and all recordings but the last one";

@@ -36,6 +36,7 @@ impl Audit {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::session::context::Embedding;
     use std::path::Path;
 
     fn open(directory: &Path, name: Option<&str>) -> Result<Option<Audit>, Failure> {
@@ -47,6 +48,7 @@ mod tests {
             configuration: Vec::new(),
             interrupt: None,
             crew: None,
+            embedding: Embedding::default(),
         })
     }
 

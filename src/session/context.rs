@@ -3,10 +3,12 @@
 use crate::session::failure::Failure;
 use crate::session::interrupt::Interrupt;
 use crate::world::repo::locate;
+use crate::world::run::executor::Around;
 use crate::world::run::kept_crew::KeptCrew;
 use crate::world::run::toolchain;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// The context of this process.
 #[derive(Debug, Clone)]
@@ -21,6 +23,18 @@ pub struct Context {
     pub interrupt: Option<Interrupt>,
     /// The workers that hunts in this context use one after the other; `None` if each hunt has its own.
     pub crew: Option<KeptCrew>,
+    /// The parts that another program replaces.
+    pub embedding: Embedding,
+}
+
+/// The parts that a program which uses the library puts in place of those of `git-idd`.
+#[derive(Debug, Clone, Default)]
+pub struct Embedding {
+    /// The `git-idd` that stands in for compilers while a hunt watches a build; `None` for the program of this process,
+    /// which must be `git-idd` then.
+    pub program: Option<PathBuf>,
+    /// What the executor of each hunt is put into; `None` if the hunt uses it as it is.
+    pub around: Option<Arc<dyn Around>>,
 }
 
 impl Context {
@@ -35,7 +49,14 @@ impl Context {
             *path = std::env::join_paths(rest).unwrap_or_else(|_| path.clone());
         }
         let directory = std::env::current_dir()?;
-        Ok(Self { directory, environment, configuration: Vec::new(), interrupt: None, crew: None })
+        Ok(Self {
+            directory,
+            environment,
+            configuration: Vec::new(),
+            interrupt: None,
+            crew: None,
+            embedding: Embedding::default(),
+        })
     }
 
     /// Reads the part of git's configuration that this program uses. Cost: one run of git.

@@ -217,6 +217,10 @@ impl<'h> Hunt<'h> {
             }));
         }
         let executor = remote::executor(plan, (&root, crew), location, (&interrupt, talk))?;
+        let executor = match &context.embedding.around {
+            Some(around) => around.around(executor),
+            None => executor,
+        };
         let log = saved.segment.path().to_owned();
         let before = Duration::try_from_secs_f64(saved.seconds_before).unwrap_or_default();
         talk.resumed(before);
@@ -237,6 +241,8 @@ impl<'h> Hunt<'h> {
         };
         let criteria = criteria(plan, None)?;
         let limit = plan.order.test.timeout.unwrap_or(FIRST_LIMIT);
+        let mut runner = Runner::new(start, criteria, limit);
+        runner.complaining.program.clone_from(&context.embedding.program);
         Ok(Self {
             plan,
             location,
@@ -244,7 +250,7 @@ impl<'h> Hunt<'h> {
             remote: plan.order.effort.fetch.then(|| Remote::of_history(location, &context.environment)).flatten(),
             reading: Some(reading),
             history: Rc::default(),
-            runner: Runner::new(start, criteria, limit),
+            runner,
             signature: None,
             subject: None,
             seen: Vec::new(),

@@ -366,6 +366,7 @@ pub fn commands(
 mod tests {
     use super::*;
     use crate::instrument::segment::Grain;
+    use crate::session::context::Embedding;
     use crate::session::order::Holding;
     use crate::trace::container::Process;
     use crate::world::record::store::Traced;
@@ -401,7 +402,14 @@ mod tests {
 
     fn context(variables: &[(&str, &str)]) -> Context {
         let environment = variables.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
-        Context { directory: "/".into(), environment, configuration: Vec::new(), interrupt: None, crew: None }
+        Context {
+            directory: "/".into(),
+            environment,
+            configuration: Vec::new(),
+            interrupt: None,
+            crew: None,
+            embedding: Embedding::default(),
+        }
     }
 
     fn location() -> Location {

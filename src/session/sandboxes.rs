@@ -89,6 +89,7 @@ pub fn objects(root: &Path, location: &Location) -> Option<Objects> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::session::context::Embedding;
     use crate::session::testing::{World, text};
     use std::io;
 
@@ -108,6 +109,7 @@ mod tests {
                 .collect(),
             interrupt: None,
             crew: None,
+            embedding: Embedding::default(),
         };
         let root = sandboxes(&context, world.location(), "a")?;
         assert!(root.is_dir());

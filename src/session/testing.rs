@@ -11,7 +11,7 @@ use crate::hunt::probe::Probe;
 use crate::outcome::{Ending, Observation, Outcome, Stage};
 use crate::report::{Report, Untrusted};
 use crate::revision::{CommitId, TreeId};
-use crate::session::context::Context;
+use crate::session::context::{Context, Embedding};
 use crate::session::criteria::criteria;
 use crate::session::hunt::{Task, run};
 use crate::session::order::{HuntOrder, TestCommand};
@@ -78,7 +78,14 @@ impl World {
         let directory = location.top.clone().unwrap();
         let environment = vec![("HOME".into(), directory.join(".git/home").into()), ("PATH".into(), "/nowhere".into())];
         let configuration = vec![("idd.worktreedir".to_owned(), directory.join(".git/work").display().to_string())];
-        let context = Context { directory, environment, configuration, interrupt: None, crew: None };
+        let context = Context {
+            directory,
+            environment,
+            configuration,
+            interrupt: None,
+            crew: None,
+            embedding: Embedding::default(),
+        };
         let mut world = Self { written, commits: Vec::new(), trees: Vec::new(), context };
         for files in commits {
             let tree = world.tree(files);

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use git_idd::cli::args;
 use git_idd::cli::args::Request;
-use git_idd::session::context::Context;
+use git_idd::session::context::{Context, Embedding};
 use git_idd::session::plan::Plan;
 use git_idd::session::runner::{Runner, Start};
 use git_idd::session::saved;
@@ -45,8 +45,14 @@ fn ask(fixture: &Fixture, arguments: &[&str], revisions: &[&str]) -> Vec<Answer>
     ]
     .map(|(name, value)| (name.into(), value))
     .into();
-    let context =
-        Context { directory: fixture.repo(), environment, configuration: Vec::new(), interrupt: None, crew: None };
+    let context = Context {
+        directory: fixture.repo(),
+        environment,
+        configuration: Vec::new(),
+        interrupt: None,
+        crew: None,
+        embedding: Embedding::default(),
+    };
     let words = ["git-idd"].iter().chain(arguments).map(OsString::from).collect();
     let Ok(args::Invocation { request: Request::Hunt(args), .. }) = args::parse(words, &[]) else {
         panic!("not the arguments of a hunt: {arguments:?}");

@@ -3,7 +3,7 @@
 use crate::fixture::Fixture;
 use git_idd::report::Status;
 use git_idd::session;
-use git_idd::session::context::Context;
+use git_idd::session::context::{Context, Embedding};
 use git_idd::session::order::{HuntOrder, TestCommand, Until};
 use git_idd::session::talk::Talk;
 use std::ffi::OsString;
@@ -35,9 +35,15 @@ fn a_program_hunts_without_a_command_line_and_goes_on_where_it_stopped() {
     ]
     .map(|(name, value)| (name.into(), value))
     .into();
-    let context =
-        Context { directory: fixture.repo(), environment, configuration: Vec::new(), interrupt: None, crew: None }
-            .with_configuration();
+    let context = Context {
+        directory: fixture.repo(),
+        environment,
+        configuration: Vec::new(),
+        interrupt: None,
+        crew: None,
+        embedding: Embedding::default(),
+    }
+    .with_configuration();
     let mut order = HuntOrder::new(TestCommand::Shell("grep -q good value".into()));
     order.effort.until = Until::Commit;
     let mut heard = Heard::default();

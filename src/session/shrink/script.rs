@@ -136,10 +136,18 @@ fn words_of(part: &[u8]) -> Option<Vec<&[u8]>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::session::context::Embedding;
 
     fn context() -> Context {
         let environment = vec![("MODE".into(), "it's".into()), ("X1".into(), "1".into())];
-        Context { directory: "/".into(), environment, configuration: Vec::new(), interrupt: None, crew: None }
+        Context {
+            directory: "/".into(),
+            environment,
+            configuration: Vec::new(),
+            interrupt: None,
+            crew: None,
+            embedding: Embedding::default(),
+        }
     }
 
     #[test]

@@ -12,6 +12,7 @@ use crate::world::repo::Notice;
 use crate::world::run::product::Product;
 use crate::world::run::sandbox::{Commands, Job, Probed, SandboxError};
 use std::collections::BTreeSet;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -53,6 +54,12 @@ pub struct Wish {
     pub is_far: bool,
     /// The number of probes that may run at once.
     pub width: usize,
+}
+
+/// Puts the executor of a hunt into another one, which sees the probes, or answers them itself.
+pub trait Around: fmt::Debug + Send + Sync {
+    /// The executor that the hunt uses in place of `executor`.
+    fn around(&self, executor: Box<dyn Executor>) -> Box<dyn Executor>;
 }
 
 /// Runs probes.
