@@ -1,17 +1,18 @@
 #!/usr/bin/env bash
-# The whole gate: everything that must hold before a change is taken. Installs what it needs first; see scripts/setup.sh.
+# The gate: everything that must hold before a change is taken. Installs what it needs first; see scripts/setup.sh.
 #
-# usage: scripts/check.sh [--quick]
+# usage: scripts/check.sh [--quick | --all]
 #
-# --quick installs nothing, and leaves out the tests that run whole hunts, but for three of them.
+# The slowest checks are the nightly tier: the tests that `.config/nextest.toml` leaves out, documentation, dependencies, and other configurations of the program.
+# The gate runs one sixth of it. The number of commits chooses the sixth, so that six gates on successive commits run everything. `--all` runs all of it.
+# `--quick` installs nothing, and runs unit tests, rules, lints, and three hunts.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 
 case ${1-} in
-'') is_quick=false ;;
---quick) is_quick=true ;;
+'' | --quick | --all) tier=${1-} ;;
 *)
-    echo 'usage: scripts/check.sh [--quick]' >&2
+    echo 'usage: scripts/check.sh [--quick | --all]' >&2
     exit 2
     ;;
 esac
@@ -21,12 +22,19 @@ step() {
     "$@"
 }
 
+# The lints run while the tests are compiled: one front end does both. This is how `cargo clippy` calls its compiler.
+linted() {
+    RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS='-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__' "$@"
+}
+
+has_nextest=false
+! cargo nextest --version >/dev/null 2>&1 || has_nextest=true
 counts='no counts: cargo-nextest is not installed'
 # Runs tests, and keeps the line with their counts.
 run_tests() {
     local log
     log=$(mktemp)
-    step cargo nextest run --locked --no-fail-fast --test-threads "$threads" "$@" 2>&1 | tee "$log" >&2 || {
+    linted step cargo nextest run --locked --no-fail-fast --test-threads "$threads" "$@" 2>&1 | tee "$log" >&2 || {
         rm -f "$log"
         return 1
     }
@@ -34,9 +42,22 @@ run_tests() {
     rm -f "$log"
 }
 
-$is_quick || step scripts/setup.sh
-step cargo fmt --check
-step cargo clippy --locked --all-targets -- -D warnings
+# The part of the nightly tier that a gate runs, from 1 to 6. Without the whole history, the day chooses it.
+chosen_sixth() {
+    local number
+    if [ "$(git rev-parse --is-shallow-repository 2>/dev/null)" = false ]; then
+        number=$(git rev-list --count HEAD)
+    else
+        number=$(($(date +%s) / 86400))
+    fi
+    echo $((number % 6 + 1))
+}
+
+# Whether this run has a part of the nightly tier: all of them, or the chosen one.
+has_part() { # has_part <number>
+    [ "$tier" = --all ] || [ "$sixth" -eq "$1" ]
+}
+
 # The tests make many small files, which is quicker in memory.
 if [ "$(df --output=avail -k /dev/shm 2>/dev/null | tail -n 1)" -gt $((4 << 20)) ] 2>/dev/null; then
     export GIT_IDD_TEST_SCRATCH=/dev/shm
@@ -45,31 +66,53 @@ fi
 export PROPTEST_RNG_SEED=${PROPTEST_RNG_SEED-1}
 # Some tests wait for a limit of time: two more at once than there are processors.
 threads=$(($(nproc) + 2))
-has_nextest=false
-! cargo nextest --version >/dev/null 2>&1 || has_nextest=true
-if $is_quick; then
-    tests='kind(lib) | test(/^(docs|tidy|tools|usage)::/) | test(/^hunt::(crash|merge_culprit|stale_header)::the_hunt_finds/)'
+
+if [ "$tier" = --quick ]; then
+    step cargo fmt --check
     if $has_nextest; then
-        run_tests -E "$tests"
+        run_tests --lib --test idd -E 'kind(lib) | test(/^(docs|tidy|tools|usage)::/) | test(/^hunt::(crash|merge_culprit|stale_header)::the_hunt_finds/)'
     else
-        step cargo test --locked --no-fail-fast --lib
+        linted step cargo test --locked --no-fail-fast --lib
     fi
     echo "==> good as far as the quick tests go; $counts; ${SECONDS} s" >&2
     exit
 fi
+
+step scripts/setup.sh
+step cargo fmt --check
+sixth=$(chosen_sixth)
+tests='no tests of the nightly tier'
 if $has_nextest; then
     run_tests
+    tests=$counts
+    if [ "$tier" = --all ]; then
+        run_tests --ignore-default-filter -E 'not default()'
+    else
+        run_tests --ignore-default-filter -E 'not default()' --partition "hash:$sixth/6"
+    fi
+    tests="$tests; nightly tier: $counts"
 else
-    step cargo test --locked --no-fail-fast
+    linted step cargo test --locked --no-fail-fast
+    tests=$counts
 fi
-step scripts/macos.sh
-# The program without its optional parts.
-step cargo check --locked --no-default-features
-RUSTDOCFLAGS='-D warnings' step cargo doc --locked --no-deps --lib --document-private-items
-denied='dependencies checked'
-if cargo deny --version >/dev/null 2>&1; then
-    step cargo deny check
-else
-    denied='dependencies not checked, cargo-deny is not installed'
+skipped=''
+if has_part 1; then
+    RUSTDOCFLAGS='-D warnings' step cargo doc --locked --no-deps --lib --document-private-items
 fi
-echo "==> all good; $counts; $denied; ${SECONDS} s" >&2
+if has_part 2; then
+    # The program without its optional parts.
+    step cargo check --locked --no-default-features
+fi
+if has_part 3; then
+    step scripts/macos.sh
+fi
+if has_part 4; then
+    if cargo deny --version >/dev/null 2>&1; then
+        step cargo deny check
+    else
+        skipped='; dependencies not checked, cargo-deny is not installed'
+    fi
+fi
+part="part $sixth of 6"
+[ "$tier" != --all ] || part='all parts'
+echo "==> all good; $tests, $part$skipped; ${SECONDS} s" >&2

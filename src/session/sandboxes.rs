@@ -78,12 +78,17 @@ fn place(context: &Context) -> Result<PathBuf, Failure> {
     Ok(place)
 }
 
+/// The directory for what is compiled once for all repositories of the user: it holds the directory `root` of a command.
+pub fn cache(root: &Path) -> &Path {
+    root.parent().unwrap_or(root)
+}
+
 /// The directory for the instrumented objects of this worktree, beside that of its sandboxes; `None` if there can be none, which only costs time.
 ///
 /// - `root`: the directory of a command that alone uses it.
 pub fn objects(root: &Path, location: &Location) -> Option<Objects> {
     let name = format!("objects-{}", files::short_digest(&location.git_directory));
-    Objects::prepare(&root.parent()?.join(name)).ok()
+    Objects::prepare(&cache(root).join(name)).ok()
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 
 use crate::explain::repository;
+use crate::kits;
 use crate::plain::{idd, program};
 
 /// The largest of some numbers, and their sum. The fault is in `larger`.
@@ -43,10 +44,20 @@ fn walked(place: &Path, answers: &str, more: &[&str]) -> (String, Option<i32>) {
 }
 
 pub fn recorded() -> tempfile::TempDir {
-    let place = repository(GOOD, &bad());
-    let (said, complaint, code) = idd(place.path(), &["record", "--build", "cc -g -o a a.c", "--", "./a"]);
-    assert_eq!(code, Some(0), "{said}{complaint}");
-    place
+    recorded_as([GOOD, &bad()], &["./a"])
+}
+
+/// A repository of two versions, the second one of which is recorded; made once for all tests.
+///
+/// - `test`: the words of the test.
+pub fn recorded_as(versions: [&str; 2], test: &[&str]) -> tempfile::TempDir {
+    let words = [&["record", "--build", "cc -g -o a a.c", "--"], test].concat();
+    kits::once(&[&versions, &words[..]].concat(), || {
+        let place = repository(versions[0], versions[1]);
+        let (said, complaint, code) = idd(place.path(), &words);
+        assert_eq!(code, Some(0), "{said}{complaint}");
+        place
+    })
 }
 
 #[test]
@@ -129,11 +140,7 @@ fn a_line_that_was_changed_lately_is_asked_about_early() {
 
 /// A recording of a program.
 fn recording(program: &str) -> tempfile::TempDir {
-    let place = repository(GOOD, program);
-    let (said, complaint, code) =
-        idd(place.path(), &["record", "--build", "cc -g -o a a.c", "--", "sh -c './a; false'"]);
-    assert_eq!(code, Some(0), "{said}{complaint}");
-    place
+    recorded_as([GOOD, program], &["sh -c './a; false'"])
 }
 
 #[test]
@@ -178,10 +185,7 @@ int main(void) {
 
 #[test]
 fn a_function_of_the_library_is_known_when_it_is_called_through_a_pointer() {
-    let place = repository(GOOD, HOOKS);
-    let words = ["record", "--build", "cc -g -o a a.c", "--", "sh", "-c", "echo abcd | ./a"];
-    let (said, complaint, code) = idd(place.path(), &words);
-    assert_eq!(code, Some(0), "{said}{complaint}");
+    let place = recorded_as([GOOD, HOOKS], &["sh", "-c", "echo abcd | ./a"]);
     let (said, _) = walked(place.path(), "", &["--from", "line:a.c:14"]);
     assert!(said.contains("uses hooks.read = fgets  (initial value of hooks)"), "{said}");
     assert!(said.contains("gives line = ") && said.contains("calls fgets("), "{said}");
@@ -191,10 +195,7 @@ fn a_function_of_the_library_is_known_when_it_is_called_through_a_pointer() {
 
 #[test]
 fn a_wrong_text_comes_from_the_pointer_and_from_what_wrote_the_text() {
-    let place = repository(GOOD, HOOKS);
-    let words = ["record", "--build", "cc -g -o a a.c", "--", "sh", "-c", "echo abcd | ./a"];
-    let (said, complaint, code) = idd(place.path(), &words);
-    assert_eq!(code, Some(0), "{said}{complaint}");
+    let place = recorded_as([GOOD, HOOKS], &["sh", "-c", "echo abcd | ./a"]);
     let uses = |line: &str| -> Value {
         let (said, _) = walked(place.path(), "", &["--from", line, "--json"]);
         serde_json::from_str::<Value>(said.lines().next().unwrap()).unwrap()["uses"].clone()
@@ -296,9 +297,7 @@ int main(void) {
 
 #[test]
 fn an_assertion_that_fails_is_the_first_answer_and_one_that_held_is_as_expected() {
-    let place = repository(GOOD, ASSERTING);
-    let (said, complaint, code) = idd(place.path(), &["record", "--build", "cc -g -o a a.c", "--", "./a"]);
-    assert_eq!(code, Some(0), "{said}{complaint}");
+    let place = recorded_as([GOOD, ASSERTING], &["./a"]);
     let (said, _) = walked(place.path(), "g a.c:5\nq\n", &[]);
     assert!(said.starts_with("`all == 3` does not hold before step "), "{said}");
     assert!(said.contains(", a.c:20: it uses the wrong all = 12.\n"), "{said}");

@@ -17,6 +17,7 @@ use tempfile::TempDir;
 
 use crate::expect::Expect;
 use crate::histories::Histories;
+use crate::kits;
 
 /// The root of the package.
 pub fn root() -> &'static Path {
@@ -131,6 +132,20 @@ impl Fixture {
         fixture
     }
 
+    /// The repository of a script with a recording of its HEAD, made once for all tests.
+    ///
+    /// - `words`: the words of `git idd record`.
+    pub fn recorded(script: &str, words: &[&str]) -> Self {
+        let what = [&[script], words].concat();
+        let scratch = kits::once(&what, || {
+            let fixture = Self::of(script);
+            let output = fixture.run(&[&["record"], words].concat());
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            fixture.scratch
+        });
+        Self { expect: Expect::read("head = ''\narguments = []"), scratch, javac: None }
+    }
+
     /// Runs a shell script in the working tree, which fails if one of its commands fails; returns its stdout.
     ///
     /// `$PLACE` is the directory that holds everything, `commit <subject>` commits all files.
@@ -157,13 +172,20 @@ impl Fixture {
     pub fn command<S: AsRef<str>>(&self, args: &[S]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_git-idd"));
         self.isolate(command.args(args.iter().map(S::as_ref)));
+        kits::lend(&self.cache());
         command
+    }
+
+    /// The directory of the user for what can be made again.
+    fn cache(&self) -> PathBuf {
+        self.place().join("home/.cache")
     }
 
     /// The sandboxes that are still there.
     pub fn sandboxes_left(&self) -> Vec<PathBuf> {
-        let entries = fs::read_dir(self.place().join("home/.cache/git-idd")).into_iter().flatten();
-        entries.map(|entry| entry.unwrap().path()).collect()
+        let entries = fs::read_dir(self.cache().join("git-idd")).into_iter().flatten();
+        let entries = entries.map(|entry| entry.unwrap().path());
+        entries.filter(|path| !kits::NAMES.iter().any(|name| path.ends_with(name))).collect()
     }
 
     /// The working tree.
@@ -184,7 +206,10 @@ impl Fixture {
         command.args(["--kill-after=5", "600", env!("CARGO_BIN_EXE_git-idd")]);
         command.args(args.iter().map(S::as_ref));
         self.isolate(&mut command);
-        command.output().unwrap()
+        kits::lend(&self.cache());
+        let output = command.output().unwrap();
+        kits::keep(&self.cache());
+        output
     }
 
     /// Runs `git-idd`, which must end with `code`; returns stdout and stderr.

@@ -10,10 +10,7 @@ fn recorded(program: &str, input: &str) -> Fixture {
         "cat >a.c <<'END'\n{program}END\nprintf '{input}' >in\n\
          printf '#!/bin/sh\\nexec ./a in <in\\n' >run.sh; chmod +x run.sh\ncommit one"
     );
-    let fixture = Fixture::of(&script);
-    let output = fixture.run(&["record", "--once", "--build", "$CC -o a a.c", "--", "./run.sh"]);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    fixture
+    Fixture::recorded(&script, &["--once", "--build", "$CC -o a a.c", "--", "./run.sh"])
 }
 
 fn text(fixture: &Fixture, words: &[&str]) -> String {

@@ -38,6 +38,7 @@ mod invariants;
 mod java;
 mod java_homes;
 mod kept;
+mod kits;
 mod leases;
 mod library;
 mod limits;

@@ -3,15 +3,11 @@
 use std::path::Path;
 use std::process::Stdio;
 
-use crate::explain::repository;
-use crate::plain::{idd, program};
+use crate::debug::recorded_as;
+use crate::plain::program;
 
 fn recording(source: &str) -> tempfile::TempDir {
-    let place = repository("", source);
-    let words = ["record", "--build", "cc -g -o a a.c", "--", "printf 'apple 3\npear 7\n' | ./a; false"];
-    let (said, complaint, code) = idd(place.path(), &words);
-    assert_eq!(code, Some(0), "{said}{complaint}");
-    place
+    recorded_as(["", source], &["printf 'apple 3\npear 7\n' | ./a; false"])
 }
 
 /// Checks the question about the step that a walk from a line begins with; addresses are left out.

@@ -7,6 +7,8 @@ use std::process::Command;
 
 use serde_json::Value;
 
+use crate::kits;
+
 /// Has a command read no configuration of git but that of the repository, and commit under a fixed name.
 pub fn isolate(command: &mut Command) -> &mut Command {
     command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null");
@@ -23,13 +25,16 @@ pub fn git(place: &Path, words: &[&str]) {
 /// The program in `place`, with its cache there.
 pub fn program(place: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_git-idd"));
-    isolate(command.current_dir(place).env("XDG_CACHE_HOME", place.join(".git/cache")));
+    let cache = place.join(".git/cache");
+    kits::lend(&cache);
+    isolate(command.current_dir(place).env("XDG_CACHE_HOME", cache));
     command
 }
 
 /// What the program prints to stdout and stderr, and its exit code.
 pub fn idd(place: &Path, words: &[&str]) -> (String, String, Option<i32>) {
     let output = program(place).args(words).output().unwrap();
+    kits::keep(&place.join(".git/cache"));
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     (text(&output.stdout), text(&output.stderr), output.status.code())
 }

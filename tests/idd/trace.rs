@@ -42,10 +42,7 @@ int main(int argc, char **argv) {
 
 fn recorded() -> Fixture {
     let script = format!("cat >a.c <<'END'\n{PROGRAM}END\ngit add a.c && git commit -qm one");
-    let fixture = Fixture::of(&script);
-    let output = fixture.run(&["record", "--build", "$CC -o a a.c", "--", "./a", "xyz"]);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    fixture
+    Fixture::recorded(&script, &["--build", "$CC -o a a.c", "--", "./a", "xyz"])
 }
 
 fn text(output: &Output) -> String {

@@ -12,7 +12,7 @@ use crate::session::failure::Failure;
 use crate::session::order::{RecordOrder, TestCommand};
 use crate::session::record::missed;
 use crate::session::recorded::{failed, is_java};
-use crate::session::{order, record};
+use crate::session::{order, record, sandboxes};
 use crate::trace::TraceError;
 use crate::trace::container::Process;
 use crate::trace::native::play::Player;
@@ -81,6 +81,7 @@ impl Explainer<'_> {
             &path,
             &record::clang(self.context)?,
             &program,
+            sandboxes::cache(self.root),
             (Grain::Statement, self.objects.as_ref()),
         )?;
         build.link_versions(&self.context.variable("PATH").unwrap_or_default(), &program)?;

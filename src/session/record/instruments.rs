@@ -11,7 +11,7 @@ use crate::session::order::RecordOrder;
 use crate::session::record::java::Recorder;
 use crate::session::record::{Observe, java, missed};
 use crate::session::talk::Talk;
-use crate::session::{order, record};
+use crate::session::{order, record, sandboxes};
 use crate::world::files;
 use crate::world::jdk::Jdk;
 use crate::world::record::build::BuildDirectory;
@@ -103,7 +103,13 @@ impl<'p> Instruments<'p> {
         let Place { order, context, root, .. } = place;
         let program = files::this_program()?;
         let create = |clang: &Path| -> Result<BuildDirectory, Failure> {
-            let build = BuildDirectory::create(&root.join("build"), clang, &program, (Grain::Straight, None))?;
+            let build = BuildDirectory::create(
+                &root.join("build"),
+                clang,
+                &program,
+                sandboxes::cache(root),
+                (Grain::Straight, None),
+            )?;
             build.link_versions(&context.variable("PATH").unwrap_or_default(), &program)?;
             Ok(build)
         };

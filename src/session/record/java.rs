@@ -7,7 +7,7 @@ use crate::revision::TreeId;
 use crate::session::context::Context;
 use crate::session::failure::Failure;
 use crate::session::order::RecordOrder;
-use crate::session::record;
+use crate::session::{record, sandboxes};
 use crate::trace::TraceError;
 use crate::trace::container::{Chunk, Kind, Trace};
 use crate::world::files;
@@ -63,7 +63,7 @@ impl Recorder {
         context: &Context,
     ) -> Result<Self, Failure> {
         let base = root.join("java");
-        let agent = java::agent(jdk, root.parent().unwrap_or(root))?;
+        let agent = java::agent(jdk, sandboxes::cache(root))?;
         let options = java::options(&agent, &base, context.variable(java::VARIABLE).as_deref());
         let program = files::this_program()?;
         Ok(Self { agent, program, base, checkout, max_bytes: order.max_trace, content: order.content, options })

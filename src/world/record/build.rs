@@ -135,10 +135,13 @@ pub struct BuildDirectory {
 
 impl BuildDirectory {
     /// Creates one whose compilers are links to `program`, and which takes objects that were kept.
+    ///
+    /// - `cache`: the directory of the user in which the compiled runtime is kept, for all repositories.
     pub fn create(
         path: &Path,
         clang: &Path,
         program: &Path,
+        cache: &Path,
         (grain, objects): (Grain, Option<&Objects>),
     ) -> Result<Self, RecordError> {
         let failed = |source| RecordError::Prepare { path: path.to_owned(), source };
@@ -153,18 +156,19 @@ impl BuildDirectory {
             fs::write(path.join("objects"), objects.path().as_os_str().as_bytes()).map_err(failed)?;
         }
         let build = Self { path: path.to_owned(), clang: clang.to_owned(), grain, objects: objects.cloned() };
-        build.compile_runtime()?;
+        // Without a place for it, it is compiled each time.
+        build.compile_runtime(Objects::prepare(&cache.join("runtime")).ok().as_ref())?;
         build.renumber().map_err(failed)?;
         Ok(build)
     }
 
-    /// Compiles what is linked into programs, and writes the header.
-    fn compile_runtime(&self) -> Result<(), RecordError> {
+    /// Compiles what is linked into programs, unless it is kept, and writes the header.
+    fn compile_runtime(&self, runtimes: Option<&Objects>) -> Result<(), RecordError> {
         let failed = |source| RecordError::Prepare { path: self.path.clone(), source };
         fs::write(self.header(), HEADER).map_err(failed)?;
         let words = ["-O2", "-fPIC", "-w", "-c", "trace.c", "-o", "runtime.o"].map(OsStr::new);
-        let key = objects::key(&self.clang, self.grain, words, RUNTIME.as_bytes());
-        if let Some(kept) = self.objects.as_ref().and_then(|objects| objects.find(&key)) {
+        let key = objects::key(&self.clang, Grain::Straight, words, RUNTIME.as_bytes());
+        if let Some(kept) = runtimes.and_then(|runtimes| runtimes.find(&key)) {
             return fs::write(self.runtime(), kept.object).map_err(failed);
         }
         fs::write(self.path.join("trace.c"), RUNTIME).map_err(failed)?;
@@ -173,9 +177,9 @@ impl BuildDirectory {
             let said = String::from_utf8_lossy(&said.stderr).into_owned();
             return Err(RecordError::Runtime { said });
         }
-        if let Some(objects) = &self.objects {
+        if let Some(runtimes) = runtimes {
             let object = fs::read(self.runtime()).map_err(failed)?;
-            objects.keep(&key, &Kept { unit: 0, map: Vec::new(), object });
+            runtimes.keep(&key, &Kept { unit: 0, map: Vec::new(), object });
         }
         Ok(())
     }

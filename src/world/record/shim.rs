@@ -356,8 +356,8 @@ pub fn built(place: &Path, program: &str, grain: Grain) -> BuildDirectory {
     let path = std::env::var_os("PATH").unwrap();
     let clang =
         crate::world::record::build::find_clang(&path, None).expect("the tests need a clang of version 16 or newer");
-    let build =
-        BuildDirectory::create(&place.join("build"), &clang, Path::new("/proc/self/exe"), (grain, None)).unwrap();
+    let build = BuildDirectory::create(&place.join("build"), &clang, Path::new("/proc/self/exe"), place, (grain, None))
+        .unwrap();
     fs::write(place.join("a.c"), program).unwrap();
     let call = Call { build: &build, name: OsStr::new("cc"), directory: place, path };
     assert_eq!(call.run(&["-o", "a", "a.c"].map(Into::into)).unwrap(), 0);
