@@ -1,4 +1,7 @@
 //! The hunt on every fixture: expected against found, and nothing of the user's changed.
+//!
+//! The probes of most hunts are answered from records (`recorded.rs`). The module `live` has the same hunts with probes that
+//! run.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -9,19 +12,102 @@ use serde_json::Value;
 use crate::expect::{ByHand, Expect, Finding};
 use crate::fixture;
 use crate::fixture::{Fixture, Format};
+use crate::recorded;
+use crate::recorded::hunt::Answering;
+use crate::stories::stories;
 
-/// Runs one command on `fixture` and compares everything that can be compared.
-#[track_caller]
-fn check<S: AsRef<str>>(what: &str, fixture: &Fixture, args: &[S], expected: &Finding) {
-    check_hunt(what, fixture, |complaints| {
-        let report = fixture.report(args);
-        complaints.extend(expected.complaints(&report));
-        if let Some(fix) = report.fix.as_ref().filter(|fix| fix.complete && !fixture.applies(fix.patch.as_bytes())) {
-            complaints
-                .push(format!("git apply does not take the fix:\n{}", String::from_utf8_lossy(fix.patch.as_bytes())));
+/// One hunt of a story, and what it is to find.
+struct Wanted {
+    story: String,
+    /// What distinguishes it from the hunt of the story itself.
+    name: Option<String>,
+    format: Format,
+    arguments: Vec<String>,
+    finding: Finding,
+}
+
+/// Who answers the probes of a hunt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Probes {
+    /// The record of the story.
+    Recorded,
+    /// The machine. The report must be that of the record.
+    Live,
+    /// The machine. The story has no record.
+    OnlyLive,
+}
+
+impl Wanted {
+    /// The hunt of the story itself.
+    fn of(story: &str, expect: Expect) -> Self {
+        let Expect { arguments, finding, .. } = expect;
+        Self { story: story.to_owned(), name: None, format: Format::USUAL, arguments, finding }
+    }
+
+    /// The same finding with a known good revision, and with other arguments. Also the other hunts, and the reduction
+    /// alone. All are made in another format.
+    fn others(story: &str, expect: &Expect) -> Vec<Self> {
+        let mut others = Vec::new();
+        let mut add = |name: &str, arguments: Vec<String>, finding: Finding| {
+            others.push((name.to_owned(), arguments, finding));
+        };
+        let with = |words: &[&str]| {
+            words.iter().map(|word| (*word).to_owned()).chain(expect.arguments.iter().cloned()).collect::<Vec<_>>()
+        };
+        if let Some(with_good) = &expect.with_good {
+            let arguments = with(&["--until", "commit", "--good", &with_good.good]);
+            add("with-good", arguments, expect.finding_with_good(with_good));
         }
-        shown(&report)
-    });
+        for (variant, arguments) in &expect.variants {
+            add(variant, arguments.clone(), expect.finding_of_variant());
+        }
+        for (other, hunt) in &expect.hunts {
+            add(other, hunt.arguments.clone(), hunt.finding.clone());
+        }
+        if let Some(minimize) = &expect.minimize {
+            add("minimize", with(&["minimize", &minimize.good, &minimize.bad]), minimize.finding.clone());
+        }
+        let Some(format) = (!others.is_empty()).then(|| Format::NEWEST.known()[0]) else { return Vec::new() };
+        let wanted =
+            |(name, arguments, finding)| Self { story: story.to_owned(), name: Some(name), format, arguments, finding };
+        others.into_iter().map(wanted).collect()
+    }
+
+    fn fixture(&self) -> Fixture {
+        Fixture::make_in(self.format, &self.story)
+    }
+
+    /// Hunts, and compares everything that can be compared.
+    fn check(&self, probes: Probes) {
+        let name = self.name.as_deref();
+        let arguments: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
+        let hunt = recorded::hunt::Hunt { story: &self.story, name, args: &arguments };
+        // The trees of a record have the ids of one format.
+        let has_record = probes != Probes::OnlyLive && (name.is_none() || self.format.hash == Format::NEWEST.hash);
+        let answering = if has_record { hunt.answering() } else { Answering::Live };
+        let fixture = self.fixture();
+        let what = format!("{} {}", self.story, name.unwrap_or_default());
+        check_hunt(what.trim_end(), &fixture, |complaints| {
+            let report = match answering {
+                Answering::Record(record) if probes == Probes::Recorded => hunt.replay(&fixture, record, complaints),
+                Answering::Machine if probes == Probes::Recorded => hunt.record(&fixture, &self.fixture(), complaints),
+                answering => {
+                    let report = fixture.report(&arguments);
+                    if let Answering::Record(record) = answering {
+                        hunt.compare((&report, &fixture), record, &self.fixture(), complaints);
+                    }
+                    report
+                }
+            };
+            complaints.extend(self.finding.complaints(&report));
+            if let Some(fix) = report.fix.as_ref().filter(|fix| fix.complete && !fixture.applies(fix.patch.as_bytes()))
+            {
+                let patch = String::from_utf8_lossy(fix.patch.as_bytes());
+                complaints.push(format!("git apply does not take the fix:\n{patch}"));
+            }
+            shown(&report)
+        });
+    }
 }
 
 /// Calls `hunt`, which adds complaints and returns what is printed below them.
@@ -44,15 +130,23 @@ fn shown(report: &Report) -> String {
     serde_json::to_string_pretty(report).unwrap()
 }
 
-fn hunt(name: &str) {
-    let fixture = Fixture::make(name);
-    let expect = &fixture.expect;
-    if let Some(by_hand) = &expect.by_hand {
-        check_hunt(name, &fixture, |complaints| judge(&fixture, by_hand, complaints));
-    } else if !expect.each.is_empty() {
-        check_hunt(name, &fixture, |complaints| hunt_each(&fixture, complaints));
-    } else {
-        check(name, &fixture, &expect.arguments, &expect.finding);
+/// The hunt of a story itself.
+pub fn hunt(story: &str, probes: Probes) {
+    let expect = Expect::of(story);
+    if expect.by_hand.is_none() && expect.each.is_empty() {
+        return Wanted::of(story, expect).check(probes);
+    }
+    let fixture = Fixture::make(story);
+    check_hunt(story, &fixture, |complaints| match &expect.by_hand {
+        Some(by_hand) => judge(&fixture, by_hand, complaints),
+        None => hunt_each(&fixture, complaints),
+    });
+}
+
+/// The other hunts of a story.
+pub fn hunt_otherwise(story: &str, probes: Probes) {
+    for wanted in Wanted::others(story, &Expect::of(story)) {
+        wanted.check(probes);
     }
 }
 
@@ -156,148 +250,41 @@ fn hunt_each(fixture: &Fixture, complaints: &mut Vec<String>) -> String {
     serde_json::to_string_pretty(&all).unwrap()
 }
 
-/// The same finding with a known good revision, with other arguments, in another format.
-///
-/// Also the other hunts, and the reduction alone.
-fn hunt_otherwise(name: &str) {
-    let expect = Expect::of(name);
-    let is_other = expect.with_good.is_some()
-        || !expect.variants.is_empty()
-        || !expect.hunts.is_empty()
-        || expect.minimize.is_some();
-    let Some(format) = is_other.then(|| Format::NEWEST.known()[0]) else { return };
-    if let Some(with_good) = &expect.with_good {
-        let args: Vec<&str> = ["--until", "commit", "--good", &with_good.good]
-            .into_iter()
-            .chain(expect.arguments.iter().map(String::as_str))
-            .collect();
-        check(
-            &format!("{name} with --good"),
-            &Fixture::make_in(format, name),
-            &args,
-            &expect.finding_with_good(with_good),
-        );
-    }
-    for (variant, args) in &expect.variants {
-        check(
-            &format!("{name}, variant {variant}"),
-            &Fixture::make_in(format, name),
-            args,
-            &expect.finding_of_variant(),
-        );
-    }
-    for (other, hunt) in &expect.hunts {
-        let fixture = Fixture::make_in(format, name);
-        check(&format!("{name}, hunt {other}"), &fixture, &hunt.arguments, &hunt.finding);
-    }
-    if let Some(minimize) = &expect.minimize {
-        let ends = ["minimize", &minimize.good, &minimize.bad];
-        let args: Vec<&str> = ends.into_iter().chain(expect.arguments.iter().map(String::as_str)).collect();
-        check(&format!("{name}, minimize"), &Fixture::make_in(format, name), &args, &minimize.finding);
-    }
-}
-
-macro_rules! fixtures {
-    ($($test:ident: $name:literal),* $(,)?) => {
-        const NAMES: &[&str] = &[$($name),*];
-
+/// The tests of stories, in a module for each.
+macro_rules! tests {
+    ($($test:ident: $name:literal),* ; $probes:ident) => {
         $(mod $test {
+            use crate::hunt::Probes;
+
             #[test]
             fn the_hunt_finds_what_is_expected() {
-                super::hunt($name);
+                crate::hunt::hunt($name, Probes::$probes);
             }
 
             #[test]
             fn the_hunt_asked_otherwise_finds_the_same() {
-                super::hunt_otherwise($name);
+                crate::hunt::hunt_otherwise($name, Probes::$probes);
             }
         })*
     };
 }
 
-fixtures! {
-    bad_passes: "bad-passes",
-    binary_crlf_symlink_nonutf8: "binary-crlf-symlink-nonutf8",
-    body_emptied: "body-emptied",
-    broken_window: "broken-window",
-    call_without_its_guard: "call-without-its-guard",
-    clean_up_dropped: "clean-up-dropped",
-    comment_cut: "comment-cut",
-    cpp_classes: "cpp-classes",
-    crash: "crash",
-    culprit_mends_build: "culprit-mends-build",
-    escape_sequences: "escape-sequences",
-    exception_from_elsewhere: "exception-from-elsewhere",
-    field_without_initialisation: "field-without-initialisation",
-    fixed_and_broken_again: "fixed-and-broken-again",
-    fixed_port: "fixed-port",
-    fixed_since: "fixed-since",
-    flaky: "flaky",
-    forward_port_conflict: "forward-port-conflict",
-    function_emptied: "function-emptied",
-    generated_file: "generated-file",
-    gitignore_added_late: "gitignore-added-late",
-    go_functions: "go-functions",
-    good_fails: "good-fails",
-    guard_without_variable: "guard-without-variable",
-    half_of_a_replaced_line: "half-of-a-replaced-line",
-    hang: "hang",
-    header_without_body: "header-without-body",
-    held_is_culprit: "held-is-culprit",
-    hostile_tree: "hostile-tree",
-    huge_culprit: "huge-culprit",
-    java_refactoring: "java-refactoring",
-    javascript_exports: "javascript-exports",
-    leaves_children: "leaves-children",
-    linear_c: "linear-c",
-    linear_java: "linear-java",
-    macro_heavy: "macro-heavy",
-    make_is_the_test: "make-is-the-test",
-    masked_by_older_defect: "masked-by-older-defect",
-    merge_culprit: "merge-culprit",
-    merge_only_fails: "merge-only-fails",
-    moved_function: "moved-function",
-    nesting_dropped: "nesting-dropped",
-    never_passed: "never-passed",
-    no_build_flag: "no-build-flag",
-    no_known_good: "no-known-good",
-    old_code_new_compiler: "old-code-new-compiler",
-    one_commit_per_file: "one-commit-per-file",
-    other_failure_same_line: "other-failure-same-line",
-    prebuilt_programs: "prebuilt-programs",
-    product_becomes_tracked: "product-becomes-tracked",
-    reformatted_history: "reformatted-history",
-    rename: "rename",
-    renamed_symbol: "renamed-symbol",
-    repair_flips_verdict: "repair-flips-verdict",
-    repair_reverts_culprit: "repair-reverts-culprit",
-    root_is_bad: "root-is-bad",
-    rust_methods: "rust-methods",
-    same_exit_other_failure: "same-exit-other-failure",
-    second_culprit_newer: "second-culprit-newer",
-    seen_by_a_person: "seen-by-a-person",
-    several_tests: "several-tests",
-    shallow: "shallow",
-    signature_change_across_files: "signature-change-across-files",
-    single_commit: "single-commit",
-    slower_since: "slower-since",
-    stacked_repairs: "stacked-repairs",
-    stale_generated: "stale-generated",
-    stale_header: "stale-header",
-    test_edits_tracked_file: "test-edits-tracked-file",
-    test_needs_newer_api: "test-needs-newer-api",
-    two_commits_interact: "two-commits-interact",
-    type_changed_alone: "type-changed-alone",
-    typescript_types: "typescript-types",
-    unwrapped_body: "unwrapped-body",
-    vacuous_pass: "vacuous-pass",
-    value_changed: "value-changed",
-    version_stamp: "version-stamp",
-    wanted_by_its_tests: "wanted-by-its-tests",
+pub(crate) use tests;
+
+macro_rules! hunts {
+    (recorded { $($test:ident: $name:literal,)* } live { $($other:ident: $other_name:literal, $why:literal;)* }) => {
+        const NAMES: &[&str] = &[$($name,)* $($other_name,)*];
+
+        tests! { $($test: $name),*; Recorded }
+
+        tests! { $($other: $other_name),*; OnlyLive }
+    };
 }
+
+stories! { hunts }
 
 #[test]
 fn every_fixture_is_hunted_in() {
     let missing: Vec<String> = fixture::names().into_iter().filter(|name| !NAMES.contains(&name.as_str())).collect();
-    assert_eq!(missing, Vec::<String>::new(), "name them in the list above");
+    assert_eq!(missing, Vec::<String>::new(), "name them in `stories.rs`");
 }
