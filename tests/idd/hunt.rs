@@ -3,7 +3,9 @@
 //! The probes of most hunts are answered from records (`recorded.rs`). The module `live` has the same hunts with probes that
 //! run.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::fs;
 use std::path::PathBuf;
 
 use git_idd::report::{Report, json};
@@ -45,7 +47,7 @@ impl Wanted {
     }
 
     /// The same finding with a known good revision, and with other arguments. Also the other hunts, and the reduction
-    /// alone. All are made in another format.
+    /// alone.
     fn others(story: &str, expect: &Expect) -> Vec<Self> {
         let mut others = Vec::new();
         let mut add = |name: &str, arguments: Vec<String>, finding: Finding| {
@@ -67,7 +69,7 @@ impl Wanted {
         if let Some(minimize) = &expect.minimize {
             add("minimize", with(&["minimize", &minimize.good, &minimize.bad]), minimize.finding.clone());
         }
-        let Some(format) = (!others.is_empty()).then(|| Format::NEWEST.known()[0]) else { return Vec::new() };
+        let format = Format::NEWEST;
         let wanted =
             |(name, arguments, finding)| Self { story: story.to_owned(), name: Some(name), format, arguments, finding };
         others.into_iter().map(wanted).collect()
@@ -143,10 +145,12 @@ pub fn hunt(story: &str, probes: Probes) {
     });
 }
 
-/// The other hunts of a story.
+/// The other hunts of a story, in another format of git.
 pub fn hunt_otherwise(story: &str, probes: Probes) {
-    for wanted in Wanted::others(story, &Expect::of(story)) {
-        wanted.check(probes);
+    let others = Wanted::others(story, &Expect::of(story));
+    let Some(format) = (!others.is_empty()).then(|| Format::NEWEST.known()[0]) else { return };
+    for other in others {
+        Wanted { format, ..other }.check(probes);
     }
 }
 
@@ -275,6 +279,8 @@ macro_rules! hunts {
     (recorded { $($test:ident: $name:literal,)* } live { $($other:ident: $other_name:literal, $why:literal;)* }) => {
         const NAMES: &[&str] = &[$($name,)* $($other_name,)*];
 
+        const RECORDED: &[&str] = &[$($name),*];
+
         tests! { $($test: $name),*; Recorded }
 
         tests! { $($other: $other_name),*; OnlyLive }
@@ -287,4 +293,18 @@ stories! { hunts }
 fn every_fixture_is_hunted_in() {
     let missing: Vec<String> = fixture::names().into_iter().filter(|name| !NAMES.contains(&name.as_str())).collect();
     assert_eq!(missing, Vec::<String>::new(), "name them in `stories.rs`");
+}
+
+#[test]
+fn every_record_is_that_of_a_hunt() {
+    let file = |name: Option<&str>, story: &str| recorded::hunt::Hunt { story, name, args: &[] }.file();
+    for story in fixture::names() {
+        let expect = Expect::of(&story);
+        let others = Wanted::others(&story, &expect);
+        let names = [None].into_iter().chain(others.iter().map(|other| other.name.as_deref()));
+        let wanted = names.filter(|_| RECORDED.contains(&story.as_str())).map(|name| file(name, &story));
+        let entries = fs::read_dir(fixture::story(&story)).unwrap().map(|entry| entry.unwrap().path());
+        let found = entries.filter(|path| path.file_name().unwrap().as_encoded_bytes().starts_with(b"observations"));
+        assert_eq!(found.collect::<BTreeSet<_>>(), wanted.collect::<BTreeSet<_>>(), "{story}");
+    }
 }

@@ -134,19 +134,18 @@ impl Recorded {
     }
 
     /// Records a probe that ran; returns what the record will answer.
-    fn recorded(&self, asked: Asked, probed: Probed) -> Probed {
-        let mut book = self.recorder.book();
-        if probed.artifact.is_some() {
+    fn recorded(&self, asked: &Asked, ran: Probed) -> Probed {
+        let Recorder { places, book } = &self.recorder;
+        let mut book = book.lock().unwrap();
+        if ran.artifact.is_some() {
             book.obstacles.insert("an artifact was put into the checkout".to_owned());
         }
-        let limit = probed.observation.limit;
-        let seen = Seen::of(&probed, &self.recorder.places);
-        let answer = seen.probed(limit, &self.recorder.places);
-        if answer.observation.output != probed.observation.output {
+        book.ran.add(asked.clone(), Seen::of(&ran, places));
+        let answer = book.ran.probed(asked, ran.observation.limit, places).expect("it was added");
+        if answer.observation.output != ran.observation.output {
             book.obstacles.insert("an output has what stands for a directory in records".to_owned());
         }
-        book.ran.add(asked, seen);
-        Probed { artifact: probed.artifact, ..answer }
+        Probed { artifact: ran.artifact, ..answer }
     }
 }
 
@@ -182,16 +181,16 @@ impl Executor for Recorded {
         let asked = first.nth(*nth);
         let known = {
             let mut book = self.recorder.book();
-            let known = book.known.get(&asked).cloned();
+            let known = book.known.probed(&asked, errand.job.limit, &self.recorder.places);
             if known.is_some() {
                 book.used.insert(asked.clone());
             }
             known
         };
-        let Some(seen) = known else { return self.run(place, errand, asked) };
+        let Some(probed) = known else { return self.run(place, errand, asked) };
         errand.watch.starting();
         let is_interrupted = errand.watch.is_interrupted();
-        let probed = (!is_interrupted).then(|| seen.probed(errand.job.limit, &self.recorder.places));
+        let probed = (!is_interrupted).then_some(probed);
         self.done.push_back(Done { place, result: Ok(probed) });
     }
 
@@ -202,7 +201,7 @@ impl Executor for Recorded {
             let under_way = self.under_way.iter_mut().find(|it| is_its(it)).expect("a probe that runs");
             let (_, asked) = under_way.runs.take().expect("a probe that runs");
             let place = under_way.place;
-            let result = result.map(|probed| probed.map(|probed| self.recorded(asked, probed)));
+            let result = result.map(|probed| probed.map(|probed| self.recorded(&asked, probed)));
             Some(Done { place, result })
         })?;
         self.under_way.retain(|it| it.place != done.place);

@@ -39,9 +39,12 @@ const FORMAT: u32 = 1;
 const TITLE: &str =
     "Observations of a hunt, by tree and plan; see fixtures-repos/README.md for how to record them anew.";
 
-/// The duration of each run that ended by itself. The stories are quick, so no decision of their hunts depends on it, and
-/// a record is the same on a busy machine.
+/// The duration of the first run, if it ended by itself. The stories are quick, so no decision of their hunts depends on
+/// it, and a record is the same on a busy machine.
 const SHORT: Duration = Duration::from_millis(100);
+
+/// The difference between the durations of two successive runs: no two runs ever take the same time.
+const TICK: Duration = Duration::from_micros(1);
 
 /// What a probe showed, without directories of the machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,13 +79,17 @@ impl Seen {
         }
     }
 
-    /// The result. `limit` is that of the job.
-    pub fn probed(&self, limit: Duration, places: &Places) -> Probed {
+    /// The result.
+    ///
+    /// - `index`: the number of probes before it.
+    fn probed(&self, index: usize, limit: Duration, places: &Places) -> Probed {
+        let duration = if self.ending == Ending::Timeout { limit } else { SHORT };
+        let n_ticks = u32::try_from(index).expect("a record is small");
         Probed {
             observation: Observation {
                 stage: self.stage,
                 ending: self.ending,
-                duration: if self.ending == Ending::Timeout { limit } else { SHORT },
+                duration: duration + n_ticks * TICK,
                 limit,
                 output: places.unmasked(&self.output),
                 is_clean: self.is_clean,
@@ -116,9 +123,10 @@ impl Record {
         self.probes.push((asked, seen));
     }
 
-    /// The result of a probe.
-    pub fn get(&self, asked: &Asked) -> Option<&Seen> {
-        self.places.get(asked).map(|place| &self.probes[*place].1)
+    /// The result of a probe with this limit; `None` if it is not known.
+    pub fn probed(&self, asked: &Asked, limit: Duration, places: &Places) -> Option<Probed> {
+        let index = *self.places.get(asked)?;
+        Some(self.probes[index].1.probed(index, limit, places))
     }
 
     /// The probes.
