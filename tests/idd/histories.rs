@@ -1,11 +1,11 @@
 //! Histories made once: the script of a story runs when its history is missing, and each test gets a copy.
 //!
-//! Histories are kept below the target directory, for all tests and processes. The name of a kept history has the digest
-//! of everything that the script reads, of the format, and of the version of git. A history that has its own path in a
-//! file is not kept: the script runs for each copy.
+//! Histories are kept below the target directory, for all tests and processes. The name of a kept history has the
+//! digest of everything that the script reads, of the format, and of the version of git. A history that has its own
+//! path in a file is not kept: the script runs for each copy.
 //!
-//! Source: `gix-testtools` of gitoxide. Deviation: directories in place of archives, because `cp -a` takes half the time
-//! of `tar -x`.
+//! Source: `gix-testtools` of gitoxide. Deviation: directories in place of archives, because `cp -a` takes half the
+//! time of `tar -x`.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;

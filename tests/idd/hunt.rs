@@ -1,7 +1,7 @@
 //! The hunt on every fixture: expected against found, and nothing of the user's changed.
 //!
-//! The probes of most hunts are answered from records (`recorded.rs`). The module `live` has the same hunts with probes that
-//! run.
+//! The probes of most hunts are answered from records (`recorded.rs`). The module `live` has the same hunts with probes
+//! that run.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

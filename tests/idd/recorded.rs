@@ -1,8 +1,9 @@
 //! Hunts that are answered from records: what the probes of a story showed once, by tree and plan.
 //!
-//! [`Recorder`] puts the executor of a hunt into a [`Recorded`] one. A probe that the [`record`](Record) has is answered
-//! from there. Each other one runs, and is noted. The record of a hunt is a text file beside its story, see [`record`].
-//! [`asked`] has everything that the result of a probe depends on; [`tools`] has the programs that it executed.
+//! [`Recorder`] puts the executor of a hunt into a [`Recorded`] one. A probe that the [`record`](Record) has is
+//! answered from there. Each other one runs, and is noted. The record of a hunt is a text file beside its story, see
+//! [`record`]. [`asked`] has everything that the result of a probe depends on; [`tools`] has the programs that it
+//! executed.
 //!
 //! The result of a probe in a worktree that earlier builds have used also depends on these builds. The record assumes
 //! that it does not; where it does, the story is hunted in live (see `stories.rs`).

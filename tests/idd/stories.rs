@@ -1,5 +1,5 @@
-//! The stories of `fixtures-repos`: those that are hunted in with recorded observations, and those that are always hunted in
-//! live, each with the reason.
+//! The stories of `fixtures-repos`: those that are hunted in with recorded observations, and those that are always
+//! hunted in live, each with the reason.
 
 /// Calls a macro with all stories: the name of the module of their tests, that of the directory, and the reason.
 macro_rules! stories {

@@ -49,11 +49,12 @@ impl Machine {
                 !path.starts_with(directory) && !real.as_ref().is_ok_and(|real| real.starts_with(directory))
             })
         };
-        let named = executed.iter().filter(is_foreign).map(|path| self.name(path));
-        named
-            .filter_map(|name| Some((self.digest(&self.find(&name)?)?, name)))
-            .map(|(digest, name)| (name, digest))
-            .collect()
+        let with_digest = |name: String| {
+            let digest = self.find(&name).and_then(|path| self.digest(&path));
+            let digest = digest.unwrap_or_else(|| panic!("`{name}` was executed, and is gone"));
+            (name, digest)
+        };
+        executed.iter().filter(is_foreign).map(|path| with_digest(self.name(path))).collect()
     }
 
     /// The first program of a record that differs here, in words; `None` if all are the same.
