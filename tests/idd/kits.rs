@@ -54,11 +54,22 @@ pub fn once(what: &[&str], make: impl FnOnce() -> TempDir) -> TempDir {
     if kept.is_dir() {
         let copy = TempDir::new_in(scratch_place()).unwrap();
         copy_all(&kept.join("."), copy.path());
+        reconnect(copy.path());
         return copy;
     }
     let new = make();
     add(new.path(), &kept);
     new
+}
+
+/// Names the objects of the user again, in the private repository of a copy.
+fn reconnect(copy: &Path) {
+    for repo in [copy.to_owned(), copy.join("repo")] {
+        let alternates = repo.join(".git/idd/objects.git/objects/info/alternates");
+        if alternates.exists() {
+            fs::write(alternates, format!("{}\n", repo.join(".git/objects").display())).unwrap();
+        }
+    }
 }
 
 /// Keeps a copy. If several tests do so, the first one is right.

@@ -79,6 +79,7 @@ mod suites;
 mod switch;
 mod terminal;
 mod tidy;
+mod tiers;
 mod together;
 mod tools;
 mod trace;

@@ -1,0 +1,46 @@
+//! The tests of the nightly tier, which `.config/nextest.toml` names.
+
+use std::fs;
+use std::process::Command;
+
+use regex::Regex;
+
+use crate::fixture::{root, succeed};
+use crate::tidy;
+
+/// The names of all tests of whole commands.
+fn names() -> Vec<String> {
+    let listed = succeed(Command::new(std::env::current_exe().unwrap()).args(["--list", "--format", "terse"]));
+    let listed = String::from_utf8(listed).unwrap();
+    listed.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_owned).collect()
+}
+
+/// Whether a module of the library has a test of this name.
+fn is_of_library(name: &str) -> bool {
+    let (module, function) = name.rsplit_once("::").unwrap();
+    let (directory, _) = module.split_once("::").unwrap_or((module, ""));
+    let function = format!("fn {function}(");
+    tidy::sources()
+        .iter()
+        .any(|(path, source)| path.starts_with(&format!("src/{directory}/")) && source.contains(&function))
+}
+
+#[test]
+fn every_name_of_the_nightly_tier_is_that_of_a_test() {
+    let configuration = fs::read_to_string(root().join(".config/nextest.toml")).unwrap();
+    let names = names();
+    let mut n_patterns = 0;
+    for pattern in Regex::new(r"test\((?:=([^)]+)|/(.+)/)\)").unwrap().captures_iter(&configuration) {
+        n_patterns += 1;
+        let is_there = match (pattern.get(1), pattern.get(2)) {
+            (Some(name), _) => names.iter().any(|other| other == name.as_str()) || is_of_library(name.as_str()),
+            (_, Some(pattern)) => {
+                let pattern = Regex::new(pattern.as_str()).unwrap();
+                names.iter().any(|name| pattern.is_match(name))
+            }
+            _ => unreachable!("one of the groups matches"),
+        };
+        assert!(is_there, "no test is named so: {}", &pattern[0]);
+    }
+    assert!(n_patterns > 10, "{n_patterns}");
+}
