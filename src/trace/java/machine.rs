@@ -220,7 +220,7 @@ impl Machine {
     /// Takes a record.
     ///
     /// Errors: no activation can have written it.
-    pub fn take<W: Watch>(&mut self, record: Record, watch: &mut W) -> Result<(), TraceError> {
+    pub fn take(&mut self, record: Record, watch: &mut dyn Watch) -> Result<(), TraceError> {
         if record.thread != self.thread {
             self.settle(watch);
             self.switch(record.thread);
@@ -253,7 +253,7 @@ impl Machine {
     /// Runs the code of the current thread that follows without a record, before another thread goes on: up to the last
     /// monitor that it leaves, or up to the end of the method. In a program without data races the other thread may see
     /// what that code wrote, and nothing of the other one is seen by it.
-    fn settle<W: Watch>(&mut self, watch: &mut W) {
+    fn settle(&mut self, watch: &mut dyn Watch) {
         let Some(mut frame) = self.pop() else { return };
         if let Some(stop) = frame.last_exit() {
             let method = Arc::clone(&frame.method);
@@ -268,7 +268,7 @@ impl Machine {
 
     /// Ends the methods that return without another record, when no more records follow, and begins the calls from which
     /// the threads did not come back, such as `System.exit`.
-    pub fn finish<W: Watch>(&mut self, watch: &mut W) {
+    pub fn finish(&mut self, watch: &mut dyn Watch) {
         let mut threads: Vec<u32> = self.others.keys().copied().chain([self.thread]).collect();
         threads.sort_unstable();
         for thread in threads.into_iter().chain([self.thread]) {
@@ -290,7 +290,7 @@ impl Machine {
     }
 
     /// Begins the call that a method made last, if no record says that it came back.
-    fn begin_last_call<W: Watch>(&mut self, frame: &mut Frame, watch: &mut W) {
+    fn begin_last_call(&mut self, frame: &mut Frame, watch: &mut dyn Watch) {
         let (stop, method) = (frame.stop(), Arc::clone(&frame.method));
         if frame.pending.is_some() || frame.is_waiting || stop == NONE {
             return;
@@ -333,7 +333,7 @@ impl Machine {
     }
 
     /// A method was entered.
-    fn enter<W: Watch>(&mut self, method: Arc<Method>, watch: &mut W) -> Result<(), TraceError> {
+    fn enter(&mut self, method: Arc<Method>, watch: &mut dyn Watch) -> Result<(), TraceError> {
         if self.frames().len() >= MAX_DEPTH {
             return Err(TraceError::Damaged("activations without an end"));
         }
@@ -396,7 +396,7 @@ impl Machine {
     }
 
     /// A parameter of the method that was just entered.
-    fn parameter<W: Watch>(&mut self, method: &Method, (kind, local): (Kind, u16), bits: u64, watch: &mut W) {
+    fn parameter(&mut self, method: &Method, (kind, local): (Kind, u16), bits: u64, watch: &mut dyn Watch) {
         let Some(mut frame) = self.pop() else { return };
         if frame.method.number == method.number && !frame.is_begun {
             let value = Value::of(bits, frame.entry);
@@ -440,12 +440,12 @@ impl Machine {
     }
 
     /// A record that follows in the code of an activation.
-    fn reach<W: Watch>(
+    fn reach(
         &mut self,
         method: &Arc<Method>,
         index: usize,
         payload: u64,
-        watch: &mut W,
+        watch: &mut dyn Watch,
     ) -> Result<(), TraceError> {
         let site = method.sites[index];
         let mut is_expected = false;
@@ -484,12 +484,12 @@ impl Machine {
     /// Ends the activations above the last one of a method, because of an exception.
     ///
     /// Errors: there is none of it.
-    fn unwind<W: Watch>(&mut self, method: &Method, watch: &mut W) -> Result<Box<Frame>, TraceError> {
+    fn unwind(&mut self, method: &Method, watch: &mut dyn Watch) -> Result<Box<Frame>, TraceError> {
         if !self.has(method) {
             return Err(TraceError::Damaged("an exception in no activation"));
         }
         loop {
-            let mut frame = self.pop().ok_or(TraceError::Damaged("an exception in no activation"))?;
+            let mut frame = self.pop().ok_or_else(|| TraceError::Damaged("an exception in no activation"))?;
             let is_here = frame.method.number == method.number;
             // A return is not recorded. The only activation of the method has not returned: its exception came from
             // outside (`Thread.stop`).
@@ -512,7 +512,7 @@ impl Machine {
     ///
     /// If there is none of it, the exception came while the method was entered, before a record said so: `Thread.stop` can do
     /// that.
-    fn leave<W: Watch>(&mut self, method: &Method, exception: u64, watch: &mut W) -> Result<(), TraceError> {
+    fn leave(&mut self, method: &Method, exception: u64, watch: &mut dyn Watch) -> Result<(), TraceError> {
         if !self.has(method) {
             return Ok(());
         }
@@ -523,12 +523,12 @@ impl Machine {
     }
 
     /// An exception handler was entered.
-    fn catch<W: Watch>(
+    fn catch(
         &mut self,
         method: &Arc<Method>,
         begin: u32,
         exception: u64,
-        watch: &mut W,
+        watch: &mut dyn Watch,
     ) -> Result<(), TraceError> {
         let mut frame = self.unwind(method, watch)?;
         let threw = self.current.threw.take().unwrap_or(frame.step);
@@ -548,7 +548,7 @@ impl Machine {
     }
 
     /// Runs up to the instruction before which, or after which, something was recorded.
-    fn arrive<W: Watch>(&mut self, method: &Method, frame: &mut Frame, (site, payload): (Site, u64), watch: &mut W) {
+    fn arrive(&mut self, method: &Method, frame: &mut Frame, (site, payload): (Site, u64), watch: &mut dyn Watch) {
         if frame.is_waiting {
             frame.is_waiting = false;
             return;
@@ -568,7 +568,7 @@ impl Machine {
     }
 
     /// Runs up to an instruction, which is on the way, and begins the statement of that, if one begins there.
-    fn go<W: Watch>(&mut self, frame: &mut Frame, stop: u32, watch: &mut W) {
+    fn go(&mut self, frame: &mut Frame, stop: u32, watch: &mut dyn Watch) {
         let method = Arc::clone(&frame.method);
         loop {
             self.begin(frame, watch);
@@ -586,7 +586,7 @@ impl Machine {
 
     /// Enters the block and begins the statement of the next instruction.
     #[inline]
-    fn begin<W: Watch>(&mut self, frame: &mut Frame, watch: &mut W) {
+    fn begin(&mut self, frame: &mut Frame, watch: &mut dyn Watch) {
         frame.is_begun = true;
         let statement = frame.method.starts[frame.at as usize];
         // A call that has not come back began before.
@@ -609,7 +609,7 @@ impl Machine {
     }
 
     /// The activation returns: its present instruction says so.
-    fn returns<W: Watch>(&mut self, mut frame: Box<Frame>, watch: &mut W) {
+    fn returns(&mut self, mut frame: Box<Frame>, watch: &mut dyn Watch) {
         let result = match frame.method.operations[frame.at as usize] {
             Operation::Return(Some(kind)) => Some(Self::take_value(&mut frame, kind, watch)),
             _ => None,
@@ -623,7 +623,7 @@ impl Machine {
     }
 
     /// Notes in the activation below that one has ended, by a return or an exception.
-    fn came_back<W: Watch>(&mut self, frame: &Frame, watch: &mut W) {
+    fn came_back(&mut self, frame: &Frame, watch: &mut dyn Watch) {
         if let Some(below) = self.current.frames.last_mut()
             && below.pending.is_some()
         {
@@ -636,7 +636,7 @@ impl Machine {
     }
 
     /// Runs up to the instruction that threw an exception.
-    fn fail<W: Watch>(&mut self, frame: &mut Frame, watch: &mut W) {
+    fn fail(&mut self, frame: &mut Frame, watch: &mut dyn Watch) {
         let stop = frame.stop();
         let method = Arc::clone(&frame.method);
         if frame.pending.is_none() && !frame.is_waiting && stop != NONE {
@@ -678,7 +678,7 @@ impl Machine {
         self.current.threw.get_or_insert(frame.step);
     }
 
-    fn leave_by_exception<W: Watch>(&mut self, frame: &Frame, watch: &mut W) {
+    fn leave_by_exception(&mut self, frame: &Frame, watch: &mut dyn Watch) {
         self.n_unwound += 1;
         watch.leaves(self, frame, false, None);
         self.came_back(frame, watch);

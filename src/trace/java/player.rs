@@ -65,7 +65,7 @@ impl Player {
     }
 
     /// Plays on to the end, or until the watcher is done.
-    pub fn play<W: Watch>(&mut self, watch: &mut W) -> Result<(), TraceError> {
+    pub fn play(&mut self, watch: &mut dyn Watch) -> Result<(), TraceError> {
         while !watch.is_done()
             && let Some(record) = self.streams.next(&mut self.trace, &self.machine.program)?
         {
@@ -81,13 +81,13 @@ impl Player {
     }
 
     /// Plays the whole trace from its beginning.
-    pub fn replay<W: Watch>(&mut self, watch: &mut W) -> Result<(), TraceError> {
+    pub fn replay(&mut self, watch: &mut dyn Watch) -> Result<(), TraceError> {
         self.rewind();
         self.play(watch)
     }
 
     /// Plays the whole trace from its beginning, and keeps no checkpoints.
-    pub fn replay_once<W: Watch>(&mut self, watch: &mut W) -> Result<(), TraceError> {
+    pub fn replay_once(&mut self, watch: &mut dyn Watch) -> Result<(), TraceError> {
         let distance = mem::replace(&mut self.distance, u64::MAX);
         let played = self.replay(watch);
         self.distance = distance;
@@ -112,7 +112,7 @@ impl Player {
     /// Plays the trace from before a step on.
     ///
     /// Cost: plays from the last checkpoint before the step.
-    pub fn replay_from<W: Watch>(&mut self, step: Step, watch: &mut W) -> Result<(), TraceError> {
+    pub fn replay_from(&mut self, step: Step, watch: &mut dyn Watch) -> Result<(), TraceError> {
         let is_before = |checkpoint: &&Checkpoint| checkpoint.moment.n_steps < step.0;
         match self.checkpoints.iter().rev().find(is_before) {
             Some(checkpoint) => {

@@ -125,7 +125,7 @@ impl Stream {
     #[inline]
     fn record(&mut self, trace: &mut Trace, program: &Program) -> Result<Option<(u32, u64)>, TraceError> {
         let Some(site) = self.peek(trace)? else { return Ok(None) };
-        let n = program.size(site).ok_or(TraceError::Damaged("a record of a site that does not exist"))?;
+        let n = program.size(site).ok_or_else(|| TraceError::Damaged("a record of a site that does not exist"))?;
         if !self.fill(trace, 4 + n)? {
             return Ok(None);
         }

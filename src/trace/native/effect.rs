@@ -46,7 +46,13 @@ impl Called<'_> {
 
 impl Machine {
     /// Does what a function does.
-    pub fn apply<W: Watch>(&mut self, model: &Model, arguments: &[u64; 8], result: Option<u64>, watch: &mut W) {
+    pub fn apply<W: Watch + ?Sized>(
+        &mut self,
+        model: &Model,
+        arguments: &[u64; 8],
+        result: Option<u64>,
+        watch: &mut W,
+    ) {
         let step = self.frame().map_or(Step::START, |frame| frame.step);
         let called = Called { step, arguments, result };
         if let Some(Input::Stream(index)) = model.input
@@ -151,7 +157,7 @@ impl Machine {
     }
 
     /// Links nodes; if that is not known, some of them hold other pointers than before.
-    fn link<W: Watch>(&mut self, step: Step, linking: Linking, nodes: &[u64], watch: &mut W) {
+    fn link<W: Watch + ?Sized>(&mut self, step: Step, linking: Linking, nodes: &[u64], watch: &mut W) {
         if let Some(written) = nodes::linked(&self.memory, linking) {
             for (address, bytes) in written {
                 self.memory.write(address, &bytes, step);
@@ -173,7 +179,7 @@ impl Machine {
     }
 
     /// A call reads a format, unless that is a constant, and the strings that the arguments behind it point to.
-    fn read_format<W: Watch>(&mut self, format: usize, is_list: bool, called: &Called<'_>, watch: &mut W) {
+    fn read_format<W: Watch + ?Sized>(&mut self, format: usize, is_list: bool, called: &Called<'_>, watch: &mut W) {
         let at = called.argument(format);
         let arguments = self.behind(format, is_list, called).unwrap_or_default();
         let strings = self.strings(at, arguments);
@@ -211,7 +217,7 @@ impl Machine {
     }
 
     #[expect(clippy::too_many_lines, reason = "one arm for each effect")]
-    fn effect<W: Watch>(&mut self, effect: Effect, called: &Called<'_>, watch: &mut W) {
+    fn effect<W: Watch + ?Sized>(&mut self, effect: Effect, called: &Called<'_>, watch: &mut W) {
         let step = called.step;
         match effect {
             Effect::ReadsString(index) => {

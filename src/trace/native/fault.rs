@@ -93,7 +93,7 @@ impl Fault {
     /// Takes the record in that was broken off, as far as the program came.
     ///
     /// Cost: the record is taken twice, the first time by a copy of the machine.
-    pub fn take<W: Watch>(
+    pub fn take<W: Watch + ?Sized>(
         &self,
         machine: &mut Machine,
         shape: &Arc<Shape>,
@@ -101,7 +101,7 @@ impl Fault {
         watch: &mut W,
     ) -> Result<(), TraceError> {
         let mut suspects = Suspects { fault: self, n_actions: 0, found: Vec::new() };
-        machine.clone().take(shape, record, &mut suspects)?;
+        machine.clone().take(shape, record, &mut suspects as &mut dyn Watch)?;
         let actions = &shape.piece(record.segment).actions;
         let is_call = |action: &Action| matches!(action, Action::Call(call) if shape.calls[*call as usize].is_external);
         // What may be the fault of a library is not that of the only statement that it could be.

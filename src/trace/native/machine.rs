@@ -31,6 +31,8 @@ use crate::trace::step::Step;
 const MAX_DEPTH: usize = 50_000_000;
 
 /// Who wants to know what happens; all methods do nothing unless they are given.
+///
+/// The machine is compiled twice: for [`Nobody`], and for all others.
 #[expect(unused_variables, reason = "the names say what is given")]
 pub trait Watch {
     /// A step begins: the current one of the last frame.
@@ -156,12 +158,17 @@ impl Machine {
 
     /// Takes a record of a function in.
     #[inline]
-    pub fn take<W: Watch>(&mut self, shape: &Arc<Shape>, record: &Record<'_>, watch: &mut W) -> Result<(), TraceError> {
+    pub fn take<W: Watch + ?Sized>(
+        &mut self,
+        shape: &Arc<Shape>,
+        record: &Record<'_>,
+        watch: &mut W,
+    ) -> Result<(), TraceError> {
         self.take_until(shape, record, usize::MAX, watch)
     }
 
     /// Takes the first actions of a record in; if there are more, the program came no further.
-    pub fn take_until<W: Watch>(
+    pub fn take_until<W: Watch + ?Sized>(
         &mut self,
         shape: &Arc<Shape>,
         record: &Record<'_>,
@@ -183,7 +190,7 @@ impl Machine {
         } else {
             self.resume(shape, record, piece.frame, watch)?;
         }
-        let frame = self.frames.last_mut().ok_or(TraceError::Damaged("a record without a frame"))?;
+        let frame = self.frames.last_mut().ok_or_else(|| TraceError::Damaged("a record without a frame"))?;
         if let Some(offset) = piece.frame {
             frame.address = number(record.bytes, offset, 8).unwrap_or(0);
         }
@@ -219,7 +226,7 @@ impl Machine {
             }
             _ => {}
         }
-        for action in piece.actions.iter().take(n_actions) {
+        for action in &piece.actions[..n_actions.min(piece.actions.len())] {
             watch.acts(self, action, record.bytes);
             self.act(*action, shape, record.bytes, watch)?;
         }
@@ -241,7 +248,7 @@ impl Machine {
         Ok(())
     }
 
-    fn enter<W: Watch>(&mut self, shape: &Arc<Shape>, watch: &mut W) -> Result<(), TraceError> {
+    fn enter<W: Watch + ?Sized>(&mut self, shape: &Arc<Shape>, watch: &mut W) -> Result<(), TraceError> {
         if self.frames.len() >= MAX_DEPTH {
             return Err(TraceError::Damaged("too many functions call each other"));
         }
@@ -319,7 +326,7 @@ impl Machine {
     }
 
     /// Leaves the last frame.
-    fn leave<W: Watch>(&mut self, is_return: bool, watch: &mut W) {
+    fn leave<W: Watch + ?Sized>(&mut self, is_return: bool, watch: &mut W) {
         watch.leaves(self, is_return);
         if let (true, [.., caller, frame]) = (is_return, &self.frames[..])
             && caller.external.as_ref().is_some_and(|external| external.is_entered)
@@ -343,7 +350,7 @@ impl Machine {
 
     /// Finds the frame of a record that enters none: frames above it were left by a jump.
     #[inline]
-    fn resume<W: Watch>(
+    fn resume<W: Watch + ?Sized>(
         &mut self,
         shape: &Arc<Shape>,
         record: &Record<'_>,
@@ -384,7 +391,7 @@ impl Machine {
         self.begin(0, watch)
     }
 
-    fn begin<W: Watch>(&mut self, statement: u32, watch: &mut W) -> Result<(), TraceError> {
+    fn begin<W: Watch + ?Sized>(&mut self, statement: u32, watch: &mut W) -> Result<(), TraceError> {
         if self.n_steps >= u32::MAX - 1 {
             return Err(TraceError::Damaged("there are more steps than there are numbers"));
         }
@@ -402,7 +409,7 @@ impl Machine {
 
     #[inline]
     #[expect(clippy::too_many_lines, reason = "one arm for each action, in the loop that all the time goes into")]
-    fn act<W: Watch>(
+    fn act<W: Watch + ?Sized>(
         &mut self,
         action: Action,
         shape: &Arc<Shape>,
@@ -412,12 +419,12 @@ impl Machine {
         if let Action::Step(statement) = action {
             self.begin(statement, watch)?;
             if statement == 0 && !shape.parameters.is_empty() {
-                let frame = self.frames.last().ok_or(TraceError::Damaged("a record without a frame"))?;
+                let frame = self.frames.last().ok_or_else(|| TraceError::Damaged("a record without a frame"))?;
                 watch.uses(frame.step, frame.caller, What::Arguments);
             }
             return Ok(());
         }
-        let frame = self.frames.last_mut().ok_or(TraceError::Damaged("a record without a frame"))?;
+        let frame = self.frames.last_mut().ok_or_else(|| TraceError::Damaged("a record without a frame"))?;
         let step = frame.step;
         match action {
             Action::Step(_) | Action::Divide { .. } => {}
@@ -633,7 +640,7 @@ impl Machine {
 
     /// A step reads bytes of memory.
     #[inline]
-    fn read<W: Watch>(&mut self, step: Step, what: What, bytes: &[u8], watch: &mut W) {
+    fn read<W: Watch + ?Sized>(&mut self, step: Step, what: What, bytes: &[u8], watch: &mut W) {
         let (What::Memory(address, _) | What::Address(address, _)) = what else { return };
         self.check.n_reads += 1;
         if self.is_awaiting && bytes.len() == 8 {
@@ -702,14 +709,14 @@ impl Machine {
     }
 
     /// A step copies bytes.
-    pub fn copy<W: Watch>(&mut self, step: Step, to: u64, from: u64, length: u64, watch: &mut W) {
+    pub fn copy<W: Watch + ?Sized>(&mut self, step: Step, to: u64, from: u64, length: u64, watch: &mut W) {
         self.look(step, from, length, watch);
         self.memory.copy(to, from, length, step);
         watch.writes(self, step, to, length);
     }
 
     /// A step reads a range whose bytes are not recorded.
-    pub fn look<W: Watch>(&mut self, step: Step, address: u64, length: u64, watch: &mut W) {
+    pub fn look<W: Watch + ?Sized>(&mut self, step: Step, address: u64, length: u64, watch: &mut W) {
         self.memory.writers(address, length, |maker| watch.uses(step, maker, What::Memory(address, length)));
         watch.looks(self, step, address, length);
     }
@@ -725,7 +732,7 @@ impl Machine {
         Step::START
     }
 
-    fn come_back<W: Watch>(&mut self, shape: &Shape, external: &External, result: Option<u64>, watch: &mut W) {
+    fn come_back<W: Watch + ?Sized>(&mut self, shape: &Shape, external: &External, result: Option<u64>, watch: &mut W) {
         let call = external.found.as_deref().unwrap_or(&shape.calls[external.call as usize]);
         match call.model {
             Some(model) if external.unknown == 0 || !model.changes_anything() => {
@@ -746,7 +753,7 @@ impl Machine {
 }
 
 fn piece_of(bytes: &[u8], offset: u32, size: u32) -> Result<&[u8], TraceError> {
-    bytes.get(offset as usize..(offset + size) as usize).ok_or(TraceError::Damaged("a record is cut short"))
+    bytes.get(offset as usize..(offset + size) as usize).ok_or_else(|| TraceError::Damaged("a record is cut short"))
 }
 
 /// A use of bytes of memory.

@@ -126,7 +126,7 @@ impl Player {
     /// Moves a copy of the process on by records that are not of the trace.
     ///
     /// Errors: they are no records of its program. A last one that is cut short is left out.
-    pub fn feed<W: Watch>(&mut self, machine: &mut Machine, records: &[u8], watch: &mut W) -> Result<(), TraceError> {
+    pub fn feed(&mut self, machine: &mut Machine, records: &[u8], watch: &mut dyn Watch) -> Result<(), TraceError> {
         let mut at = 0;
         while !watch.is_done()
             && let Some(number) = records.get(at..).and_then(<[u8]>::first_chunk)
@@ -164,17 +164,17 @@ impl Player {
     }
 
     /// Plays on until the watch has seen enough; returns whether there is more.
-    pub fn play<W: Watch>(&mut self, watch: &mut W) -> Result<bool, TraceError> {
+    pub fn play(&mut self, watch: &mut dyn Watch) -> Result<bool, TraceError> {
         self.play_while(watch, |_| true)
     }
 
-    fn play_while<W: Watch>(
+    fn play_while<W: Watch + ?Sized>(
         &mut self,
         watch: &mut W,
         is_wanted: impl Fn(&Machine) -> bool,
     ) -> Result<bool, TraceError> {
         while !watch.is_done() && is_wanted(&self.machine) {
-            if self.next(watch)?.is_none() {
+            if self.play_one(watch)?.is_none() {
                 return Ok(false);
             }
         }
@@ -182,8 +182,12 @@ impl Player {
     }
 
     /// Plays one record, and gives the number of its segment; `None` at the end.
+    pub fn next(&mut self, watch: &mut dyn Watch) -> Result<Option<u32>, TraceError> {
+        self.play_one(watch)
+    }
+
     #[inline]
-    pub fn next<W: Watch>(&mut self, watch: &mut W) -> Result<Option<u32>, TraceError> {
+    fn play_one<W: Watch + ?Sized>(&mut self, watch: &mut W) -> Result<Option<u32>, TraceError> {
         if let Some(position) = self.records.position() {
             if self.n_chunks_since >= self.distance {
                 let position = position.clone();

@@ -106,11 +106,12 @@ impl Records {
             self.position.n_chunks += 1;
         }
         let rest = &self.content[self.at..];
-        let number =
-            rest.first_chunk::<{ HEADER_SIZE as usize }>().ok_or(TraceError::Damaged("a record is cut short"))?;
+        let number = rest
+            .first_chunk::<{ HEADER_SIZE as usize }>()
+            .ok_or_else(|| TraceError::Damaged("a record is cut short"))?;
         let segment = u32::from_le_bytes(*number);
         let entry = units.entry(segment)?;
-        let bytes = rest.get(..entry.size as usize).ok_or(TraceError::Damaged("a record is cut short"))?;
+        let bytes = rest.get(..entry.size as usize).ok_or_else(|| TraceError::Damaged("a record is cut short"))?;
         let offset = self.offset + self.at as u64;
         self.at += entry.size as usize;
         Ok(Some(Record { thread: self.thread, segment, entry, bytes, offset }))

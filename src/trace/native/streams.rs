@@ -16,7 +16,7 @@ impl Machine {
     }
 
     /// A call printed to a stream.
-    pub(super) fn prints<W: Watch>(&mut self, stream: u64, (step, length, bytes): Printed, watch: &mut W) {
+    pub(super) fn prints<W: Watch + ?Sized>(&mut self, stream: u64, (step, length, bytes): Printed, watch: &mut W) {
         match self.streams.get_mut(&stream) {
             Some(Stream::Block { printed, .. }) => printed.push((step, length, bytes)),
             Some(Stream::Buffer { address, size, at }) => {
@@ -33,7 +33,7 @@ impl Machine {
     }
 
     /// A call reads from a stream.
-    pub(super) fn reads_from<W: Watch>(&mut self, stream: u64, step: Step, watch: &mut W) {
+    pub(super) fn reads_from<W: Watch + ?Sized>(&mut self, stream: u64, step: Step, watch: &mut W) {
         if let Some(Stream::Buffer { address, size, .. }) = self.streams.get(&stream) {
             let (address, size) = (*address, *size);
             self.look(step, address, size, watch);
@@ -41,7 +41,7 @@ impl Machine {
     }
 
     /// A stream is flushed; all streams are if it is 0.
-    pub(super) fn flushes<W: Watch>(&mut self, stream: u64, step: Step, watch: &mut W) {
+    pub(super) fn flushes<W: Watch + ?Sized>(&mut self, stream: u64, step: Step, watch: &mut W) {
         let blocks = self.streams.iter().filter(|(handle, _)| stream == 0 || **handle == stream);
         let blocks = blocks.filter_map(|(_, stream)| match stream {
             Stream::Block { pointer, size, printed } => Some((*pointer, *size, printed.clone())),
@@ -68,7 +68,7 @@ impl Machine {
     /// Cuts a token out of a string.
     ///
     /// - `save`: where the position is kept; 0 for `strtok`.
-    pub(super) fn splits<W: Watch>(&mut self, called: &Called<'_>, save: u64, watch: &mut W) {
+    pub(super) fn splits<W: Watch + ?Sized>(&mut self, called: &Called<'_>, save: u64, watch: &mut W) {
         let step = called.step;
         let from = match called.argument(0) {
             0 => self.tokens.get(&save).copied().unwrap_or(0),

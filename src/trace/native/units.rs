@@ -142,6 +142,6 @@ impl Units {
             self.entries[id as usize] = Some(Entry { body: number, size: segment.size });
         }
         self.bodies.push(Arc::new(body));
-        self.entries[segment as usize].ok_or(TraceError::Damaged("a record with a number that no segment has"))
+        self.entries[segment as usize].ok_or_else(|| TraceError::Damaged("a record with a number that no segment has"))
     }
 }

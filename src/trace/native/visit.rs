@@ -16,7 +16,7 @@ use crate::trace::step::Step;
 ///   that the step called itself.
 ///
 /// Cost: plays from the last checkpoint before it to the end of the step, calls included.
-pub fn at_step<W: Watch>(player: &mut Player, step: Step, watch: &mut W) -> Result<(), TraceError> {
+pub fn at_step(player: &mut Player, step: Step, watch: &mut dyn Watch) -> Result<(), TraceError> {
     player.approach(step)?;
     player.play(&mut Visit { step, frame: None, watch, is_over: step == Step::START })?;
     Ok(())
@@ -44,15 +44,15 @@ impl<F: FnOnce(&Machine)> Watch for Before<F> {
 }
 
 /// Passes on the facts about one step.
-struct Visit<'w, W> {
+struct Visit<'w> {
     step: Step,
     /// Its frame, once it has begun.
     frame: Option<u64>,
-    watch: &'w mut W,
+    watch: &'w mut dyn Watch,
     is_over: bool,
 }
 
-impl<W> Visit<'_, W> {
+impl Visit<'_> {
     fn is_here(&self, machine: &Machine) -> bool {
         !self.is_over && self.frame.is_some() && machine.frame().map(|frame| frame.number) == self.frame
     }
@@ -62,7 +62,7 @@ impl<W> Visit<'_, W> {
     }
 }
 
-impl<W: Watch> Watch for Visit<'_, W> {
+impl Watch for Visit<'_> {
     fn step(&mut self, machine: &Machine) {
         if self.is_here(machine) {
             self.is_over = true;

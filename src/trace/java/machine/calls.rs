@@ -17,7 +17,7 @@ const MAX_ELEMENTS: u32 = 256;
 
 impl Machine {
     /// The values that a call takes from the stack, with its object first.
-    pub(super) fn given<W: Watch>(frame: &mut Frame, callee: &Callee, watch: &mut W) -> Vec<Value> {
+    pub(super) fn given(frame: &mut Frame, callee: &Callee, watch: &mut dyn Watch) -> Vec<Value> {
         let mut given: Vec<Value> =
             callee.parameters.iter().rev().map(|kind| Self::take_value(frame, *kind, watch)).collect();
         if callee.has_object {
@@ -28,12 +28,12 @@ impl Machine {
     }
 
     /// A call came back.
-    pub(super) fn comes_back<W: Watch>(
+    pub(super) fn comes_back(
         &mut self,
         frame: &mut Frame,
         callee: &Callee,
         (probe, value): (Probe, Option<Value>),
-        watch: &mut W,
+        watch: &mut dyn Watch,
     ) {
         let mut given = match frame.pending.take() {
             Some(given) => given,
@@ -86,7 +86,7 @@ impl Machine {
     }
 
     /// The library may read the elements of an array that it gets.
-    fn reads_elements<W: Watch>(&mut self, frame: &Frame, (array, length): (u32, u32), watch: &mut W) {
+    fn reads_elements(&mut self, frame: &Frame, (array, length): (u32, u32), watch: &mut dyn Watch) {
         for index in 0..length.min(MAX_ELEMENTS) {
             let location = Location::Element(array, index);
             if let Some(value) = self.memory.get(location).filter(|value| value.maker != Step::START) {
@@ -97,7 +97,7 @@ impl Machine {
     }
 
     /// The library may read what it keeps in some objects.
-    pub(super) fn reads_contents<W: Watch>(&self, frame: &Frame, objects: &[u32], watch: &mut W) {
+    pub(super) fn reads_contents(&self, frame: &Frame, objects: &[u32], watch: &mut dyn Watch) {
         for object in objects {
             if let Some(maker) = self.memory.state(*object).or_else(|| self.memory.birth(*object)) {
                 watch.uses(frame.step, maker, What::Place(Location::State(*object)));
@@ -108,7 +108,7 @@ impl Machine {
 
     /// A method that the library called back has returned to it. If it returned an object whose contents the library keeps, such
     /// as a buffer, the library may read these: `Format.format` makes a text of the buffer that it gets.
-    pub(super) fn gives_back<W: Watch>(&self, result: Value, watch: &mut W) {
+    pub(super) fn gives_back(&self, result: Value, watch: &mut dyn Watch) {
         let Some(below) = self.frames().last().filter(|below| below.pending.is_some()) else { return };
         let Some(id) = result.object().filter(|id| *id != 0) else { return };
         let is_kept = |object: &Object| object.is_mutable && object.kind == ObjectKind::Other;
@@ -129,13 +129,13 @@ impl Machine {
     }
 
     /// A call of the library: what it does to the objects that it got.
-    pub(super) fn library<W: Watch>(
+    pub(super) fn library(
         &mut self,
         frame: &Frame,
         callee: &Callee,
         given: &[Value],
         result: Option<Value>,
-        watch: &mut W,
+        watch: &mut dyn Watch,
     ) {
         let objects = Arc::clone(&self.objects);
         let is_read = callee.only_reads;

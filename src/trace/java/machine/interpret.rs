@@ -13,7 +13,7 @@ use crate::trace::java::value::{Value, of_int};
 use crate::trace::step::Step;
 
 impl Machine {
-    pub(super) fn take_value<W: Watch>(frame: &mut Frame, kind: Kind, watch: &mut W) -> Value {
+    pub(super) fn take_value(frame: &mut Frame, kind: Kind, watch: &mut dyn Watch) -> Value {
         if kind.n_slots() == 2 {
             frame.stack.pop();
         }
@@ -37,12 +37,12 @@ impl Machine {
     }
 
     /// The result of the next instruction, which was recorded.
-    pub(super) fn result<W: Watch>(
+    pub(super) fn result(
         &mut self,
         method: &Method,
         frame: &mut Frame,
         (probe, payload): (Probe, u64),
-        watch: &mut W,
+        watch: &mut dyn Watch,
     ) {
         let at = frame.at as usize;
         let (kind, value) = match probe {
@@ -94,7 +94,7 @@ impl Machine {
     }
 
     /// A value was read from an object.
-    fn loads<W: Watch>(&mut self, frame: &mut Frame, location: Location, (kind, bits): (Kind, u64), watch: &mut W) {
+    fn loads(&mut self, frame: &mut Frame, location: Location, (kind, bits): (Kind, u64), watch: &mut dyn Watch) {
         self.n_reads += 1;
         if self.memory.get(location).is_some_and(|value| value.is_known && value.bits != bits) {
             self.n_other += 1;
@@ -125,7 +125,7 @@ impl Machine {
     }
 
     /// A decision went to an instruction.
-    pub(super) fn decide<W: Watch>(&mut self, method: &Method, frame: &mut Frame, way: u32, watch: &mut W) {
+    pub(super) fn decide(&mut self, method: &Method, frame: &mut Frame, way: u32, watch: &mut dyn Watch) {
         watch.decides(self, frame, way);
         let operation = &method.operations[frame.at as usize];
         let right = Self::take_value(frame, Kind::Int, watch);
@@ -159,7 +159,7 @@ impl Machine {
     }
 
     /// Runs the next instruction, which records nothing and decides nothing.
-    pub(super) fn run<W: Watch>(&mut self, method: &Method, frame: &mut Frame, watch: &mut W) {
+    pub(super) fn run(&mut self, method: &Method, frame: &mut Frame, watch: &mut dyn Watch) {
         let at = frame.at as usize;
         match &method.operations[at] {
             Operation::Load(kind, local) => {
@@ -241,11 +241,11 @@ impl Machine {
 
     /// The kind and the bits, if they are known, of what an instruction computes from constants and from the stack, or gives
     /// without a record; `None` for one that gives nothing.
-    fn computed<W: Watch>(
+    fn computed(
         frame: &mut Frame,
         operation: &Operation,
         operand: &Operand,
-        watch: &mut W,
+        watch: &mut dyn Watch,
     ) -> Option<(Kind, Option<u64>)> {
         let mut take = |kind: Kind| Self::take_value(frame, kind, watch);
         let known = |value: Value| value.is_known.then_some(value.bits);
@@ -310,7 +310,7 @@ impl Machine {
         frame.stack.extend(put.iter().filter_map(|slot| taken.get(*slot)));
     }
 
-    fn stores<W: Watch>(&mut self, frame: &mut Frame, local: u16, value: Value, watch: &mut W) {
+    fn stores(&mut self, frame: &mut Frame, local: u16, value: Value, watch: &mut dyn Watch) {
         let value = Value { maker: frame.step, ..value };
         if let Some(slot) = frame.locals.get_mut(usize::from(local)) {
             *slot = value;
@@ -318,7 +318,7 @@ impl Machine {
         watch.writes(self, frame, Location::Local(local), value);
     }
 
-    fn writes<W: Watch>(&mut self, frame: &mut Frame, location: Location, value: Value, watch: &mut W) {
+    fn writes(&mut self, frame: &mut Frame, location: Location, value: Value, watch: &mut dyn Watch) {
         let value = Value { maker: frame.step, ..value };
         self.memory.set(location, value);
         watch.writes(self, frame, location, value);
@@ -326,7 +326,7 @@ impl Machine {
 
     /// A step writes to what a class of the library declares, in an object of a class that extends it: the library will read
     /// that. What else the object holds stays as it is.
-    fn changes<W: Watch>(&mut self, frame: &Frame, object: u32, watch: &mut W) {
+    fn changes(&mut self, frame: &Frame, object: u32, watch: &mut dyn Watch) {
         self.reads_contents(frame, &[object], watch);
         self.memory.touch(object, frame.step);
         watch.writes(self, frame, Location::State(object), Value::of(u64::from(object), frame.step));

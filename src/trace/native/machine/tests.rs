@@ -46,7 +46,7 @@ pub(crate) fn shape(text: &str) -> Arc<Shape> {
     Arc::new(Shape::new(&body, &map, 0).unwrap())
 }
 
-fn send<W: Watch>(machine: &mut Machine, shape: &Arc<Shape>, segment: usize, watch: &mut W) -> Result<(), TraceError> {
+fn send(machine: &mut Machine, shape: &Arc<Shape>, segment: usize, watch: &mut dyn Watch) -> Result<(), TraceError> {
     let size = shape.body.segments.segments[segment].size;
     let segment = u32::try_from(segment).unwrap();
     let mut bytes = vec![0; size as usize];
@@ -202,7 +202,7 @@ declare i32 @g()
 ";
 
 /// Runs through blocks of the first function of a text.
-pub(crate) fn walk_through<W: Watch>(text: &str, blocks: &[&str], watch: &mut W) {
+pub(crate) fn walk_through(text: &str, blocks: &[&str], watch: &mut dyn Watch) {
     let (shape, mut machine) = (shape(text), Machine::default());
     for label in blocks {
         let segments = shape.body.segments.segments.iter().enumerate();
