@@ -3,8 +3,9 @@
 use crate::change::text_lines::Lines;
 use std::ops::Range;
 
-use similar::{Algorithm, DiffOp, capture_diff_slices};
+use similar::{Algorithm, DiffOp};
 
+use crate::change::difference::difference;
 use crate::change::pairing::pair;
 use crate::change::parting::Parting;
 
@@ -49,8 +50,8 @@ impl Edit {
 /// Cost: that of a histogram difference, plus the product of deleted and inserted lines of each run, up to 4096.
 pub(super) fn hunks(older: (&[u8], &Lines), newer: (&[u8], &Lines), parting: &Parting) -> Vec<Vec<Edit>> {
     let Parting { moved, owners, .. } = parting;
-    let older = Side::of(older, 0..older.1.len(), moved.iter().map(|(from, _)| from), &owners.0);
-    let newer = Side::of(newer, 0..newer.1.len(), moved.iter().map(|(_, to)| to), &owners.1);
+    let older = Side::of(older, 0..older.1.len(), moved.iter().map(|(from, _)| from).collect(), &owners.0);
+    let newer = Side::of(newer, 0..newer.1.len(), moved.iter().map(|(_, to)| to).collect(), &owners.1);
     compare(&older, &newer, parting)
 }
 
@@ -62,8 +63,8 @@ pub(super) fn hunks_within(
     index: usize,
 ) -> Vec<Vec<Edit>> {
     let Parting { moved, owners, .. } = parting;
-    let older = Side::of(older, moved[index].0.clone(), std::iter::empty(), &owners.0);
-    let newer = Side::of(newer, moved[index].1.clone(), std::iter::empty(), &owners.1);
+    let older = Side::of(older, moved[index].0.clone(), Vec::new(), &owners.0);
+    let newer = Side::of(newer, moved[index].1.clone(), Vec::new(), &owners.1);
     compare(&older, &newer, parting)
 }
 
@@ -82,13 +83,13 @@ struct Side<'a> {
 }
 
 impl<'a> Side<'a> {
-    fn of<'m>(
+    fn of(
         (text, lines): (&'a [u8], &Lines),
         range: Range<u32>,
-        moved: impl Iterator<Item = &'m Range<u32>>,
+        moved: Vec<&Range<u32>>,
         owners: &[Option<usize>],
     ) -> Self {
-        let mut moved: Vec<(usize, &Range<u32>)> = moved.enumerate().collect();
+        let mut moved: Vec<(usize, &Range<u32>)> = moved.into_iter().enumerate().collect();
         moved.sort_by_key(|(_, range)| range.start);
         let mut moved = moved.into_iter().peekable();
         let (mut tokens, mut starts) = (Vec::new(), Vec::new());
@@ -138,7 +139,7 @@ fn compare(older: &Side, newer: &Side, parting: &Parting) -> Vec<Vec<Edit>> {
     let apart: Vec<(Token, bool)> =
         newer.tokens.iter().map(|token| (*token, matches!(token, Token::Moved(_)))).collect();
     let tokens: Vec<(Token, bool)> = older.tokens.iter().map(|token| (*token, false)).collect();
-    for op in capture_diff_slices(Algorithm::Histogram, &tokens, &apart) {
+    for op in difference(Algorithm::Histogram, &tokens, &apart) {
         if matches!(op, DiffOp::Equal { .. }) {
             continue;
         }

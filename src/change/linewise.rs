@@ -1,7 +1,8 @@
 //! Merges text line by line, where a merge by hunks fails because two edits touch.
 
+use crate::change::difference::{common, difference};
 use crate::change::named::Named;
-use similar::{Algorithm, DiffOp, capture_diff_slices};
+use similar::{Algorithm, DiffOp};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -31,15 +32,11 @@ pub fn merge_lines(base: &[u8], ours: &[u8], patched: &[u8], touching: Touching)
     // The replacement of each line of `ours`, and the insertions before it (one more entry for the end).
     let mut is_kept = vec![true; ours.len()];
     let mut before: Vec<Vec<&[u8]>> = vec![Vec::new(); ours.len() + 1];
-    for edit in capture_diff_slices(Algorithm::Myers, &base, &patched) {
-        let (deleted, inserted) = match edit {
-            DiffOp::Equal { .. } => continue,
-            DiffOp::Delete { old_index, old_len, .. } => (old_index..old_index + old_len, 0..0),
-            DiffOp::Insert { old_index, new_index, new_len } => (old_index..old_index, new_index..new_index + new_len),
-            DiffOp::Replace { old_index, old_len, new_index, new_len } => {
-                (old_index..old_index + old_len, new_index..new_index + new_len)
-            }
-        };
+    for edit in difference(Algorithm::Myers, &base, &patched) {
+        if matches!(edit, DiffOp::Equal { .. }) {
+            continue;
+        }
+        let (deleted, inserted) = (edit.old_range(), edit.new_range());
         if !base.is_empty() && !run_around(&place, &deleted).any(|line| is_anchor[line]) {
             return None;
         }
@@ -158,12 +155,8 @@ fn is_disturbed(place: &[Option<usize>], deleted: &Range<usize>, base: &[&[u8]],
 /// For each line of `base` its index in `ours`, if it is unchanged there.
 fn unchanged(base: &[&[u8]], ours: &[&[u8]]) -> Vec<Option<usize>> {
     let mut place = vec![None; base.len()];
-    for edit in capture_diff_slices(Algorithm::Myers, base, ours) {
-        if let DiffOp::Equal { old_index, new_index, len } = edit {
-            for offset in 0..len {
-                place[old_index + offset] = Some(new_index + offset);
-            }
-        }
+    for (index, other) in common(base, ours) {
+        place[index] = Some(other);
     }
     place
 }

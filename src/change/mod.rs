@@ -10,6 +10,7 @@ mod balance;
 mod counterpart;
 mod declarations;
 mod definitions;
+mod difference;
 mod divide;
 mod file;
 mod group;
@@ -45,6 +46,7 @@ mod syntax_properties;
 #[cfg(test)]
 mod whole_tests;
 
+pub use difference::{common, difference};
 pub use file::{Content, Division, FilePair, FileSide, Mode};
 pub use group::Group;
 pub use keywords::with_keywords_of;

@@ -1,5 +1,6 @@
 //! The lines of one commit in another one, for reports whose places must all be in one revision.
 
+use crate::change::common;
 use crate::report::Untrusted;
 use crate::report::explanation::Explained;
 use crate::revision::{CommitId, TreeId};
@@ -8,7 +9,6 @@ use crate::session::{certificate, story};
 use crate::world::repo::locate::Location;
 use crate::world::repo::store::TreeStore;
 use crate::world::repo::{Repository, graph, private};
-use similar::{Algorithm, DiffOp, capture_diff_slices};
 use std::collections::HashMap;
 
 /// A file of the explained version: its path in the target commit, and the number there of each of its lines.
@@ -61,15 +61,10 @@ impl Lines {
 
 /// The number in `target` of each line of `text`, from 1; `None` for a line that is not there.
 fn moved(text: &[u8], target: &[u8]) -> Vec<Option<u64>> {
-    let lines = |text: &'_ [u8]| text.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect::<Vec<_>>();
-    let (text, target) = (lines(text), lines(target));
+    let [text, target] = [text, target].map(|text| text.split(|byte| *byte == b'\n').collect::<Vec<_>>());
     let mut numbers = vec![None; text.len()];
-    for operation in capture_diff_slices(Algorithm::Myers, &text, &target) {
-        if let DiffOp::Equal { old_index, new_index, len } = operation {
-            for nth in 0..len {
-                numbers[old_index + nth] = u64::try_from(new_index + nth + 1).ok();
-            }
-        }
+    for (index, other) in common(&text, &target) {
+        numbers[index] = u64::try_from(other + 1).ok();
     }
     numbers
 }

@@ -78,7 +78,16 @@ fn edits(older: &[u8], newer: &[u8], divide: Divide) -> Vec<Edit> {
     let others: Vec<&[u8]> = of_newer.iter().map(|range| &newer[range.clone()]).collect();
     let mut edits = Vec::new();
     let at = |index: usize| of_older.get(index).map_or(older.len(), |range| range.start);
-    for op in capture_diff_slices(Algorithm::Myers, &texts, &others) {
+    // Each algorithm is compiled once for all that this program compares: for numbers.
+    let mut numbers = HashMap::new();
+    let [from, to] = [&texts, &others].map(|texts| {
+        let number = |text| {
+            let next = numbers.len() as u64;
+            *numbers.entry(text).or_insert(next)
+        };
+        texts.iter().map(number).collect::<Vec<u64>>()
+    });
+    for op in capture_diff_slices(Algorithm::Myers, &from, &to) {
         match op {
             DiffOp::Equal { .. } => {}
             DiffOp::Delete { old_index, old_len, .. } => {

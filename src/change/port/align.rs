@@ -1,9 +1,10 @@
 //! Finds the parts of one version that another version has unchanged.
 
+use crate::change::difference::common;
 use crate::change::port::version::{Item, UnitNo, Version};
 use crate::change::port::words::Word;
-use similar::{Algorithm, DiffOp, capture_diff_slices};
 use std::cell::Cell;
+use std::hash::Hash;
 use std::ops::Range;
 
 /// Longer sequences are aligned at their ends only; the rest counts as changed.
@@ -35,11 +36,7 @@ impl Effort {
 }
 
 /// For each element of `base` its index in `other`; indices ascend.
-pub(super) fn align<T: PartialEq + Eq + std::hash::Hash + Ord + Copy>(
-    base: &[T],
-    other: &[T],
-    effort: &Effort,
-) -> Vec<Option<usize>> {
+pub(super) fn align<T: Eq + Hash>(base: &[T], other: &[T], effort: &Effort) -> Vec<Option<usize>> {
     let mut place = vec![None; base.len()];
     let start = base.iter().zip(other).take_while(|(one, two)| one == two).count();
     let limit = base.len().min(other.len()) - start;
@@ -55,12 +52,8 @@ pub(super) fn align<T: PartialEq + Eq + std::hash::Hash + Ord + Copy>(
     if size > MAX_ALIGNED || !effort.spend(size + inner.len() * inner_other.len() / 16) {
         return place;
     }
-    for edit in capture_diff_slices(Algorithm::Myers, inner, inner_other) {
-        if let DiffOp::Equal { old_index, new_index, len } = edit {
-            for offset in 0..len {
-                place[start + old_index + offset] = Some(start + new_index + offset);
-            }
-        }
+    for (index, found) in common(inner, inner_other) {
+        place[start + index] = Some(start + found);
     }
     place
 }

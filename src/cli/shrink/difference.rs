@@ -1,6 +1,7 @@
 //! The difference of two texts for people: the lines that differ, with those around them.
 
-use similar::{Algorithm, DiffTag, capture_diff_slices, group_diff_ops};
+use crate::change::difference;
+use similar::{Algorithm, DiffTag, group_diff_ops};
 
 /// Lines around a difference.
 const N_AROUND: usize = 2;
@@ -18,7 +19,7 @@ const N_BEFORE: usize = 40;
 pub fn lines(passing: &str, failing: &str) -> Vec<String> {
     let (older, newer): (Vec<&str>, Vec<&str>) = (passing.lines().collect(), failing.lines().collect());
     let mut made = vec!["--- passes".to_owned(), "+++ fails".to_owned()];
-    for group in group_diff_ops(capture_diff_slices(Algorithm::Myers, &older, &newer), N_AROUND) {
+    for group in group_diff_ops(difference(Algorithm::Myers, &older, &newer), N_AROUND) {
         let at = |lines: &std::ops::Range<usize>| {
             format!("{},{}", lines.start + usize::from(!lines.is_empty()), lines.len())
         };

@@ -158,8 +158,8 @@ pub fn common(one: &[Done], other: &[Done]) -> Vec<(usize, usize)> {
         let ends = [(one.len(), other.len())];
         let mut from = (0, 0);
         for to in pairs.iter().copied().chain(ends) {
-            let texts = |list: &[Done], range: std::ops::Range<usize>| -> Vec<Index> {
-                list[range].iter().map(|done| hash(view(done))).collect()
+            let texts = |list: &[Done], range: std::ops::Range<usize>| -> Vec<u64> {
+                list[range].iter().map(|done| hash(view(done)).0).collect()
             };
             let (ours, theirs) = (texts(one, from.0..to.0), texts(other, from.1..to.1));
             for op in similar::capture_diff_slices(Algorithm::Myers, &ours, &theirs) {

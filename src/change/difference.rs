@@ -1,0 +1,32 @@
+//! The difference of two sequences. All items become numbers first, so each algorithm is compiled once.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+use similar::{Algorithm, DiffOp, capture_diff_slices};
+
+/// The operations that make `newer` of `older`, in order. Together they cover both sequences.
+///
+/// Cost: one table of the distinct items, and that of the algorithm.
+pub fn difference<T: Eq + Hash>(algorithm: Algorithm, older: &[T], newer: &[T]) -> Vec<DiffOp> {
+    let mut numbers = HashMap::new();
+    let mut sequences = [older, newer].map(|_| Vec::new());
+    for (sequence, items) in sequences.iter_mut().zip([older, newer]) {
+        for item in items {
+            let next = numbers.len() as u64;
+            sequence.push(*numbers.entry(item).or_insert(next));
+        }
+    }
+    capture_diff_slices(algorithm, &sequences[0], &sequences[1])
+}
+
+/// The indices of the items that both sequences have, ascending in both.
+pub fn common<T: Eq + Hash>(older: &[T], newer: &[T]) -> Vec<(usize, usize)> {
+    let mut pairs = Vec::new();
+    for op in difference(Algorithm::Myers, older, newer) {
+        if let DiffOp::Equal { old_index, new_index, len } = op {
+            pairs.extend((0..len).map(|nth| (old_index + nth, new_index + nth)));
+        }
+    }
+    pairs
+}
