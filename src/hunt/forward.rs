@@ -141,7 +141,7 @@ impl Hunter<'_> {
         let set = self.edits(bare, start)?;
         let wanted = |outcome| outcome == Outcome::Pass;
         let aim = Aim::fix(bare, start);
-        let kept = self.reduce_units(Start::whole(&set, bare), revision, aim, wanted).await?;
+        let kept = self.reduce_units(Start::whole(&set, bare), revision, aim, &wanted).await?;
         let patched = self.trees.compose(&set, bare, &kept)?;
         Ok(patched.map(|patched| Reversal { base: bare, patched, rung: Rung::Reduced }))
     }

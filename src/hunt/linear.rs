@@ -77,7 +77,7 @@ impl Hunter<'_> {
         let set = self.trees.change_set(bare, previous.tree)?;
         let wanted = |outcome| outcome == Outcome::Fail;
         let aim = Aim::of(Phase::Repair, "the patch");
-        let kept = self.reduce_units(Start::whole(&set, bare), revision, aim, wanted).await?;
+        let kept = self.reduce_units(Start::whole(&set, bare), revision, aim, &wanted).await?;
         let patched = self.trees.compose(&set, bare, &kept)?.unwrap_or(previous.tree);
         let n_lines = set.n_lines(&kept);
         let source = previous.revision;

@@ -113,7 +113,7 @@ pub(super) struct Reduced {
 }
 
 /// Judges subsets by probes of their trees.
-struct Probing<'h, 'a, W> {
+struct Probing<'h, 'a> {
     hunter: &'h Hunter<'a>,
     set: &'h ChangeSet,
     older: TreeId,
@@ -122,7 +122,7 @@ struct Probing<'h, 'a, W> {
     pinned: &'h Subset,
     /// The ends of the change, if a precheck may reject a candidate.
     precheck: Option<Ends>,
-    wanted: W,
+    wanted: &'h dyn Fn(Outcome) -> bool,
     n_asked: usize,
     /// The answers for the trees of a repair: several subsets give the same tree.
     answered: HashMap<TreeId, bool>,
@@ -138,7 +138,7 @@ fn candidate(set: &ChangeSet, phase: Phase, subset: &Subset) -> Subset {
     if phase == Phase::Repair { set.with_whole_additions(subset) } else { subset.clone() }
 }
 
-impl<W: Fn(Outcome) -> bool> Probing<'_, '_, W> {
+impl Probing<'_, '_> {
     /// The probe of a candidate; `None` if its units do not fit into one tree.
     fn probe(&self, subset: &Subset) -> Result<Option<Probe>, Halt> {
         /// A composed tree is stored as long as it may be needed soon.
@@ -162,7 +162,7 @@ impl<W: Fn(Outcome) -> bool> Probing<'_, '_, W> {
     }
 }
 
-impl<W: Fn(Outcome) -> bool> Judge for Probing<'_, '_, W> {
+impl Judge for Probing<'_, '_> {
     type Error = Halt;
 
     async fn is_interesting(&mut self, candidate: &Subset, ahead: Ahead<'_>) -> Result<bool, Halt> {
@@ -286,7 +286,7 @@ impl Hunter<'_> {
         start: Start<'_>,
         revision: CommitId,
         aim: Aim,
-        wanted: impl Fn(Outcome) -> bool,
+        wanted: &dyn Fn(Outcome) -> bool,
     ) -> Result<Subset, Halt> {
         let Start { set, base: older, units, pinned } = start;
         let Aim { phase, what, .. } = aim;
@@ -413,7 +413,7 @@ impl Hunter<'_> {
             let start = Start { set: &set, base: ends.newer, units: units.clone(), pinned: set.empty() };
             let kept = match alone {
                 Some(alone) => alone,
-                None => self.reduce_units(start, revision, aim, wanted).await?,
+                None => self.reduce_units(start, revision, aim, &wanted).await?,
             };
             let tree = self.tree_of(&set, ends.newer, &kept)?;
             let asked = Probe { question: Question::Suite(ends.into()), ..asks(Question::Test) };
@@ -520,11 +520,11 @@ impl Hunter<'_> {
             }
             if units != core && core.is_subset(&units) {
                 let start = Start { set: &set, base: ends.older, units, pinned: core };
-                units = self.reduce_units(start, revision, aim, wanted).await?;
+                units = self.reduce_units(start, revision, aim, &wanted).await?;
             }
         }
         let start = Start { set: &set, base: ends.older, units, pinned: set.empty() };
-        let kept = self.reduce_units(start, revision, aim, wanted).await?;
+        let kept = self.reduce_units(start, revision, aim, &wanted).await?;
         let newer = self.tree_of(&set, ends.older, &kept)?;
         let units = self.parts(&set, ends.older, &kept, (revision, Direction::Forward))?;
         let n_lines = set.n_lines(&kept);
@@ -579,7 +579,7 @@ impl Hunter<'_> {
             n_lines_before = n_lines;
             let wanted = |outcome| outcome == Outcome::Fail;
             let aim = Aim::between(ends, "the sufficient change", Direction::Forward);
-            let kept = self.reduce_units(Start::whole(&set, older), revision, aim, wanted).await?;
+            let kept = self.reduce_units(Start::whole(&set, older), revision, aim, &wanted).await?;
             if kept == set.full() {
                 return Ok(change);
             }

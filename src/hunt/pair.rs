@@ -149,7 +149,7 @@ impl Hunter<'_> {
         let set = self.trees.change_set(pair.older.tree, with)?;
         let wanted = |outcome| outcome == Outcome::Fail;
         let aim = Aim::of(Phase::Repair, "the culprit inside the repair");
-        let culprit = self.reduce_units(Start::whole(&set, pair.older.tree), pair.older.revision, aim, wanted).await?;
+        let culprit = self.reduce_units(Start::whole(&set, pair.older.tree), pair.older.revision, aim, &wanted).await?;
         let without = self.trees.compose(&set, pair.older.tree, &set.close(&set.full().difference(&culprit)))?;
         if let Some(without) = without
             && self.replace_repair(repair, (with, without), pair.newer.revision).await?

@@ -30,14 +30,14 @@ impl Hunter<'_> {
         }
         let wanted = |outcome: Outcome| outcome.is_testable();
         let aim = Aim::repair(self.repair_bound());
-        let mut kept = self.reduce_units(Start::whole(&set, base), revision, aim, wanted).await?;
+        let mut kept = self.reduce_units(Start::whole(&set, base), revision, aim, &wanted).await?;
         let Some(mut patched) = self.trees.compose(&set, base, &kept)? else { return Ok(None) };
         let mut outcome = self.probe(patched, revision, Phase::Repair).await;
         if outcome == Outcome::Pass
             && self.history.path(source.revision, revision).is_some()
             && let Some(start) = self.unless_with_tests(&set, base, (&kept, revision)).await?
         {
-            kept = self.reduce_units(start, revision, aim, wanted).await?;
+            kept = self.reduce_units(start, revision, aim, &wanted).await?;
             let Some(tree) = self.trees.compose(&set, base, &kept)? else { return Ok(None) };
             patched = tree;
             outcome = self.probe(patched, revision, Phase::Repair).await;
