@@ -120,9 +120,9 @@ fn text(chain: Chain, source: &mut dyn FnMut(&Untrusted, u64) -> Option<String>,
     for entry in &entries {
         match entry {
             Entry::Link(found) => {
-                let difference = found.difference(safe).filter(|_| found.kind != Kind::Change && !is_told);
+                let difference = found.difference(&safe).filter(|_| found.kind != Kind::Change && !is_told);
                 is_told |= found.was.is_some();
-                let clauses = [Some(found.clause(safe)), difference, found.finding(safe)];
+                let clauses = [Some(found.clause(&safe)), difference, found.finding(&safe)];
                 let what: Vec<String> = clauses.into_iter().flatten().collect();
                 step((&found.file, found.line), (found.in_change, found.which), &what.join("; "));
             }

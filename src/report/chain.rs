@@ -354,7 +354,7 @@ impl Chain {
             let file = link.file.as_ref().map(|file| Terminal.line(file))?;
             Some(link.line.map_or_else(|| file.clone(), |line| format!("{file}:{line}")) + " ")
         };
-        let clause = first.clause(|text| Terminal.line(text));
+        let clause = first.clause(&|text| Terminal.line(text));
         let later = match self.links.len() {
             1 => "thus".to_owned(),
             n_links => format!("{} later", count(n_links - 1, "link")),
@@ -436,7 +436,7 @@ impl Untrusted {
 
 impl Link {
     /// What the test of the link found, as a clause: `with 59, the test passes`; `code` writes a value, or what a test printed.
-    pub fn finding(&self, code: impl Fn(&Untrusted) -> String) -> Option<String> {
+    pub fn finding(&self, code: &dyn Fn(&Untrusted) -> String) -> Option<String> {
         let tested = self.tested.as_ref()?;
         let with = match self.kind {
             Kind::Value | Kind::Return
@@ -457,7 +457,7 @@ impl Link {
     }
 
     /// What the reference has at a changed statement, as a clause.
-    pub fn difference(&self, code: impl Fn(&Untrusted) -> String) -> Option<String> {
+    pub fn difference(&self, code: &dyn Fn(&Untrusted) -> String) -> Option<String> {
         Some(match self.was.as_ref()? {
             Was::Other(text) => format!("the reference has {} here", code(text)),
             Was::More(text) => format!("the reference also has {} here", code(text)),
@@ -466,9 +466,9 @@ impl Link {
     }
 
     /// The effect as a clause; `code` writes a name or a value.
-    pub fn clause(&self, code: impl Fn(&Untrusted) -> String) -> String {
+    pub fn clause(&self, code: &dyn Fn(&Untrusted) -> String) -> String {
         let (value, reference) = (code(&self.value), code(&self.reference));
-        let what = self.variable.as_ref().map_or_else(|| "the condition".to_owned(), &code);
+        let what = self.variable.as_ref().map_or_else(|| "the condition".to_owned(), code);
         if self.replaced {
             return match self.kind {
                 Kind::Return => format!("{what} returns {value}; with {reference} the test passes"),
@@ -483,7 +483,7 @@ impl Link {
                 _ if self.kind == Kind::Change => {
                     let through =
                         self.variable.as_ref().map(|_| format!(" through the file {what}")).unwrap_or_default();
-                    let differs = self.difference(&code).unwrap_or_else(|| "here the versions differ".to_owned());
+                    let differs = self.difference(code).unwrap_or_else(|| "here the versions differ".to_owned());
                     format!("{differs}, which leads to the following{through}")
                 }
                 _ => format!("the condition is {value} (reference {reference})"),
@@ -507,7 +507,7 @@ mod tests {
     use crate::report::samples;
 
     fn clause(link: &Link) -> String {
-        link.clause(|text| String::from_utf8_lossy(text.as_bytes()).into_owned())
+        link.clause(&|text| String::from_utf8_lossy(text.as_bytes()).into_owned())
     }
 
     #[test]
@@ -537,7 +537,7 @@ mod tests {
     #[test]
     fn what_the_test_of_a_link_found_is_said_with_the_value_of_the_reference() {
         let link = Link { kind: Kind::Value, reference: "59".into(), ..samples::chain().links[0].clone() };
-        let finding = |link: Link| link.finding(|text| String::from_utf8_lossy(text.as_bytes()).into_owned());
+        let finding = |link: Link| link.finding(&|text| String::from_utf8_lossy(text.as_bytes()).into_owned());
         assert_eq!(finding(link.clone()), None);
         let check = |link: &Link, tested: Tested, expected: &str| {
             let found = finding(Link { tested: Some(tested), ..link.clone() });

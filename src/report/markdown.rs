@@ -190,8 +190,9 @@ fn why(chain: &Chain, out: &mut dyn Write) -> io::Result<()> {
     for entry in outline(&chain.links) {
         match entry {
             Entry::Link(link) => {
-                let clause = link.clause(|text| Markdown.code(text));
-                let finding = link.finding(|text| Markdown.code(text)).map_or_else(String::new, |it| format!("; {it}"));
+                let clause = link.clause(&|text| Markdown.code(text));
+                let finding =
+                    link.finding(&|text| Markdown.code(text)).map_or_else(String::new, |it| format!("; {it}"));
                 item(&link.file, (link.line, link.which), link.in_change, &(clause + &finding))?;
             }
             other => item(&None, (None, Which::default()), false, &other.words().unwrap_or_default())?,

@@ -136,7 +136,7 @@ fn pattern(variable: &[u8]) -> Vec<u8> {
 impl Chain {
     /// The chain in one sentence: where the change takes effect, the first decision of the same file that it turns, and the failure. `None` if the chain is short or does not begin with the change.
     pub fn in_short(&self) -> Option<String> {
-        let text = |text: &Untrusted| String::from_utf8_lossy(text.as_bytes()).into_owned();
+        let text = &|text: &Untrusted| String::from_utf8_lossy(text.as_bytes()).into_owned();
         let (first, decision) = self.essence()?;
         let place = |link: &Link| Some(format!("{}:{}", text(link.file.as_ref()?), link.line?));
         let difference = first.difference(text);

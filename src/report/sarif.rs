@@ -227,7 +227,7 @@ fn which(which: Which) -> String {
 }
 
 fn link(link: &Link, flow: &mut Flow<'_, '_>) -> Value {
-    let clause = format!("{}{}", link.clause(|text| Terminal.line(text)), which(link.which));
+    let clause = format!("{}{}", link.clause(&|text| Terminal.line(text)), which(link.which));
     let mut location = flow.location((link.file.as_ref(), link.line), &clause, link.in_change);
     if let Some(function) = &link.function {
         let name = Terminal.line(function);

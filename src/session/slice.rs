@@ -122,8 +122,8 @@ pub fn run(order: &SliceOrder, location: &Location) -> Result<(Slice, Sources), 
         direction: order.direction,
         criterion: words,
         n_criteria: steps.len(),
-        size: size(&all, |statement| statement.inside[0].0),
-        run: size(&all, |statement| statement.n_steps),
+        size: size(&all, &|statement| statement.inside[0].0),
+        run: size(&all, &|statement| statement.n_steps),
         lines: lines(&all, 0),
         remarks,
     };
@@ -131,11 +131,11 @@ pub fn run(order: &SliceOrder, location: &Location) -> Result<(Slice, Sources), 
 }
 
 /// The size of what `n_steps` counts of each statement.
-pub fn size(all: &[Statement], n_steps: impl Fn(&Statement) -> u64) -> Size {
+pub fn size(all: &[Statement], n_steps: &dyn Fn(&Statement) -> u64) -> Size {
     let inside = || all.iter().filter(|statement| n_steps(statement) > 0);
     let lines: std::collections::BTreeSet<_> =
         inside().filter_map(|statement| statement.place.as_ref()).map(|place| (&place.file, place.line)).collect();
-    Size { n_statements: inside().count(), n_lines: lines.len(), n_steps: inside().map(&n_steps).sum() }
+    Size { n_statements: inside().count(), n_lines: lines.len(), n_steps: inside().map(n_steps).sum() }
 }
 
 /// The lines of a set of steps, by its index in [`Statement::inside`].

@@ -87,6 +87,9 @@ pub struct Jobs {
     changed: Condvar,
 }
 
+/// What a job does; its result is escaped.
+type Work = Box<dyn FnOnce(&mut Heard, Arc<AtomicBool>) -> Result<String, Failure> + Send>;
+
 impl Jobs {
     fn board(&self) -> MutexGuard<'_, Board> {
         self.board.lock().unwrap_or_else(PoisonError::into_inner)
@@ -108,6 +111,10 @@ impl Jobs {
         hunt: Option<String>,
         work: impl FnOnce(&mut Heard, Arc<AtomicBool>) -> Result<String, Failure> + Send + 'static,
     ) -> Result<u64, Failure> {
+        self.begin(kind, hunt, Box::new(work))
+    }
+
+    fn begin(self: &Arc<Self>, kind: Kind, hunt: Option<String>, work: Work) -> Result<u64, Failure> {
         let mut board = self.board();
         if let Some(job) = board.last.as_ref().filter(|job| job.is_running()) {
             return Err(Failure::new(Status::Error, format!("{} runs already; one thing runs at a time", job.name()))

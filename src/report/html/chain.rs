@@ -48,7 +48,7 @@ fn of_link(link: &Link) -> Step<'_> {
         line: link.line,
         function: link.function.as_ref(),
         in_change: link.in_change,
-        clause: [Some(link.clause(|text| Terminal.line(text))), link.finding(|text| Terminal.line(text))]
+        clause: [Some(link.clause(&|text| Terminal.line(text))), link.finding(&|text| Terminal.line(text))]
             .into_iter()
             .flatten()
             .collect::<Vec<_>>()

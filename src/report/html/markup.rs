@@ -41,13 +41,14 @@ impl Markup {
     pub fn element(&mut self, name: &'static str, attributes: Attributes<'_>, inside: impl FnOnce(&mut Self)) {
         self.open(name, attributes);
         inside(self);
-        write!(self.text, "</{name}>").expect("a string takes all");
+        self.close(name);
     }
 
     /// An element with a text in one line.
     pub fn leaf(&mut self, name: &'static str, attributes: Attributes<'_>, text: impl Into<Untrusted>) {
-        let text = text.into();
-        self.element(name, attributes, |inside| inside.line(&text));
+        self.open(name, attributes);
+        self.line(&text.into());
+        self.close(name);
     }
 
     /// An element without content, such as `meta`. In SVG such an element must be closed: use
@@ -59,6 +60,10 @@ impl Markup {
             write!(self.text, " {attribute}=\"{value}\"").expect("a string takes all");
         }
         self.text.push('>');
+    }
+
+    fn close(&mut self, name: &'static str) {
+        write!(self.text, "</{name}>").expect("a string takes all");
     }
 
     /// Words of this program.

@@ -67,7 +67,7 @@ pub fn dynamic(player: &mut Player, asked: &Asked) -> std::result::Result<Dynami
     let n_steps = player.machine.n_steps;
     if n_steps > MAX_DYNAMIC {
         let (all, _) = statements(player, &[], &[])?;
-        let run = size(&all, |statement| statement.n_steps);
+        let run = size(&all, &|statement| statement.n_steps);
         return Ok(Dynamic { run, slice: None, graph: None, skipped: Vec::new() });
     }
     let (graph, skipped) = dependences(player, (asked.step, asked.previous))?;
@@ -82,8 +82,8 @@ pub fn dynamic(player: &mut Player, asked: &Asked) -> std::result::Result<Dynami
     let mut members = slice::backward(&graph, &criteria, Kinds::ALL);
     members.insert(asked.step);
     let (all, _) = statements(player, &[&members], &[])?;
-    let slice = size(&all, |statement| statement.inside[0].0);
-    let run = size(&all, |statement| statement.n_steps);
+    let slice = size(&all, &|statement| statement.inside[0].0);
+    let run = size(&all, &|statement| statement.n_steps);
     Ok(Dynamic { run, slice: Some(slice), graph: Some(graph), skipped })
 }
 

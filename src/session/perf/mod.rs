@@ -268,7 +268,7 @@ impl Hunt<'_> {
         };
         let border = self.perf.threshold.ratio().ln();
         let versions = &mut [&mut older, &mut newer];
-        let found = rounds::run(&mut self.places, versions, |logs| logs[1] - logs[0], Until::Side(border))?;
+        let found = rounds::run(&mut self.places, versions, &|logs| logs[1] - logs[0], Until::Side(border))?;
         let (side, costs) = match found {
             Found::Decided(side, costs) => (side, costs),
             Found::Broken(nth, _, why) => return Err(broken(["good", "bad"][nth], &why)),
@@ -341,14 +341,14 @@ impl Hunt<'_> {
             Some(older) => rounds::run(
                 &mut self.places,
                 &mut [&mut own, &mut newer, older],
-                |logs| logs[0] - f64::midpoint(logs[1], logs[2]),
+                &|logs| logs[0] - f64::midpoint(logs[1], logs[2]),
                 Until::Side(0.0),
             )?,
             // Slow, unless it is faster than the bad end by the threshold.
             None => rounds::run(
                 &mut self.places,
                 &mut [&mut own, &mut newer],
-                |logs| logs[0] - logs[1],
+                &|logs| logs[0] - logs[1],
                 Until::Side(-self.perf.threshold.ratio().ln()),
             )?,
         };
@@ -452,7 +452,7 @@ impl Hunt<'_> {
         let Some(mut newer) = self.end("first slower", trees[1].0)? else { return Ok(None) };
         let versions = &mut [&mut older, &mut newer];
         let begin = Instant::now();
-        match rounds::run(&mut self.places, versions, |logs| logs[1] - logs[0], Until::Rounds(1))? {
+        match rounds::run(&mut self.places, versions, &|logs| logs[1] - logs[0], Until::Rounds(1))? {
             Found::Decided(..) => {}
             Found::Interrupted => return Ok(None),
             Found::Broken(nth, _, why) => return Err(broken(["last fast", "first slower"][nth], &why)),
@@ -462,7 +462,7 @@ impl Hunt<'_> {
         let is_affordable =
             |n_rounds: &usize| u32::try_from(*n_rounds).is_ok_and(|n_rounds| f64::from(n_rounds) <= affordable);
         let until = Until::Rounds((MIN_ROUNDS..=wanted).rev().find(is_affordable).unwrap_or(MIN_ROUNDS));
-        match rounds::run(&mut self.places, versions, |logs| logs[1] - logs[0], until)? {
+        match rounds::run(&mut self.places, versions, &|logs| logs[1] - logs[0], until)? {
             Found::Interrupted => Ok(None),
             Found::Broken(nth, _, why) => Err(broken(["last fast", "first slower"][nth], &why)),
             Found::Decided(_, costs) => {

@@ -63,7 +63,7 @@ const ATTEMPTS: usize = 3;
 pub fn run(
     places: &mut Places<'_>,
     versions: &mut [&mut Place],
-    value: impl Fn(&[f64]) -> f64,
+    value: &dyn Fn(&[f64]) -> f64,
     until: Until,
 ) -> Result<Found, Failure> {
     let begin = Instant::now();

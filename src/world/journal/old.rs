@@ -30,7 +30,7 @@ pub(super) fn read(json: &[u8]) -> Result<Option<Record>, DamageKind> {
 fn meaning(note: &str) -> Option<Record> {
     let (word, value) = note.split_once(' ')?;
     match word {
-        "told" => serde_json::from_str(value).ok(),
+        "told" => serde_json::from_slice(value.as_bytes()).ok(),
         "tested" => {
             let mut words = value.split(' ');
             let (revision, outcome): (CommitId, _) = (words.next()?.parse().ok()?, words.next()?);
@@ -40,7 +40,7 @@ fn meaning(note: &str) -> Option<Record> {
                 is_repaired: words.next() == Some("repaired"),
             })
         }
-        "asked" | "ahead" | "spent" => serde_json::from_str(&format!("{{\"{word}\":{value}}}")).ok(),
+        "asked" | "ahead" | "spent" => serde_json::from_slice(format!("{{\"{word}\":{value}}}").as_bytes()).ok(),
         _ => None,
     }
 }

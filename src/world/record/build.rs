@@ -267,7 +267,7 @@ impl BuildDirectory {
     /// The log entries, in order.
     pub fn logged(&self) -> Vec<Logged> {
         let text = fs::read_to_string(self.path.join("log")).unwrap_or_default();
-        text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+        text.lines().filter_map(|line| serde_json::from_slice(line.as_bytes()).ok()).collect()
     }
 }
 

@@ -189,7 +189,7 @@ pub fn note(file: &Path, name: &OsStr, words: &[OsString], (directory, path): (&
 pub fn list(file: &Path) -> String {
     let text = fs::read_to_string(file).unwrap_or_default();
     let mut first: BTreeMap<String, Call> = BTreeMap::new();
-    for call in text.lines().filter_map(|line| serde_json::from_str::<Call>(line).ok()) {
+    for call in text.lines().filter_map(|line| serde_json::from_slice::<Call>(line.as_bytes()).ok()) {
         for source in &call.sources {
             let place = Path::new(&call.words[0]).join(source);
             let place = place.to_string_lossy().into_owned();
@@ -279,8 +279,8 @@ impl Compiles {
         for line in output.lines() {
             is_whole |= line == "@idd end";
             if line.starts_with('[') {
-                words = serde_json::from_str(line).ok();
-            } else if let (Some(words), Ok(source)) = (&words, serde_json::from_str::<String>(line))
+                words = serde_json::from_slice(line.as_bytes()).ok();
+            } else if let (Some(words), Ok(source)) = (&words, serde_json::from_slice::<String>(line.as_bytes()))
                 && let Some((path, seen)) = seen(words, &source)
             {
                 compiles.seen.entry(path).or_insert(seen);

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, OsStr, OsString, c_char, c_int, c_void};
 use std::fs::File;
 use std::io::{self, ErrorKind};
-use std::os::fd::{AsFd, AsRawFd as _, RawFd};
+use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, RawFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::{mem, ptr};
@@ -50,7 +50,7 @@ pub fn launch(
     output: impl AsFd,
     bait: Option<Bait>,
 ) -> io::Result<Pid> {
-    start(words, directory, environment, &output, (bait, libc::CLONE_VM))
+    start(words, directory, environment, output.as_fd(), (bait, libc::CLONE_VM))
 }
 
 /// The same with a copy of the memory of this process, which costs time, but the child does not count the memory of its parent
@@ -61,7 +61,7 @@ pub fn launch_copied(
     environment: &[(OsString, OsString)],
     output: impl AsFd,
 ) -> io::Result<Pid> {
-    start(words, directory, environment, &output, (None, 0))
+    start(words, directory, environment, output.as_fd(), (None, 0))
 }
 
 /// - `flags`: whether the child shares the memory of this process until it executes the program.
@@ -69,7 +69,7 @@ fn start(
     words: &[&OsStr],
     directory: &Path,
     environment: &[(OsString, OsString)],
-    output: &impl AsFd,
+    output: BorrowedFd<'_>,
     (mut bait, flags): (Option<Bait>, c_int),
 ) -> io::Result<Pid> {
     let program = words.first().ok_or(ErrorKind::InvalidInput)?;
@@ -97,7 +97,7 @@ fn start(
         environment: environment.as_mut_ptr(),
         directory: directory.as_ptr(),
         input: input.as_raw_fd(),
-        output: output.as_fd().as_raw_fd(),
+        output: output.as_raw_fd(),
         parent: rustix::process::getpid(),
         failed: 0,
     };
