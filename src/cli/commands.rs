@@ -331,9 +331,7 @@ fn resume(
     let mut plan = Plan { order: saved.order.clone(), target, ..resolved };
     allowance.replace(&mut plan.order.effort);
     let changed_tool = saved::changed_tool(&plan, &place, replay).map(|change| change.to_string());
-    if saved::is_old(replay) {
-        console.progress().say(OLD_JOURNAL);
-    } else if changed_tool.is_some() || !saved::is_same(&plan, replay)? {
+    if changed_tool.is_some() || !saved::is_same(&plan, replay)? {
         let changed: Vec<String> = saved.changed(&plan).into_iter().chain(changed_tool).collect();
         let changed = Terminal.line(&Untrusted::from(changed.join(", ")));
         let what = if changed.is_empty() { "this program".to_owned() } else { changed };
@@ -343,10 +341,6 @@ fn resume(
     }
     hunt_with(&plan, Some(&kept), is_continued, (&place, &user), context, console)
 }
-
-/// The message about a hunt whose journal has an older format.
-const OLD_JOURNAL: &str =
-    "An older version of this program made the hunt; starting over. `git idd list` keeps the old one.";
 
 /// The named hunt, or else the newest one with a finding; prints a message to stderr if another one is newer.
 pub fn finding(hunt: Option<&str>, location: &Location, console: Console) -> Result<Kept, Failure> {

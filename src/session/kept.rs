@@ -172,11 +172,7 @@ pub fn find(location: &Location, id: &str) -> Result<Option<Kept>, Failure> {
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Own {
     /// The one that ran last is at the end.
-    #[serde(default)]
     hunts: Vec<String>,
-    /// From an older version, which stored only one.
-    #[serde(default, skip_serializing)]
-    hunt: Option<String>,
 }
 
 /// The ids of this worktree's hunts; the one that ran last is at the end.
@@ -186,9 +182,9 @@ pub fn own(location: &Location) -> Vec<String> {
 
 fn own_of(session: &Path, idd: &Path) -> Vec<String> {
     let bytes = files::bytes(&place(session)).unwrap_or_default();
-    let Own { hunts, hunt } = serde_json::from_slice(&bytes).unwrap_or_default();
+    let Own { hunts } = serde_json::from_slice(&bytes).unwrap_or_default();
     let is_there = |id: &String| journal::segment_path(idd, id).is_ok_and(|path| path.is_file());
-    hunts.into_iter().chain(hunt).filter(is_there).collect()
+    hunts.into_iter().filter(is_there).collect()
 }
 
 /// Makes `id` the hunt of this worktree that ran last.
@@ -213,7 +209,7 @@ pub fn clear(location: &Location) -> Result<(), Failure> {
 
 fn keep(location: &Location, hunts: Vec<String>) -> Result<(), Failure> {
     let place = place(&location.session_directory());
-    let text = serde_json::to_vec(&Own { hunts, hunt: None })?;
+    let text = serde_json::to_vec(&Own { hunts })?;
     files::replace(&place, &text)
         .map_err(|error| Failure::new(Status::Error, format!("failed to write `{}`: {error}", place.display())))
 }

@@ -14,8 +14,8 @@ use crate::session::spent::Spent;
 use crate::session::{failure, identity, kept, order, tally};
 use crate::world::cache::Key;
 use crate::world::journal::{
-    AskedRecord, BoundRecord, ExplanationKind, FORMAT_VERSION, FileLock, JournalError, PlanRecord, Reader, Record,
-    Replay, Segment, UntilRecord,
+    AskedRecord, BoundRecord, ExplanationKind, FileLock, JournalError, PlanRecord, Reader, Record, Replay, Segment,
+    UntilRecord,
 };
 use crate::world::process::{ProcessGroup, kill_leftover, kill_leftovers_of, this_process};
 use crate::world::repo::keep::keep;
@@ -141,11 +141,6 @@ pub fn is_same(plan: &Plan, replay: &Replay) -> Result<bool, Failure> {
     Ok(digest(plan)? == replay.plan.digest)
 }
 
-/// Whether the journal has an older format: it can be read, but nothing is appended.
-pub fn is_old(replay: &Replay) -> bool {
-    replay.plan.version != FORMAT_VERSION
-}
-
 /// The executed program that has changed; `None` if there is none.
 pub fn changed_tool(plan: &Plan, location: &Location, replay: &Replay) -> Option<Change> {
     let directory = tools::directory(&location.idd_directory());
@@ -167,10 +162,11 @@ pub fn open(plan: &Plan, location: &Location, resumed: Option<&Kept>, is_continu
         end_leftovers(&replay);
     }
     let same = match resumed {
-        Some(kept) => Some(kept.id.clone()).filter(|_| is_of(&kept.replay.plan, &digest)),
-        None => {
-            kept::own(location).into_iter().rev().find(|id| plan_of(location, id).is_some_and(|it| is_of(&it, &digest)))
-        }
+        Some(kept) => Some(kept.id.clone()).filter(|_| kept.replay.plan.digest == digest),
+        None => kept::own(location)
+            .into_iter()
+            .rev()
+            .find(|id| plan_of(location, id).is_some_and(|plan| plan.digest == digest)),
     };
     if let Some(id) = same
         && let Ok(replay) = Replay::read(&segment_path(location, &id)?)
@@ -225,11 +221,6 @@ fn create(plan: &Plan, digest: String, prefix: &str, lock: FileLock, location: &
     sign(&mut segment)?;
     let (spent, seconds_before, remarks) = (Spent::default(), 0.0, Vec::new());
     Ok(Saved { id, segment, replay: None, spent, seconds_before, is_new: true, remarks, lock })
-}
-
-/// Whether a hunt with this digest can continue in the journal of this plan.
-fn is_of(plan: &PlanRecord, digest: &str) -> bool {
-    plan.version == FORMAT_VERSION && plan.digest == digest
 }
 
 /// The plan of a hunt, without the rest of its journal.

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::fixture::{Fixture, root};
+use crate::fixture::Fixture;
 
 /// A repository with a branch `topic`, a tag `v1` and a hunt `0-1`, and the completions for each shell beside it.
 fn fixture() -> Fixture {
@@ -12,9 +12,9 @@ fn fixture() -> Fixture {
         assert_eq!(output.status.code(), Some(0));
         fs::write(fixture.place().join(shell), output.stdout).unwrap();
     }
+    let hunt = fixture.report(&["--until", "commit", "false"]).hunt.unwrap();
     let segments = fixture.repo().join(".git/idd/segments");
-    fs::create_dir_all(&segments).unwrap();
-    fs::copy(root().join("tests/idd/journals/found.log"), segments.join("0-1.log")).unwrap();
+    fs::rename(segments.join(format!("{hunt}.log")), segments.join("0-1.log")).unwrap();
     fixture.git(&["config", "alias.idd", &format!("!{}", env!("CARGO_BIN_EXE_git-idd"))]);
     fixture
 }

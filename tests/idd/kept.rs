@@ -1,12 +1,12 @@
-//! Hunts that are kept: more than one in a repository, and those of older versions of the program.
+//! Hunts that are kept: more than one in a repository, and those of other versions of the program.
 
 use std::fs;
 
-use git_idd::report::{Status, json};
+use git_idd::report::Status;
 
 use crate::fixture::{Fixture, root};
 
-/// The history of the recorded journals.
+/// Each hunt names one of its commits.
 const HISTORY: &str = "
     printf 'limit=1\\n' > limits; commit 'Set a limit'
     printf 'limit=1\\nname=a\\n' > limits; commit 'Name it'
@@ -14,52 +14,24 @@ const HISTORY: &str = "
     printf 'limit=2\\nname=b\\nspeed=3\\n' > limits; commit 'Rename it'
 ";
 
-/// Its test.
+/// The test of most hunts.
 const TEST: &str = "grep limit=1 limits";
 
-/// The history, with a journal that version 1 of the format has of a hunt in it.
-fn with_journal(name: &str) -> Fixture {
+#[test]
+fn a_journal_of_another_format_is_named_and_left_alone() {
     let fixture = Fixture::of(HISTORY);
-    let idd = fixture.repo().join(".git/idd");
-    fs::create_dir_all(idd.join("segments")).unwrap();
-    fs::copy(root().join("tests/idd/journals").join(name), idd.join("segments/0-1.log")).unwrap();
-    fs::write(idd.join("session.json"), "{\"hunt\":\"0-1\"}").unwrap();
-    fixture
-}
-
-fn journal(fixture: &Fixture) -> Vec<u8> {
-    fs::read(fixture.repo().join(".git/idd/segments/0-1.log")).unwrap()
-}
-
-#[test]
-fn a_journal_of_format_1_is_read_by_every_command() {
-    let fixture = with_journal("found.log");
-    let before = journal(&fixture);
-    let (shown, _) = fixture.said(&["show", "--full"], 0);
-    assert!(shown.contains("Raise the limit") && shown.contains("-limit=1\n+limit=2\n"), "{shown}");
-    let (status, _) = fixture.said(&["status"], 0);
-    assert!(status.contains("state:     found\n") && status.contains("revisions: 1 pass, 2 fail, 0 unresolved\n"));
-    let (log, _) = fixture.said(&["log"], 0);
-    assert!(log.starts_with("fail: [16df887bfff200dee8412484c978495453e87d95] Rename it\n"), "{log}");
-    let (page, _) = fixture.said(&["report", "--html", "-"], 0);
-    // The outputs of its probes are in it, and what the reductions came to.
-    assert!(page.contains("limit=1") && page.contains("the necessary change"), "{page}");
-    assert_eq!(journal(&fixture), before);
-}
-
-#[test]
-fn a_hunt_with_a_journal_of_format_1_starts_over_and_leaves_it_alone() {
-    let fixture = with_journal("budget.log");
-    let before = journal(&fixture);
-    let (stdout, stderr) = fixture.said(&["resume", "--max-probes", "100", "--json"], 0);
-    let report = json::read(stdout.as_bytes()).unwrap();
-    assert_eq!(report.status, Status::Found);
-    assert!(stderr.contains("An older version of this program made the hunt; starting over."), "{stderr}");
-    assert_eq!(journal(&fixture), before);
-    // The same command does not append to it either.
-    let fixture = with_journal("budget.log");
+    let hunt = fixture.report(&["--max-probes", "3", TEST]).hunt.unwrap();
+    let path = fixture.repo().join(".git/idd/segments").join(format!("{hunt}.log"));
+    let json = "{\"plan\":{\"version\":1,\"other\":\"fields\"}}";
+    let other = format!("{:08x} {json}\n", crc32fast::hash(json.as_bytes()));
+    fs::write(&path, &other).unwrap();
+    for command in ["show", "status", "log", "resume"] {
+        let (_, stderr) = fixture.said(&[command], 1);
+        assert!(stderr.contains("it has format 1, this program knows format "), "{command}: {stderr}");
+    }
+    // Another hunt is not in its way.
     assert_eq!(fixture.report(&[TEST]).status, Status::Found);
-    assert_eq!(journal(&fixture), before);
+    assert_eq!(fs::read_to_string(&path).unwrap(), other);
 }
 
 /// What `git idd list --json` printed, which satisfies the published schema.

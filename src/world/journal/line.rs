@@ -1,6 +1,5 @@
 //! One record as one line: eight hex digits of CRC-32, a space, JSON, LF.
 
-use super::old;
 use super::record::Record;
 
 /// The damage of a line.
@@ -29,10 +28,9 @@ pub(super) fn encode(record: &Record) -> Vec<u8> {
     line
 }
 
-/// Reads a line, which is given without its LF; `None` for an old note of an unknown kind.
-pub(super) fn decode(line: &[u8]) -> Result<Option<Record>, DamageKind> {
-    let json = checked(line)?;
-    serde_json::from_slice(json).map(Some).or_else(|_| old::read(json))
+/// Reads a line, which is given without its LF.
+pub(super) fn decode(line: &[u8]) -> Result<Record, DamageKind> {
+    serde_json::from_slice(checked(line)?).map_err(|_| DamageKind::Format)
 }
 
 /// The format version of a line with a plan of any version.
@@ -70,7 +68,7 @@ mod tests {
             let (end, body) = line.split_last().unwrap();
             prop_assert_eq!(*end, b'\n');
             prop_assert!(!body.contains(&b'\n'));
-            prop_assert_eq!(decode(body), Ok(Some(record)));
+            prop_assert_eq!(decode(body), Ok(record));
         }
     }
 

@@ -10,7 +10,6 @@
 
 mod line;
 mod lock;
-mod old;
 pub(in crate::world) mod path_text;
 mod read;
 mod record;

@@ -7,7 +7,6 @@ use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
 use super::line::{DamageKind, MAX_LINE_BYTES};
-use super::old::OLDEST_VERSION;
 use super::record::{FORMAT_VERSION, Record};
 use super::{JournalError, line};
 
@@ -72,7 +71,7 @@ pub fn read_at(path: &Path, location: Location) -> Result<Option<Record>, Journa
         }
         Err(error) => return Err(JournalError::io("read the journal", path)(error)),
     }
-    Ok(bytes.strip_suffix(b"\n").and_then(|line| line::decode(line).ok().flatten()))
+    Ok(bytes.strip_suffix(b"\n").and_then(|line| line::decode(line).ok()))
 }
 
 /// Reads a segment record by record.
@@ -96,17 +95,6 @@ impl Reader {
     ///
     /// Errors: [`JournalError::Version`] at the first record of a segment in another format.
     pub fn next_record(&mut self) -> Result<Option<(Location, Record)>, JournalError> {
-        loop {
-            match self.next_line()? {
-                Some((location, Some(record))) => return Ok(Some((location, record))),
-                Some((_, None)) => {}
-                None => return Ok(None),
-            }
-        }
-    }
-
-    /// The next record with its place; no record for an old note of an unknown kind.
-    fn next_line(&mut self) -> Result<Option<(Location, Option<Record>)>, JournalError> {
         if self.damage.is_some() {
             return Ok(None);
         }
@@ -133,18 +121,18 @@ impl Reader {
         }
     }
 
-    fn decode(&self, line: &[u8]) -> Result<Result<Option<Record>, DamageKind>, JournalError> {
+    fn decode(&self, line: &[u8]) -> Result<Result<Record, DamageKind>, JournalError> {
         let is_first = self.offset == 0;
         let decoded = line::decode(line);
         if is_first
             && let Some(version) = line::plan_version(line)
-            && !(OLDEST_VERSION..=FORMAT_VERSION).contains(&version)
+            && version != FORMAT_VERSION
         {
             return Err(JournalError::Version { path: self.path.clone(), version });
         }
         Ok(decoded.and_then(|record| match record {
-            Some(Record::Plan(_)) if is_first => Ok(record),
-            Some(Record::Plan(_)) => Err(DamageKind::Format),
+            Record::Plan(_) if is_first => Ok(record),
+            Record::Plan(_) => Err(DamageKind::Format),
             _ if is_first => Err(DamageKind::Format),
             _ => Ok(record),
         }))

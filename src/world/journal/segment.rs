@@ -11,7 +11,7 @@ use crate::world::files::own;
 use super::line::MAX_LINE_BYTES;
 use super::lock::FileLock;
 use super::read::{Location, Reader};
-use super::record::{FORMAT_VERSION, PlanRecord, Record};
+use super::record::{PlanRecord, Record};
 use super::{JournalError, line};
 
 /// The writer of one hunt's segment; it holds the lock for its whole life.
@@ -79,12 +79,8 @@ impl Segment {
     pub fn reopen(path: &Path) -> Result<(Self, Option<Cut>), JournalError> {
         let lock = lock(path, OpenOptions::new().read(true).write(true))?;
         let mut reader = Reader::open(path, 0)?;
-        match reader.next_record()? {
-            Some((_, Record::Plan(PlanRecord { version, .. }))) if version != FORMAT_VERSION => {
-                return Err(JournalError::Version { path: path.to_owned(), version });
-            }
-            Some(_) => {}
-            None => return Err(JournalError::NoPlan { path: path.to_owned() }),
+        if reader.next_record()?.is_none() {
+            return Err(JournalError::NoPlan { path: path.to_owned() });
         }
         while reader.next_record()?.is_some() {}
         let length = reader.offset();

@@ -193,16 +193,6 @@ fn a_segment_of_another_format_is_left_as_it_is() {
 }
 
 #[test]
-fn a_segment_of_the_older_format_is_read_and_not_appended_to() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("a.log");
-    let json = br#"{"plan":{"version":1,"plan":{},"digest":"d","started_at_unix":0}}"#;
-    fs::write(&path, [format!("{:08x} ", crc32fast::hash(json)).as_bytes(), json, b"\nrest"].concat()).unwrap();
-    assert_eq!(read(&path).unwrap().records.len(), 1);
-    assert!(matches!(Segment::reopen(&path), Err(JournalError::Version { version: 1, .. })));
-}
-
-#[test]
 fn an_append_tells_where_the_record_stands() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a.log");
