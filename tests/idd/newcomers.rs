@@ -232,17 +232,19 @@ fn what_the_output_shows_of_network_ports_and_stdin_is_said_when_the_failure_is_
 #[test]
 fn a_port_that_only_a_parallel_run_finds_taken_is_named_with_the_option_for_one_at_a_time() {
     let place = Place::new();
-    // A directory stands for the port. The second of two runs at once waits for the first.
-    let port = place.path().join(".git/port");
+    let several = std::thread::available_parallelism().is_ok_and(|number| number.get() > 1);
+    // A directory stands for the port. From the second run on, it is kept until another run has found it taken.
     let script = format!(
-        "mkdir {port} 2>/dev/null || {{ echo 'bind: Address already in use'; exit 1; }}\n\
-         sleep 0.5; rmdir {port}; echo 'FAIL: x'; exit 1\n",
-        port = port.display()
+        "cd {git}; echo >>begun
+         mkdir port 2>/dev/null || {{ : >taken; echo 'bind: Address already in use'; exit 1; }}
+         ! {several} || [ $(wc -l <begun) -lt 2 ] || until [ -e taken ]; do sleep 0.01; done
+         rmdir port; echo 'FAIL: x'; exit 1\n",
+        git = place.path().join(".git").display()
     );
     place.script("test.sh", &script);
     let said = place.said(&["--until", "commit", "./test.sh"], NEVER_PASSED);
     // On a machine with one processor, nothing runs at once.
-    if std::thread::available_parallelism().is_ok_and(|number| number.get() > 1) {
+    if several {
         let text =
             "runs twice at once: its port is taken then (`-j1` avoids these runs); going on with one run at a time.";
         assert!(said.contains(text), "{said}");

@@ -274,7 +274,8 @@ fn a_closed_reader_is_no_error_and_a_full_one_is() {
         (said.lines().last().unwrap_or_default().to_owned(), stderr)
     };
     let piped = |args: &str| {
-        format!("{{ {program} {args}; echo $? > \"$PLACE/code\"; }} | true; sleep 0.05; cat \"$PLACE/code\"")
+        let ended = "until [ -s \"$PLACE/code\" ]; do sleep 0.01; done";
+        format!("rm -f \"$PLACE/code\"; {{ {program} {args}; echo $? > \"$PLACE/code\"; }} | true; {ended}")
     };
     for args in [format!("-q '{TEST}'"), "show".into(), "show --json".into(), "log".into(), "-h".into(), "man".into()] {
         let (_, stderr) = run(&piped(&args));

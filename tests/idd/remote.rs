@@ -333,9 +333,12 @@ fn a_path_that_the_protocol_cannot_name_leaves_its_revision_untested() {
 #[test]
 fn many_actions_run_at_once() {
     let (fixture, service) = (Fixture::of(STORY), Service::start());
-    // Longer than it takes to start the others.
-    let test = "sleep 0.5; ./test.sh";
-    check_found(&fixture.report(&["--no-cache", "-j", "200", "--remote", &service.url(), "--", test]));
+    // At other revisions than HEAD, each waits until eight have begun.
+    let test = format!(
+        "[ $(cat src/deep/number) = 11 ] || {{ echo >>'{begun}'; until [ $(wc -l <'{begun}') -ge 8 ]; do sleep 0.01; done; }}; ./test.sh",
+        begun = fixture.place().join("begun").display()
+    );
+    check_found(&fixture.report(&["--no-cache", "-j", "200", "--remote", &service.url(), "--", &test]));
     assert!(service.state().running.1 >= 8, "{:?}", service.state().running);
 }
 

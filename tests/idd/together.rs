@@ -104,10 +104,12 @@ fn jobs_2_finds_what_jobs_1_finds() {
 #[test]
 fn jobs_2_with_a_test_that_cannot_run_twice_at_once_falls_back_to_one() {
     let fixture = Fixture::of(HISTORY);
-    let lock = fixture.place().join("lock");
+    // From the second run on, the lock is kept until another run has found it taken.
     let test = format!(
-        "mkdir {lock} || {{ echo locked; exit 9; }}; sleep 0.3; rmdir {lock}; grep -q 3 value",
-        lock = lock.display()
+        "echo >>{place}/begun; mkdir {place}/lock || {{ : >{place}/taken; echo locked; exit 9; }}
+         [ $(wc -l <{place}/begun) -lt 2 ] || until [ -e {place}/taken ]; do sleep 0.01; done
+         rmdir {place}/lock; grep -q 3 value",
+        place = fixture.place().display()
     );
     let output = fixture.run(&["--json", "-j2", &test]);
     let stderr = String::from_utf8_lossy(&output.stderr);
