@@ -325,9 +325,9 @@ mod tests {
     }
 
     #[test]
-    fn what_an_older_version_wrote_down_is_this_worktrees_hunt() {
+    fn the_hunt_that_ran_last_is_at_the_end_of_the_list_and_one_without_a_journal_is_not_in_it() {
         let (_directory, location) = with_hunts(&[("a", None), ("b", None)]);
-        std::fs::write(place(&location.session_directory()), "{\"hunt\":\"a\"}").unwrap();
+        keep(&location, vec!["a".to_owned()]).unwrap();
         assert_eq!(own(&location), ["a"]);
         add(&location, "b").unwrap();
         assert_eq!(own(&location), ["a", "b"]);

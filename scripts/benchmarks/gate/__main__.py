@@ -12,6 +12,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 import tempfile
 import time
 from collections import defaultdict
@@ -52,7 +53,8 @@ def noting(place):
     }
     env = dict(os.environ)
     for kind, (variable, command, name) in programs.items():
-        script = place / kind
+        # rustc tells by the name of a linker which words it takes.
+        script = place / f"{kind}-cc"
         script.write_text(NOTED.format(command=command, place=place, kind=kind, name=name))
         script.chmod(0o755)
         env[variable] = str(script)
@@ -86,6 +88,7 @@ def run(checkout, options):
                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace")
         steps, last = [], ""
         for line in gate.stderr:
+            sys.stderr.write(line)
             if line.startswith("==> "):
                 last = line[4:].strip()
                 steps.append({"step": last, "begin": time.time()})
@@ -118,7 +121,8 @@ def shares(total, rows):
             add("linker", row)
     for row in rows:
         if row["kind"] == "rustc":
-            is_package = re.search(r"(?:^| )(src|tests|examples)/\S+\.rs", row["words"])
+            source = re.search(r"(?:^| )((?:src|tests|examples)/\S+\.rs)", row["words"])
+            is_package = source and (ROOT / source[1]).exists()
             add(f"front end and code: {target(row)}" if is_package else "dependencies: Rust", row)
         elif row["kind"] in ("c", "c++"):
             add("dependencies: C", row)
