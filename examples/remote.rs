@@ -7,6 +7,7 @@
 
 use git_idd::outcome::Ending;
 use git_idd::revision::TreeId;
+use git_idd::world::place::surroundings::Surroundings;
 use git_idd::world::process::{ProcessGroup, Watch, Words};
 use git_idd::world::remote::client::Client;
 use git_idd::world::remote::fleet::Fleet;
@@ -61,6 +62,7 @@ fn pass(fleet: &mut Fleet, trees: &[TreeId], commands: &Arc<Commands>, width: us
             let job = Job {
                 tree: *tree,
                 artifact_of: None,
+                revision: None,
                 exposed_commit: None,
                 precheck: None,
                 is_clean: false,
@@ -110,6 +112,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         directory: PathBuf::new(),
         environment: Vec::new(),
         is_home_isolated: false,
+        surroundings: Surroundings::default(),
     });
     let map = tempfile::tempdir()?;
     let client = Client::connect(&service, Arc::default())?;

@@ -10,9 +10,9 @@ units_program
 commit ada 0 'Convert length, mass and time'
 routines 9
 
-# The test keeps its count beside the repository's own files, by absolute path: it is the same from every worktree.
-mkdir .git/turns
-counter=$(pwd -P)/.git/turns
+# The test keeps its count outside of the repository, by absolute path: it is the same from every worktree.
+counter=$(pwd -P).turns
+mkdir -p "$counter"
 awk -v counter="$counter" '{ sub(/@COUNTER@/, counter); print }' "$story/test.sh" >test.sh
 chmod 755 test.sh
 finish

@@ -7,8 +7,8 @@ use crate::cli::console::{Answer, Console};
 use crate::cli::notify::Notice;
 use crate::cli::progress::Volume;
 use crate::cli::{
-    args, badge, browser, by_hand, chop, completions, dap, debug, each, explain, help, invariants, list, log, man, mcp,
-    perf, record, remote, setup, shrink, slice, status, trace, unknown, walks,
+    args, badge, browser, by_hand, chop, completions, dap, debug, doctor, each, explain, help, invariants, list, log,
+    man, mcp, perf, record, remote, setup, shrink, slice, status, trace, unknown, walks,
 };
 use crate::outcome::Outcome;
 use crate::plural::count;
@@ -112,6 +112,7 @@ pub fn run(request: Request, context: &Context, console: Console) -> Result<Answ
         Request::Shrink(args) => shrink::run(&args, &location, context, console),
         Request::Reset => reset(&location, context),
         Request::Gc => gc(&location, context),
+        Request::Doctor => doctor::run(&location, context),
         Request::Record(args) => Ok(Answer::Done(record::run(&args, &location, context, console)?, 0)),
         Request::Explain(args) => explain::run(&args, &location, context, console),
         Request::Debug(order) => debug::run(&order, &location, context, console),

@@ -19,7 +19,7 @@ const SYNOPSIS: [&str; 24] = [
     "minimize [<options>] <good> <bad> -- <test-cmd> [<args>...]",
     "shrink [<options>] --input <file>... -- <test-cmd> [<args>...]",
     "list [--json]",
-    "(reset | gc)",
+    "(reset | gc | doctor)",
     "(status | show) [--hunt=<id>] [--json]",
     "apply [--hunt=<id>] [--rung=<name>]",
     "resume [--hunt=<id>] [-j <n>] [--budget <duration>] [--max-probes <n>] [--max-cost <duration>] [--fetch] [--json]",

@@ -17,6 +17,7 @@ pub mod console;
 mod crash;
 mod dap;
 mod debug;
+mod doctor;
 mod each;
 mod explain;
 pub mod failure;

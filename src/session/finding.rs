@@ -337,6 +337,12 @@ impl Sources<'_> {
                 in_bad: bad.map(|file| file.is_some()),
             });
         }
+        held.extend(self.adjustments.environment.iter().map(|candidate| report::Held {
+            path: Untrusted::from(candidate.path.clone()),
+            changed: None,
+            in_good: None,
+            in_bad: None,
+        }));
         Ok(held)
     }
 }

@@ -6,7 +6,7 @@ use crate::hunt::event::Phase;
 use crate::hunt::finding::{Conclusion, Finding, Stage};
 use crate::hunt::history::History;
 use crate::hunt::probe::Probe;
-use crate::hunt::{Again, Board, Halt};
+use crate::hunt::{Again, Board, Halt, Order};
 use crate::outcome::{Ending, Observation, Signature};
 use crate::plural::count;
 use crate::report::escape::Terminal;
@@ -16,6 +16,7 @@ use crate::session::announce::Announcing;
 use crate::session::audit::Audit;
 use crate::session::context::Context;
 use crate::session::criteria::{FIRST_LIMIT, criteria};
+use crate::session::environment::Environment;
 use crate::session::failure::Failure;
 use crate::session::finding::Sources;
 use crate::session::hints::Scene;
@@ -31,18 +32,20 @@ use crate::session::tally::{Limits, counted};
 use crate::session::{bisect, finding, hints, kept, mend, remote, saved, suite};
 use crate::world::cache::Observations;
 use crate::world::journal::{FileLock, Record};
+use crate::world::place::Place;
+use crate::world::place::surroundings::Surroundings;
 use crate::world::repo::fetch::Remote;
 use crate::world::repo::locate::Location;
 use crate::world::repo::promisor::Promisor;
 use crate::world::repo::state::UserState;
 use crate::world::repo::store::{Held, TreeStore};
-use crate::world::repo::{RepoError, Repository, fetch, graph, private, promisor};
+use crate::world::repo::{RepoError, Repository, fetch, graph, locate, private, promisor};
 use crate::world::shared_cost::SharedCost;
 use crate::world::tools::{Setting, Tools};
 use crate::world::{cache, tools};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -51,7 +54,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
 /// The maximum number of adjustments of the plan in one hunt.
-const MAX_ADJUSTMENTS: usize = 6;
+const MAX_ADJUSTMENTS: usize = 7;
 
 /// The input of a hunt.
 pub struct Task<'t> {
@@ -82,6 +85,9 @@ pub fn run(task: Task<'_>, user: &Repository) -> Result<Report, Failure> {
     if let Some(path) = hunt.plan.missing.first() {
         hunt.runner.talk.say(&missing_file(path));
     }
+    if let Some(said) = hints::files::not_tested(hunt.plan, location) {
+        hunt.runner.talk.say(&Terminal.line(&Untrusted::from(said)));
+    }
     hunt.runner.append(&Asked { until, reduction }.record())?;
     let result = hunt.run_in_spite_of_damage();
     let result = result.and_then(|mut report| {
@@ -105,6 +111,14 @@ pub fn run(task: Task<'_>, user: &Repository) -> Result<Report, Failure> {
         kept::remove(location, &hunt.id)?;
     }
     result
+}
+
+/// Where the probes of this machine see their checkout; `None` for where it is.
+fn place(plan: &Plan, location: &Location, (context, root): (&Context, &Path)) -> Option<Arc<Place>> {
+    if plan.remote.is_some() {
+        return None;
+    }
+    Place::try_out(location, root, &context.environment).ok().map(Arc::new)
 }
 
 /// Reads the history in a separate thread, which waits until it is woken: it would slow down the first checkout.
@@ -135,6 +149,8 @@ pub(super) enum Reproduced {
     Yes,
     /// Some runs fail and some pass, and the hunt did not know of noise.
     NowAndThen,
+    /// The failure has to be reproduced again, in another environment.
+    Otherwise,
     /// The hunt ends here.
     No(Conclusion, Option<ErrorReport>),
 }
@@ -154,6 +170,10 @@ pub(super) struct Hunt<'h> {
     pub(super) signature: Option<Signature>,
     /// The tree whose failure is reproduced, if that is the only task; else that of the bad revision.
     pub(super) subject: Option<TreeId>,
+    /// The processors that the first run kept busy.
+    pub(super) n_busy: f64,
+    /// What the test needs of the user's untracked and ignored files, as far as it is known.
+    pub(super) environment: Environment,
     /// The runs of the last reproduction.
     pub(super) seen: Vec<Observation>,
     /// The note about a fetched history.
@@ -206,11 +226,13 @@ impl<'h> Hunt<'h> {
             Some(crew) => crew.root().to_owned(),
             None => sandboxes(context, location, &saved.id)?,
         };
+        let place = place(plan, location, (context, &root));
         if plan.remote.is_none() {
             observations.use_tools(Tools::new(Setting {
                 directory: tools::directory(&location.idd_directory()),
                 environment: plan.commands.environment.clone(),
                 root: root.clone(),
+                place: place.as_ref().map(|place| place.top.clone()),
                 started,
                 audited: plan.audited(),
                 earlier: saved.replay.as_ref().and_then(|replay| replay.toolset.clone()),
@@ -243,6 +265,14 @@ impl<'h> Hunt<'h> {
         let limit = plan.order.test.timeout.unwrap_or(FIRST_LIMIT);
         let mut runner = Runner::new(start, criteria, limit);
         runner.complaining.program.clone_from(&context.embedding.program);
+        if plan.remote.is_none() {
+            let hidden = place.as_ref().map(|place| place.top.clone());
+            let tops = locate::tops(location).into_iter().filter(|top| Some(top) != hidden.as_ref());
+            runner.watch_files_below(tops.collect());
+        }
+        if place.is_some() {
+            runner.stand(Surroundings { place, ..Surroundings::default() });
+        }
         Ok(Self {
             plan,
             location,
@@ -253,6 +283,8 @@ impl<'h> Hunt<'h> {
             runner,
             signature: None,
             subject: None,
+            n_busy: 0.0,
+            environment: Environment::default(),
             seen: Vec::new(),
             fetched: None,
             is_hopeless: false,
@@ -275,6 +307,8 @@ impl<'h> Hunt<'h> {
                 return result;
             }
             let Some(said) = mend::clear_store(&self.location.idd_directory()) else { return result };
+            let user = private::open(&self.location.git_directory)?;
+            drop(saved::make_private(self.location, &user, self.plan.bad)?);
             // Each failure ends one running probe.
             while self.runner.land_all().is_err() {}
             self.runner.talk.say(&said);
@@ -293,7 +327,7 @@ impl<'h> Hunt<'h> {
                 self.runner.n_jobs = 1;
             }
             let store = self.store(&adjustments)?;
-            let reproduced = self.reproduce(&adjustments, &store)?;
+            let reproduced = self.reproduce(&mut adjustments, &store)?;
             self.know_history()?;
             match reproduced {
                 Reproduced::Yes => {}
@@ -302,6 +336,7 @@ impl<'h> Hunt<'h> {
                     adjustments.adjust(&Again::Noisy);
                     continue;
                 }
+                Reproduced::Otherwise => continue,
                 Reproduced::No(conclusion, error) => {
                     let finding = Finding { conclusion, ..Finding::new(self.plan.bad) };
                     return Ok(Report { error, ..self.report(&finding, &adjustments, &store)? });
@@ -309,15 +344,7 @@ impl<'h> Hunt<'h> {
             }
             self.try_precheck(&store)?;
             let board = Board::new(self.plan.bad);
-            let mut order = self.plan.engine_order(&adjustments, &self.history);
-            order.is_audited = self.runner.audit.is_some();
-            order.may_widen &= self.signature.as_ref().is_some_and(|signature| signature.line.is_some());
-            order.has_precheck &= self.runner.checking.as_ref().is_some_and(|checking| checking.useless.is_none());
-            if !order.has_suite && order.until == Stage::Fix {
-                let tree = self.history.get(self.plan.bad).tree;
-                let obvious = suite::obvious(&store, tree)?;
-                order.could_ask_suite = obvious.is_some();
-            }
+            let order = self.order(&adjustments, &store)?;
             let engine = if self.plan.is_minimize { Engine::Minimize } else { Engine::Hunt };
             let history = Rc::clone(&self.history);
             let signature = self.signature.as_ref();
@@ -341,6 +368,8 @@ impl<'h> Hunt<'h> {
             let n_refused = board.borrow().n_refused as u64;
             match &*halt {
                 Halt::Trees(error) => return Err(Failure::from_error(error)),
+                Halt::Concluded(Conclusion::NeverPassed | Conclusion::GoodFails)
+                    if self.passes_with_all_files(&board.borrow().finding, &mut adjustments)? => {}
                 Halt::Concluded(Conclusion::NeverPassed | Conclusion::GoodFails)
                     if self.passes_alone(&board.borrow().finding, &store)? =>
                 {
@@ -384,6 +413,19 @@ impl<'h> Hunt<'h> {
         }
         Err(Failure::new(Status::Error, "the plan of the hunt had to be changed too often")
             .with_hint("the test may not be reproducible; try `--clean` and `--repeat`"))
+    }
+
+    /// The order for the engine.
+    fn order(&self, adjustments: &Adjustments, store: &TreeStore) -> Result<Order, Failure> {
+        let mut order = self.plan.engine_order(adjustments, &self.history);
+        order.is_audited = self.runner.audit.is_some();
+        order.may_widen &= self.signature.as_ref().is_some_and(|signature| signature.line.is_some());
+        order.has_precheck &= self.runner.checking.as_ref().is_some_and(|checking| checking.useless.is_none());
+        if !order.has_suite && order.until == Stage::Fix {
+            let tree = self.history.get(self.plan.bad).tree;
+            order.could_ask_suite = suite::obvious(store, tree)?.is_some();
+        }
+        Ok(order)
     }
 
     /// The report of a hunt that was interrupted, or has reached its budget.
@@ -507,7 +549,7 @@ impl<'h> Hunt<'h> {
         Ok(())
     }
 
-    fn store(&mut self, adjustments: &Adjustments) -> Result<TreeStore, Failure> {
+    pub(super) fn store(&mut self, adjustments: &Adjustments) -> Result<TreeStore, Failure> {
         let open = || private::open(&private::private_directory(&self.location.idd_directory())).map_err(Failure::from);
         let pathspecs: Vec<String> =
             self.plan.order.history.path.iter().map(|path| path.to_string_lossy().into_owned()).collect();
@@ -517,8 +559,7 @@ impl<'h> Hunt<'h> {
         let held = self.plan.held(adjustments, &bare).inspect_err(|failure| {
             self.is_hopeless |= failure.status == Status::Usage;
         })?;
-        let product_plan = self.plan.product_plan(&held).filter(|_| self.plan.noisy(adjustments).is_none());
-        self.runner.product_digest = product_plan.map(|plan| plan.digest());
+        self.runner.compare_products(Some(&held).filter(|_| self.plan.noisy(adjustments).is_none()));
         let store = TreeStore::new(open()?, held, pathspecs)?;
         Ok(store.with_divisions(self.plan.divisions.clone()).with_promisor(self.promisor.clone()))
     }
@@ -613,7 +654,8 @@ impl<'h> Hunt<'h> {
         let private = private::private_directory(&self.location.idd_directory());
         let (checkouts, removed) = (self.runner.checkouts(), &self.runner.noticed.removed);
         let repository = &private::open(&private).ok()?;
-        Some(look(&Scene { plan: self.plan, location: self.location, repository, checkouts, removed, seen }))
+        let (plan, location, environment) = (self.plan, self.location, &self.environment.needed[..]);
+        Some(look(&Scene { plan, location, repository, checkouts, environment, removed, seen }))
     }
 
     /// Notes on the fixes and on the comparison of failures.

@@ -18,6 +18,8 @@ use crate::sought::Sought;
 use crate::world::cache::{CommandParts, ProbePlan};
 use crate::world::files;
 use crate::world::files::OnDisk;
+use crate::world::place::candidates::Candidate;
+use crate::world::place::surroundings::Surroundings;
 use crate::world::process::{Words, shell};
 use crate::world::remote::Service;
 use crate::world::repo::division::{DivisionError, Divisions};
@@ -40,6 +42,8 @@ use std::sync::Arc;
 pub struct Adjustments {
     /// Test files that are held because a pass without them was empty.
     pub also_held: Vec<Vec<u8>>,
+    /// What every revision has of the user's untracked and ignored files.
+    pub environment: Vec<Arc<Candidate>>,
     /// Nothing is held.
     pub hold_nothing: bool,
     /// Only the exit code is the signature.
@@ -176,7 +180,13 @@ impl Plan {
         if order.perf.is_some() || order.history.find == Sought::Change {
             hold::release_measured(&mut held, &holding, bad, location, user);
         }
-        let missing = hold::missing(&order.command, &held, bad, location, (user, context));
+        let missing = match order.test.remote.as_deref() {
+            Some(address) if address != service::HERE => {
+                hold::missing(&order.command, &held, bad, location, (user, context))
+            }
+            // The environment is found.
+            _ => Vec::new(),
+        };
         let overlay = overlay(&order, context)?;
         let shim = shim(&order, context)?;
         let words = match &order.command {
@@ -201,6 +211,7 @@ impl Plan {
             directory: location.prefix.clone(),
             environment,
             is_home_isolated,
+            surroundings: Surroundings::default(),
         };
         let more: Vec<String> = context.configured("idd.env").map(str::to_owned).collect();
         let listed_environment = toolchain::listed(&context.environment, &more);
@@ -301,6 +312,8 @@ impl Plan {
         if !adjustments.hold_nothing {
             held.files.extend(self.held.iter().map(|(path, file)| (path.clone(), Some(stored(file)))));
         }
+        let environment = adjustments.environment.iter().flat_map(|candidate| candidate.held());
+        held.files.extend(environment.map(|(path, file)| (path.clone(), Some(stored(file)))));
         match &self.overlay {
             None => {}
             Some(Overlay::Files(files)) => {
@@ -388,6 +401,14 @@ impl Plan {
             directory: self.commands.directory.as_os_str().as_bytes().to_vec(),
             // Held and overlaid files are part of the probed tree, and so of the key.
             overlay: BTreeMap::new(),
+            is_in_place: self.commands.surroundings.place.is_some(),
+            shown: self
+                .commands
+                .surroundings
+                .shown
+                .iter()
+                .map(|shown| (bytes_of(&shown.path), shown.digest.to_vec()))
+                .collect(),
             outside_files: self.outside_files.clone(),
             environment: match &self.remote {
                 None => self.listed_environment.clone(),
@@ -419,6 +440,10 @@ fn surroundings(order: &HuntOrder, remote: Option<&Service>, context: &Context) 
 /// Names and values as bytes.
 fn bytes(variables: &BTreeMap<String, String>) -> BTreeMap<Vec<u8>, Vec<u8>> {
     variables.iter().map(|(name, value)| (name.clone().into_bytes(), value.clone().into_bytes())).collect()
+}
+
+fn bytes_of(path: &Path) -> Vec<u8> {
+    path.as_os_str().as_bytes().to_vec()
 }
 
 /// A command in a plan.

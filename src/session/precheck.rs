@@ -121,6 +121,13 @@ impl Checking {
         }
     }
 
+    /// Checks are run from now on where probes of this plan are.
+    pub fn stand(&mut self, plan: &ProbePlan) {
+        self.plan.is_in_place = plan.is_in_place;
+        self.plan.shown.clone_from(&plan.shown);
+        self.known.clear();
+    }
+
     /// The compile database, if there is one and it is useful.
     pub fn database(&self) -> Option<&Arc<CompileDatabase>> {
         match &self.precheck {

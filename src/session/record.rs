@@ -20,6 +20,7 @@ use crate::session::talk::Talk;
 use crate::session::{recorded, saved};
 use crate::trace::native::digest;
 use crate::world::files;
+use crate::world::place::surroundings::Surroundings;
 use crate::world::process::Words;
 use crate::world::record::build::BuildDirectory;
 use crate::world::record::listen::{Listener, Taken};
@@ -300,6 +301,7 @@ pub fn plain_commands(order: &RecordOrder, location: &Location, context: &Contex
         directory: location.prefix.clone(),
         environment,
         is_home_isolated: false,
+        surroundings: Surroundings::default(),
     }
 }
 
@@ -359,6 +361,7 @@ pub fn commands(
         directory: location.prefix.clone(),
         environment,
         is_home_isolated: false,
+        surroundings: Surroundings::default(),
     }
 }
 

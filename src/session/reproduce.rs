@@ -10,6 +10,7 @@ use crate::plural::count;
 use crate::report::escape::Terminal;
 use crate::report::{ErrorReport, Status, Untrusted};
 use crate::session::criteria::{FIRST_LIMIT, criteria};
+use crate::session::environment::First;
 use crate::session::failure::Failure;
 use crate::session::hints::Scene;
 use crate::session::hints::output::has_port_taken;
@@ -55,7 +56,11 @@ pub fn measured_limit(longest: Duration) -> Duration {
 
 impl Hunt<'_> {
     /// Runs the test at the bad revision twice, and computes the signature.
-    pub(super) fn reproduce(&mut self, adjustments: &Adjustments, store: &TreeStore) -> Result<Reproduced, Failure> {
+    pub(super) fn reproduce(
+        &mut self,
+        adjustments: &mut Adjustments,
+        store: &TreeStore,
+    ) -> Result<Reproduced, Failure> {
         use crate::change::trees::Trees;
         let tree = match self.subject {
             Some(tree) => tree,
@@ -67,32 +72,25 @@ impl Hunt<'_> {
         if self.plan.order.test.timeout.is_none() {
             self.runner.limit = FIRST_LIMIT;
         }
-        if self.signature.is_none() {
-            let directory = &self.plan.commands.directory;
-            if !directory.as_os_str().is_empty() {
-                let directory = Terminal.line(&Untrusted::from(directory.as_os_str().as_bytes()));
-                self.runner.talk.say(&format!(
-                    "Build and test run in `{directory}` of each checkout, because you are in this directory."
-                ));
-            }
-            let minutes = FIRST_LIMIT.as_secs() / 60;
-            let what = self.plan.order.history.find.words().reproducing;
-            self.runner.talk.say(&match self.plan.order.test.timeout {
-                Some(limit) => {
-                    format!("{what} (each command is killed after {} s).", limit.as_secs_f64())
-                }
-                None => {
-                    format!("{what} (killed after {minutes} minutes; `--timeout` sets another limit).")
-                }
-            });
-        }
+        self.say_what_begins();
         let is_noisy = self.plan.noisy(adjustments).is_some();
         let Some(probe) = self.bad_probe(probe)? else {
             return Ok(Reproduced::No(self.runner.conclusion(), None));
         };
-        let Some(seen) = self.reproduction_runs(probe, is_noisy)? else {
+        self.look_beside()?;
+        let with_all = match self.with_all_files(adjustments)? {
+            First::Seen(seen) => Some(seen),
+            First::NotNeeded => None,
+            First::Stopped => return Ok(Reproduced::No(self.runner.conclusion(), None)),
+        };
+        let Some(seen) = self.reproduction_runs(probe, is_noisy, with_all.clone())? else {
             return Ok(Reproduced::No(self.runner.conclusion(), None));
         };
+        if let Some(with_all) = with_all
+            && let Some(result) = self.environment((&with_all, &seen[1..]), adjustments)?
+        {
+            return Ok(result);
+        }
         self.seen.clone_from(&seen);
         let shown: Vec<Shown> = seen.iter().map(|seen| reproduced(seen, &self.runner.criteria)).collect();
         let failing: Vec<&Observation> =
@@ -154,9 +152,33 @@ impl Hunt<'_> {
         Ok(Reproduced::Yes)
     }
 
+    /// Says that the failure is reproduced, and where.
+    fn say_what_begins(&mut self) {
+        if self.signature.is_some() || self.is_environment_known() {
+            return;
+        }
+        let directory = &self.plan.commands.directory;
+        if !directory.as_os_str().is_empty() {
+            let directory = Terminal.line(&Untrusted::from(directory.as_os_str().as_bytes()));
+            self.runner.talk.say(&format!(
+                "Build and test run in `{directory}` of each checkout, because you are in this directory."
+            ));
+        }
+        let minutes = FIRST_LIMIT.as_secs() / 60;
+        let what = self.plan.order.history.find.words().reproducing;
+        self.runner.talk.say(&match self.plan.order.test.timeout {
+            Some(limit) => {
+                format!("{what} (each command is killed after {} s).", limit.as_secs_f64())
+            }
+            None => {
+                format!("{what} (killed after {minutes} minutes; `--timeout` sets another limit).")
+            }
+        });
+    }
+
     /// The probe of the bad revision: of its artifact if artifacts are used and it has one, or else of a build. `None` if
     /// interrupted or out of budget.
-    fn bad_probe(&mut self, probe: Probe) -> Result<Option<Probe>, Failure> {
+    pub(super) fn bad_probe(&mut self, probe: Probe) -> Result<Option<Probe>, Failure> {
         let artifacts = self.plan.artifacts();
         let fetched = Probe { is_fetched: artifacts != Artifacts::Unused && self.subject.is_none(), ..probe };
         if artifacts != Artifacts::BeforeBuilds || !fetched.is_fetched {
@@ -177,8 +199,15 @@ impl Hunt<'_> {
 
     /// The runs that reproduce the failure: one, then another; in the second round both at once if probes run in
     /// parallel. A noisy test is run until it has failed twice.
-    fn reproduction_runs(&mut self, probe: Probe, is_noisy: bool) -> Result<Option<Vec<Observation>>, Failure> {
-        let Some(mut seen) = self.first_runs(probe)? else { return Ok(None) };
+    ///
+    /// - `first`: the first run, if it was made already.
+    fn reproduction_runs(
+        &mut self,
+        probe: Probe,
+        is_noisy: bool,
+        first: Option<Observation>,
+    ) -> Result<Option<Vec<Observation>>, Failure> {
+        let Some(mut seen) = self.first_runs(probe, first)? else { return Ok(None) };
         let first = N_FIRST_RUNS.max(2 * self.plan.order.test.repeat);
         for nth in first..first + MAX_REPRODUCTION_RUNS {
             let count = |shown| seen.iter().filter(|seen| reproduced(seen, &self.runner.criteria) == shown).count();
@@ -194,12 +223,15 @@ impl Hunt<'_> {
         Ok(Some(seen))
     }
 
-    fn first_runs(&mut self, probe: Probe) -> Result<Option<Vec<Observation>>, Failure> {
+    fn first_runs(&mut self, probe: Probe, first: Option<Observation>) -> Result<Option<Vec<Observation>>, Failure> {
         let repeat = self.plan.order.test.repeat;
-        let (begin, before) = (Instant::now(), time_of_commands());
-        let Some(mut seen) = self.runner.reproduce(probe, &[0])? else { return Ok(None) };
+        let first = match first {
+            Some(first) => Some(vec![first]),
+            None => self.busily(|hunt| hunt.runner.reproduce(probe, &[0]))?,
+        };
+        let Some(mut seen) = first else { return Ok(None) };
         if self.runner.n_jobs > 1 && self.plan.order.effort.jobs.is_none() {
-            let n_busy = time_of_commands().saturating_sub(before).as_secs_f64() / begin.elapsed().as_secs_f64();
+            let n_busy = self.n_busy;
             if n_busy > MAX_BUSY_OF_ONE {
                 self.runner.talk.say(&format!(
                     "The test keeps {n_busy:.1} processors busy, so one runs at a time (`-j` overrides this)."
@@ -216,8 +248,10 @@ impl Hunt<'_> {
             if let Some(failure) = self.differs_far(probe, &seen[0], &more)? {
                 return Err(failure);
             }
-            let is_port_taken = !has_port_taken(&seen[0]) && more.iter().any(has_port_taken);
-            if is_port_taken || more.iter().any(|other| other.ending != seen[0].ending) {
+            // Another environment explains a difference as well.
+            let alone = if self.is_environment_open() { &more[0] } else { &seen[0] };
+            let is_port_taken = !has_port_taken(alone) && more.iter().any(has_port_taken);
+            if is_port_taken || more.iter().any(|other| other.ending != alone.ending) {
                 let why = if is_port_taken { ": its port is taken then (`-j1` avoids these runs)" } else { "" };
                 self.runner.talk.say(&format!(
                     "The test behaves differently when it runs twice at once{why}; going on with one run at a time."
@@ -240,6 +274,14 @@ impl Hunt<'_> {
             seen.extend(more);
         }
         Ok(Some(seen))
+    }
+
+    /// Measures how many processors the commands of a run keep busy.
+    pub(super) fn busily<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
+        let (begin, before) = (Instant::now(), time_of_commands());
+        let result = run(self);
+        self.n_busy = time_of_commands().saturating_sub(before).as_secs_f64() / begin.elapsed().as_secs_f64();
+        result
     }
 
     /// The failure of a hunt on a service and on this machine whose test ends differently there, each time.
@@ -327,7 +369,15 @@ impl Hunt<'_> {
         {
             return Ok(Some(self.bogus(code, seen)));
         }
+        if let Ending::Exit(code) = seen.ending
+            && hints::program::is_unreadable(&self.plan.order.command, &seen.output)
+        {
+            return Ok(Some(self.bogus(code, seen)));
+        }
         let Ending::Exit(code @ (126 | 127)) = seen.ending else { return Ok(None) };
+        if hints::program::has_started(&self.plan.order.command, &seen.output) {
+            return Ok(None);
+        }
         if hints::program::is_directory(self.plan, self.location) {
             return Ok(Some(self.bogus(code, seen)));
         }
@@ -385,7 +435,11 @@ impl Hunt<'_> {
     /// The failure of a test command that cannot be run.
     pub(super) fn bogus(&mut self, code: i32, seen: &Observation) -> Failure {
         self.is_hopeless = true;
-        let what = if code == 126 { "cannot be executed" } else { "was not found" };
+        let what = match code {
+            126 => "cannot be executed",
+            _ if hints::program::is_unreadable(&self.plan.order.command, &seen.output) => "cannot be run",
+            _ => "was not found",
+        };
         let checkout = if self.subject.is_some() { "the revision" } else { "each revision" };
         let hint = format!(
             "the command runs in a checkout of {checkout}: `--hold <path>` puts a file of your working tree there; use \

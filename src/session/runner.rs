@@ -11,6 +11,7 @@ mod flights;
 mod keys;
 mod known;
 pub mod questions;
+mod stand;
 mod ticket;
 mod time_limit;
 mod tools;
@@ -71,6 +72,9 @@ pub enum RunnerError {
     /// The cache could not be used at all.
     #[error(transparent)]
     Cache(#[from] CacheError),
+    /// The test reads the files of the user.
+    #[error("the test reads files of the working tree")]
+    Leak(Box<Failure>),
 }
 
 /// Facts for the report, besides the answers.
@@ -100,6 +104,9 @@ pub struct Noticed {
 
 impl From<RunnerError> for Failure {
     fn from(error: RunnerError) -> Self {
+        if let RunnerError::Leak(failure) = error {
+            return *failure;
+        }
         Self::from_error(&error).with_hint("what was learned is kept; the same command goes on from there")
     }
 }
@@ -113,7 +120,7 @@ pub struct Runner<'p> {
     /// The plan digest for artifacts; `None` if none are fetched.
     fetch_digest: Option<[u8; 32]>,
     /// The plan digest for products; `None` if they are not compared.
-    pub product_digest: Option<[u8; 32]>,
+    product_digest: Option<[u8; 32]>,
     observations: Arc<Mutex<Observations>>,
     segment: Arc<Mutex<Segment>>,
     replay: Option<Replay>,
@@ -122,6 +129,8 @@ pub struct Runner<'p> {
     unconsumed: HashMap<Key, u64>,
     next_sequence: u64,
     executor: Box<dyn Executor>,
+    /// Whether a test can reach the files of the user by the path of the working tree.
+    pub can_leak: bool,
     /// See [`Executor::programs`].
     programs: Option<[u8; 32]>,
     flights: Vec<Flight>,
@@ -268,6 +277,7 @@ impl<'p> Runner<'p> {
             n_revisions: 0,
             ahead: None,
             executor,
+            can_leak: false,
             programs,
             begin: (Instant::now(), seconds_before),
             spent,
@@ -390,7 +400,7 @@ impl<'p> Runner<'p> {
     /// Runs another test from now on.
     pub fn use_test(&mut self, test: Words) {
         let commands = Commands { test, ..(*self.commands).clone() };
-        let plan = Plan { commands: commands.clone(), ..self.plan.clone() };
+        let plan = self.plan_with(&commands);
         (self.commands, self.plan_digest) = (Arc::new(commands), digest(&plan, self.programs));
     }
 
@@ -401,7 +411,7 @@ impl<'p> Runner<'p> {
         probe: Probe,
     ) -> Result<Option<Observation>, RunnerError> {
         let commands = Arc::new(commands);
-        let plan = Plan { commands: (*commands).clone(), ..self.plan.clone() };
+        let plan = self.plan_with(&commands);
         let usual = (Arc::clone(&self.commands), self.plan_digest, self.limit);
         (self.commands, self.plan_digest, self.limit) = (commands, digest(&plan, self.programs), limit);
         let ticket = Ticket { probe, key: self.key(&probe), nth: 0 };

@@ -6,6 +6,8 @@ pub mod system;
 
 pub mod process;
 
+pub mod place;
+
 pub mod compiler;
 
 pub mod jdk;

@@ -168,7 +168,7 @@ fn gc_keeps_only_the_last_recording() {
 #[test]
 fn gc_gives_space_back_and_an_unfinished_hunt_goes_on() {
     let fixture = Fixture::of(HISTORY);
-    assert_eq!(fixture.report(&["--max-probes", "9", TEST]).status, Status::Budget);
+    assert_eq!(fixture.report(&["--max-probes", "16", TEST]).status, Status::Budget);
     let objects = fixture.repo().join(".git/idd/objects.git");
     assert!(objects.exists());
     let (text, _) = fixture.said(&["gc"], 0);

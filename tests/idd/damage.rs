@@ -67,10 +67,9 @@ fn a_candidate_that_the_test_damages_is_made_again_while_the_hunt_goes_on() {
     let fixture = Fixture::of(HISTORY);
     // Once, when the change is reduced.
     let line = format!(
-        "{TEST}; code=$?; objects='{}/.git/idd/objects.git/objects'; \
-         if [ ! -e '{1}/done' ] && set -- $(find $objects -type f) && [ $# -ge 9 ]; then \
-         touch '{1}/done'; for f; do chmod u+w $f; : > $f; done; fi; exit $code",
-        fixture.repo().display(),
+        "{TEST}; code=$?; objects=$(git rev-parse --path-format=absolute --git-common-dir)/objects; \
+         if [ ! -e '{0}/done' ] && set -- $(find $objects -type f) && [ $# -ge 9 ]; then \
+         touch '{0}/done'; for f; do chmod u+w $f; : > $f; done; fi; exit $code",
         fixture.place().display(),
     );
     check_found(&fixture.report(&[line.as_str()]));

@@ -40,8 +40,8 @@ fn check_unharmed(mischief: &str) {
 #[test]
 fn a_link_that_a_test_leaves_is_never_followed() {
     check_unharmed("rm -rf \"$TMPDIR\"; ln -s \"$VICTIM\" \"$TMPDIR\"");
-    check_unharmed("up=$(dirname \"$IDD_WORKTREE\"); mv \"$up\" \"$up.old\"; ln -s \"$VICTIM\" \"$up\"");
-    check_unharmed("mv \"$IDD_WORKTREE\" \"$IDD_WORKTREE.old\"; ln -s \"$VICTIM/tree\" \"$IDD_WORKTREE\"");
+    check_unharmed("up=$(dirname \"$TMPDIR\"); mv \"$up\" \"$up.old\"; ln -s \"$VICTIM\" \"$up\"");
+    check_unharmed("tree=$(dirname \"$TMPDIR\")/tree; mv \"$tree\" \"$tree.old\"; ln -s \"$VICTIM/tree\" \"$tree\"");
 }
 
 #[test]

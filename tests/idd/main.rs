@@ -17,6 +17,7 @@ mod damage;
 mod dap;
 mod debug;
 mod debug_java;
+mod desk;
 mod docs;
 mod dominators;
 mod each;

@@ -72,16 +72,15 @@ const USAGE: i32 = 129;
 const ERROR: i32 = 1;
 const BAD_PASSES: i32 = 3;
 const NOTHING_TESTABLE: i32 = 4;
+const NOT_REPRODUCIBLE: i32 = 5;
 const NEVER_PASSED: i32 = 7;
 
 #[test]
-fn a_script_that_a_shell_is_given_to_run_and_that_is_not_committed_is_named() {
+fn a_script_that_a_shell_is_given_to_run_and_that_is_not_committed_is_in_every_revision() {
     let place = Place::new();
     place.script("own.sh", "exit 1\n");
     for words in [&["bash", "-c", "true && ./own.sh"][..], &["true && ./own.sh"]] {
-        let named = "`own.sh` is in your working tree, but in no checkout, because it is not committed; the test command \
-                     names it. `--hold own.sh` puts it into every revision.";
-        place.check(words, ERROR, &["the test command was not found (exit code 127)", named]);
+        place.check(words, NEVER_PASSED, &["With your files: own.sh.", "No revision passes"]);
     }
 }
 
@@ -138,8 +137,8 @@ fn a_test_that_needs_an_ignored_product_is_answered_with_the_build_of_the_tree()
     let mut command = crate::plain::program(&place.path().join("sub"));
     let output = command.env("XDG_CACHE_HOME", place.path().join(".git/cache")).arg("./t.sh").output().unwrap();
     let stdout = String::from_utf8(output.stdout).unwrap();
-    let hint = "because git ignores it; the script of the test names it. `--build <command>` builds it in each. If no \
-                source makes it, `--hold out/prog` puts your copy into every revision,";
+    let hint = "Every revision is tested with your `out`, which git ignores. If a build makes it, `--build <command>` makes it \
+                in each.";
     assert!(stdout.contains(hint), "{stdout}");
     assert_eq!(output.status.code(), Some(NEVER_PASSED));
     // Named as the test itself.
@@ -154,34 +153,33 @@ fn a_test_that_needs_an_ignored_product_is_answered_with_the_build_of_the_tree()
 }
 
 #[test]
-fn an_untracked_file_that_the_output_names_is_answered_with_hold() {
+fn a_test_that_fails_only_without_an_untracked_file_is_not_hunted() {
     let place = Place::empty();
     place.script("test.sh", "cat data.txt || exit 3\n");
     place.commit("Add a test");
     place.write("a", "");
     place.commit("Add a file");
     place.write("data.txt", "1");
-    let said = place.said(&["./test.sh"], NEVER_PASSED);
-    let hint = "note: `data.txt` is in your working tree, but in no checkout, because it is not committed; the output of \
-                the test names it. `--hold data.txt` puts it into every revision.";
+    let said = place.said(&["./test.sh"], NOT_REPRODUCIBLE);
+    let hint = "the test fails only in a checkout without your untracked and ignored files (`cat: data.txt: No such file \
+                or directory`); with them it passes (exit code 0)";
     assert!(said.contains(hint), "{said}");
 }
 
 #[test]
-fn absolute_paths_into_the_working_tree_are_named() {
+fn a_test_that_reads_the_working_tree_is_not_hunted_where_a_checkout_cannot_be_seen_there() {
+    // The directory for checkouts is inside of this working tree.
     let place = Place::new();
     let top = place.path().canonicalize().unwrap();
     let value = top.join("value");
     let line = format!("! grep -q bad {}", value.display());
-    let hint = "which is in your working tree. Then every revision is tested with the files of your working tree.";
-    let said = place.said(&[&line], NEVER_PASSED);
-    assert!(said.contains(&format!("The test command names `{}`, {hint}", value.display())), "{said}");
+    let expected =
+        format!("the test reads `value` of the working tree `{}` in place of the tested checkout", top.display());
+    place.check(&[&line], NOTHING_TESTABLE, &[&expected]);
     place.script("test.sh", &format!("cd {} || exit\n! grep -q bad value\n", top.display()));
-    let said = place.said(&["./test.sh"], NEVER_PASSED);
-    assert!(said.contains(&format!("Line 2 of `./test.sh` names `{}`, {hint}", top.display())), "{said}");
+    place.check(&["./test.sh"], NOTHING_TESTABLE, &[&expected]);
     place.script("test.sh", "cd \"$(dirname \"$0\")\" || exit\n! grep -q bad value\n");
-    let said = place.said(&[top.join("test.sh").to_str().unwrap()], NEVER_PASSED);
-    assert!(said.contains("is named by its absolute path, and its line 2 looks for the place of the script"), "{said}");
+    place.check(&[top.join("test.sh").to_str().unwrap()], NOTHING_TESTABLE, &[&expected]);
 }
 
 #[test]
@@ -259,7 +257,7 @@ fn a_test_that_is_not_executable_a_directory_or_mistyped_is_answered_with_what_t
     place.commit("Add tests");
     let text = "hint: `./t.sh` is not executable: `chmod +x ./t.sh` makes it so, or start it with its interpreter, as `python3 ./t.sh`";
     place.check(&["./t.sh"], ERROR, &["error: the test command cannot be executed (exit code 126): ", text]);
-    place.check(&["mkae && ./test.sh"], ERROR, &["hint: there is no program `mkae` in PATH\n"]);
+    place.check(&["mkae && ./test.sh"], ERROR, &["hint: there is no program `mkae` in PATH;"]);
     place.check(&["test.sh", "x"], ERROR, &["hint: a program of the tree is named by its path: `./test.sh`\n"]);
     for word in ["./tests", "tests"] {
         place.check(

@@ -192,14 +192,22 @@ fn a_test_that_changes_the_users_repository_is_reported_with_the_probe() {
         repo = repo.display(),
         outside = outside.display()
     );
-    let report = fixture.report(&[&test]);
+    // Where probes see their checkout at the path of the working tree, they cannot reach it by this path.
+    let before = fixture.state();
+    assert_eq!(fixture.report(&[&test]).status, Status::Found);
+    assert_eq!(fixture.state(), before);
+    let elsewhere = |args: &[&str]| {
+        json::read(&fixture.command(&[&["--json"], args].concat()).env("IDD_PLACE", "off").output().unwrap().stdout)
+            .unwrap()
+    };
+    let report = elsewhere(&["--no-cache", &test]);
     assert_eq!(report.status, Status::Found);
     let notes: Vec<String> = report.notes.iter().map(|note| text(note.as_bytes())).collect();
     for part in ["refs", "config"] {
         let expected = format!("The user's {part} changed while tree ");
         assert!(notes.iter().any(|note| note.starts_with(&expected)), "{notes:?}");
     }
-    let report = fixture.report(&["--no-cache", &format!("echo >> {}/log; {TEST}", repo.display())]);
+    let report = elsewhere(&["--no-cache", &format!("echo >> {}/new; {TEST}", repo.display())]);
     let notes: Vec<String> = report.notes.iter().map(|note| text(note.as_bytes())).collect();
     assert!(notes.iter().any(|note| note.contains("working tree")), "{notes:?}");
 }
@@ -311,8 +319,8 @@ fn sandboxes_find_a_place_without_a_home() {
     let bare = |command: &mut Command| {
         command.env_remove("HOME").env_remove("XDG_CONFIG_HOME");
     };
-    let mut command = fixture
-        .command(&["--json", &format!("case $IDD_WORKTREE in {}/*) ;; *) exit 125;; esac; {TEST}", tmp.display())]);
+    let mut command =
+        fixture.command(&["--json", &format!("case $TMPDIR in {}/*) ;; *) exit 125;; esac; {TEST}", tmp.display())]);
     bare(&mut command);
     check_found_by(&fixture, &mut command);
     let own: Vec<_> = fs::read_dir(&tmp).unwrap().map(|entry| entry.unwrap().path()).collect();

@@ -67,7 +67,7 @@ fn under_json_an_error_leaves_one_object_on_stdout() {
 }
 
 /// A complete line for each command, and its exit code outside of a repository.
-const LINES: [(&str, i32); 41] = [
+const LINES: [(&str, i32); 42] = [
     ("-- true", 1),
     ("minimize a b -- true", 1),
     ("shrink --input x -- true", 1),
@@ -83,6 +83,7 @@ const LINES: [(&str, i32); 41] = [
     ("apply", 1),
     ("reset", 1),
     ("gc", 1),
+    ("doctor", 1),
     ("record -- true", 1),
     ("explain", 1),
     ("explain --bad HEAD --good HEAD~1 -- true", 1),

@@ -610,6 +610,11 @@ pub enum Subcommand {
         #[command(flatten)]
         output: Output,
     },
+    /// Tell where probes see their checkout on this system, and how it can permit more.
+    Doctor {
+        #[command(flatten)]
+        output: Output,
+    },
     /// Build with an instrumenting compiler, run the test, and store what the program does.
     #[command(override_usage = "git idd record [OPTIONS] -- <TEST-CMD> [ARGS]...")]
     Record(Box<RecordCommand>),

@@ -144,6 +144,8 @@ pub enum Request {
     Reset,
     /// Remove what no hunt needs any more.
     Gc,
+    /// Tell what the system permits.
+    Doctor,
     /// Explain a failure.
     Explain(ExplainOrder),
     /// Find the first wrong step of a run.
@@ -337,10 +339,7 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
             let hunt = hunt_args(args.words, History::default(), args.test.into(), args.effort.into())?;
             (Request::Minimize { good: args.good, bad: args.bad, hunt }, args.output)
         }
-        Some(Subcommand::Shrink(args)) => {
-            let output = args.output;
-            (Request::Shrink(shrink_args(args.words, args.shrink)?), output)
-        }
+        Some(Subcommand::Shrink(args)) => (Request::Shrink(shrink_args(args.words, args.shrink)?), args.output),
         Some(Subcommand::Start(args)) => {
             let output = args.output;
             (Request::ByHand(start_args(*args)?), output)
@@ -381,6 +380,7 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
         Some(Subcommand::Apply { which: Hunt { hunt }, rung, output }) => (Request::Apply { hunt, rung }, output),
         Some(Subcommand::Reset { output }) => (Request::Reset, output),
         Some(Subcommand::Gc { output }) => (Request::Gc, output),
+        Some(Subcommand::Doctor { output }) => (Request::Doctor, output),
         Some(Subcommand::Record(args)) => {
             let output = args.output;
             let content = if args.steps { Content::Steps } else { Content::Values };

@@ -164,7 +164,7 @@ pub struct Test {
     #[arg(long)]
     pub expose_commit: bool,
 
-    /// Give each worker a HOME of its own.
+    /// Give each probe an empty HOME of its own.
     #[arg(long)]
     pub isolate_home: bool,
 
@@ -384,7 +384,7 @@ pub struct Shrink {
     /// What is kept.
     pub holding: Holding,
 
-    /// Give each worker a HOME of its own.
+    /// Give each probe an empty HOME of its own.
     #[arg(long)]
     pub isolate_home: bool,
 

@@ -37,7 +37,7 @@ const COMMANDS: [(&str, &[&str]); 6] = [
     ("explain", &["explain", "chop", "slice", "invariants"]),
     ("debug", &["record", "trace", "debug", "dap", "mcp"]),
     ("keep", &["apply", "verify", "reset", "gc", "remote"]),
-    ("learn", &["help", "man", "completions", "setup"]),
+    ("learn", &["help", "doctor", "man", "completions", "setup"]),
 ];
 
 /// The answer to `git idd help run`.

@@ -5,10 +5,9 @@ use crate::session::hints::{Scene, text, typed, words};
 use crate::session::hold;
 use crate::session::plan::Plan;
 use crate::world::files as disk;
-use crate::world::process::{Words, shell};
+use crate::world::process::shell;
 use crate::world::repo::locate::Location;
 use crate::world::repo::{Repository, graph, locate, uncommitted};
-use crate::world::run::toolchain;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -36,9 +35,6 @@ const BUILDS: [(&str, &str, &str); 14] = [
     ("go.mod", "go build ./...", ""),
     ("build.xml", "ant", ""),
 ];
-
-/// Variables that name directories or files from which programs are loaded.
-const SEARCH_PATHS: [&str; 6] = ["PYTHONPATH", "LD_LIBRARY_PATH", "CLASSPATH", "NODE_PATH", "PERL5LIB", "RUBYLIB"];
 
 /// The hint about a file that output, command or script names, and that only the working tree has.
 pub fn missing(scene: &Scene<'_>) -> Option<String> {
@@ -113,6 +109,20 @@ pub fn product(place: (&Plan, &Location, &Repository), path: &[u8], why: &str) -
     )
 }
 
+/// The hint about an ignored file or directory that every revision has as it is now: a build may make it.
+pub fn same_product(scene: &Scene<'_>) -> Option<String> {
+    let shown = scene.environment.iter().find(|candidate| candidate.is_ignored)?;
+    let path = typed(&shown.path, scene.location);
+    let build = match build_command(scene.plan, scene.repository, &path) {
+        Some(command) => shell::quoted_text(command.as_bytes()),
+        None => "<command>".to_owned(),
+    };
+    Some(format!(
+        "Every revision is tested with your `{}`, which git ignores. If a build makes it, `--build {build}` makes it in each.",
+        text(&path)
+    ))
+}
+
 /// The command that probably makes a product (a path from the current directory).
 fn build_command(plan: &Plan, repository: &Repository, path: &[u8]) -> Option<&'static str> {
     let directory = text(path.split(|byte| *byte == b'/').next().unwrap_or_default());
@@ -127,83 +137,27 @@ fn build_command(plan: &Plan, repository: &Repository, path: &[u8]) -> Option<&'
 
 /// The hint about uncommitted changes of tracked files; `None` if there are none.
 pub fn uncommitted(scene: &Scene<'_>, advice: &str) -> Option<String> {
-    let changed = uncommitted::changed(scene.location);
-    let changed: Vec<&Vec<u8>> = changed.iter().filter(|path| !scene.plan.held.contains_key(*path)).collect();
-    if changed.is_empty() {
-        return None;
-    }
-    let names = changed
-        .iter()
-        .take(MAX_NAMES)
-        .map(|path| format!("`{}`", text(&typed(path, scene.location))))
-        .collect::<Vec<_>>()
-        .join(", ");
-    let more = match changed.len().saturating_sub(MAX_NAMES) {
-        0 => String::new(),
-        n_more => format!(" and {}", count(n_more, "more file")),
-    };
+    let names = changed(scene.plan, scene.location)?;
     Some(format!(
-        "Uncommitted changes are in your working tree, but in no checkout: {names}{more}. {advice}; `git diff HEAD` \
-         shows them."
+        "Uncommitted changes are in your working tree, but in no checkout: {names}. {advice}; `git diff HEAD` shows them."
     ))
 }
 
-/// The hint about a test that reads the user's working tree, whatever the revision is.
-pub fn of_the_user(scene: &Scene<'_>) -> Option<String> {
-    let top = scene.location.top.as_ref()?.as_os_str().as_bytes();
-    let same = "Then every revision is tested with the files of your working tree. Paths relative to the checkout, or \
-                `$IDD_WORKTREE`, name those of the revision";
-    let script_word = hold::script(&scene.plan.order.command);
-    let words = match &scene.plan.commands.test {
-        Words::Argv(words) => words.iter().map(|word| word.as_bytes().to_vec()).collect(),
-        Words::Shell(line) => vec![line.as_bytes().to_vec()],
-    };
-    // The script itself may be named so: it is the same in every revision anyway.
-    let script_bytes = script_word.as_ref().map(|word| word.as_bytes().to_vec()).unwrap_or_default();
-    for word in &words {
-        let word = text(word).replace(&*text(&script_bytes), "");
-        if let Some(path) = path_below(&word, &text(top)) {
-            return Some(format!("The test command names `{path}`, which is in your working tree. {same}."));
-        }
-    }
-    if let Some((name, script)) = script(scene.plan, scene.location) {
-        if let Some((at, path)) =
-            script.lines().enumerate().find_map(|(at, line)| Some((at + 1, path_below(line, &text(top))?)))
-        {
-            return Some(format!("Line {at} of `{name}` names `{path}`, which is in your working tree. {same}."));
-        }
-        let is_own = |line: &str| ["$0", "${0", "BASH_SOURCE", "__file__"].iter().any(|own| line.contains(own));
-        if Path::new(&*name).is_absolute()
-            && let Some(at) = script.lines().position(is_own).map(|at| at + 1)
-        {
-            return Some(format!(
-                "`{name}` is named by its absolute path, and its line {at} looks for the place of the script: that is \
-                 your working tree. {same}."
-            ));
-        }
-    }
-    SEARCH_PATHS.iter().find_map(|variable| {
-        let value = toolchain::variable(&scene.plan.commands.environment, variable)?;
-        let path = path_below(&value.to_string_lossy(), &text(top))?;
-        Some(format!("The variable `{variable}` names `{path}`, which is in your working tree. {same}."))
-    })
+/// The message about uncommitted changes before a hunt; `None` if there are none.
+pub fn not_tested(plan: &Plan, location: &Location) -> Option<String> {
+    Some(format!("Not tested: your uncommitted changes in {}.", changed(plan, location)?))
 }
 
-/// Directories of packages and interpreters, which are the same for every revision anyway.
-const INSTALLED: [&str; 5] = ["venv", ".venv", "env", ".tox", "node_modules"];
-
-/// The first path in a text that is `top` or below it, but not in a directory of packages.
-fn path_below(line: &str, top: &str) -> Option<String> {
-    let is_whole = |at: &usize| {
-        let after = line[at + top.len()..].chars().next();
-        let before = line[..*at].chars().next_back();
-        after.is_none_or(|letter| letter == '/' || !(letter.is_alphanumeric() || "-_.".contains(letter)))
-            && before.is_none_or(|letter| !(letter.is_alphanumeric() || "-_./".contains(letter)))
-    };
-    let is_end = |letter: char| letter.is_whitespace() || "'\"`;:|&()<>".contains(letter);
-    let path = |at: usize| line[at..].split(is_end).next().unwrap_or_default();
-    let mut paths = line.match_indices(top).map(|(at, _)| at).filter(is_whole).map(path);
-    paths.find(|path| !path[top.len()..].split('/').any(|part| INSTALLED.contains(&part))).map(str::to_owned)
+/// The tracked files with uncommitted changes that are not held, named.
+fn changed(plan: &Plan, location: &Location) -> Option<String> {
+    let changed = uncommitted::changed(location);
+    let changed: Vec<&Vec<u8>> = changed.iter().filter(|path| !plan.held.contains_key(*path)).collect();
+    let names = changed.iter().take(MAX_NAMES).map(|path| format!("`{}`", text(&typed(path, location))));
+    let names = names.collect::<Vec<_>>().join(", ");
+    match changed.len().checked_sub(MAX_NAMES) {
+        Some(n_more @ 1..) => Some(format!("{names} and {}", count(n_more, "more file"))),
+        _ => Some(names).filter(|names| !names.is_empty()),
+    }
 }
 
 /// The script of the test as it is written in the command, and its text.
@@ -220,23 +174,4 @@ fn script(plan: &Plan, location: &Location) -> Option<(String, String)> {
         .flatten()
         .filter(|bytes| !bytes.contains(&0))?;
     Some((script.to_string_lossy().into_owned(), text(&bytes)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_path_of_the_working_tree_is_found_in_a_line() {
-        for (line, expected) in [
-            ("cat /r/p/data.txt | x", Some("/r/p/data.txt")),
-            ("cd \"/r/p\" && make", Some("/r/p")),
-            ("A=/r/p/b:/c", Some("/r/p/b")),
-            ("cat /r/pq /a/r/p x/r/p", None),
-            ("/r/p-old/x", None),
-            ("/r/p/.venv/bin/python /r/p/t.py", Some("/r/p/t.py")),
-        ] {
-            assert_eq!(path_below(line, "/r/p").as_deref(), expected, "{line}");
-        }
-    }
 }

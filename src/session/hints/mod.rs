@@ -16,12 +16,14 @@ use crate::outcome::Observation;
 use crate::revision::CommitId;
 use crate::session::order::TestCommand;
 use crate::session::plan::Plan;
+use crate::world::place::candidates::Candidate;
 use crate::world::process::shell;
 use crate::world::repo::locate::Location;
 use crate::world::repo::{Repository, graph, private};
 use crate::world::run::classify::is_build_failure;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Where a hint is looked for.
 pub struct Scene<'s> {
@@ -33,6 +35,8 @@ pub struct Scene<'s> {
     pub repository: &'s Repository,
     /// The checkouts, as the last probes left them.
     pub checkouts: Vec<PathBuf>,
+    /// What every revision has of the user's untracked and ignored files.
+    pub environment: &'s [Arc<Candidate>],
     /// The files that were removed from them after probes, relative to the top.
     pub removed: &'s [Vec<u8>],
     /// The runs at the bad revision.
@@ -51,11 +55,9 @@ pub fn of(scene: &Scene<'_>, conclusion: Conclusion) -> Vec<String> {
                 return vec![said];
             }
             hints.extend(files::uncommitted(scene, "If the test fails only with them, they are the cause"));
-            hints.extend(files::of_the_user(scene));
         }
         Conclusion::NeverPassed | Conclusion::GoodFails => {
-            hints.extend(files::missing(scene));
-            hints.extend(files::of_the_user(scene));
+            hints.extend(files::missing(scene).or_else(|| files::same_product(scene)));
             hints.extend(output::hints(scene.seen, true));
         }
         Conclusion::NothingTestable => {

@@ -9,7 +9,7 @@ const MAX_QUOTED: usize = 100;
 
 /// Phrases, and what follows from them; the line is quoted before. The flag: only for a hunt without a finding, because
 /// the phrase alone says little.
-const PHRASES: [(&str, &str, bool); 4] = [
+const PHRASES: [(&str, &str, bool); 5] = [
     (
         r"Could not resolve host|[Tt]emporary failure in name resolution|Name or service not known|Network is unreachable|No route to host|Connection refused|ECONNREFUSED|ENOTFOUND",
         "the test could not reach the network or a server. If that is why it fails, exit with 125 in this case, or name \
@@ -23,8 +23,13 @@ const PHRASES: [(&str, &str, bool); 4] = [
         false,
     ),
     (
-        r"EOF when reading a line|NoSuchElementException: No line found|the input device is not a TTY|[Ss]tandard input is not a (?:tty|terminal)",
+        r"EOF when reading a line|NoSuchElementException: No line found",
         "the test reads standard input, which is empty here. Redirect it: `git idd './test.sh < input.txt'`",
+        false,
+    ),
+    (
+        r"(?i)\bstd(?:in|out) is not a (?:tty|terminal)|\bnot a terminal\b|\b(?:needs|requires) a (?:tty|terminal)\b|the input device is not a tty|inappropriate ioctl for device",
+        "the test asks for a terminal. `script` gives it one: `git idd 'script -qec ./test.sh /dev/null'`",
         false,
     ),
     (

@@ -3,6 +3,7 @@
 use crate::session::hints::near::is_near_file;
 use crate::session::hints::{files, text, typed};
 use crate::session::hold;
+use crate::session::order::TestCommand;
 use crate::session::plan::Plan;
 use crate::world::files as disk;
 use crate::world::files::OnDisk;
@@ -10,9 +11,11 @@ use crate::world::process::shell;
 use crate::world::repo::locate::Location;
 use crate::world::repo::{Repository, graph, locate};
 use crate::world::run::toolchain;
+use regex::Regex;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::LazyLock;
 
 /// The hint for a command that was not found or could not be executed, from what the working tree has of the file that
 /// it names; `None` if that shows no cause.
@@ -26,8 +29,13 @@ pub fn hint(plan: &Plan, location: &Location, repository: &Repository) -> Option
         if is_file {
             return Some(format!("a program of the tree is named by its path: `./{name}`"));
         }
+        if let Some(hint) = of_shell(&plan.order.command, &name) {
+            return Some(hint);
+        }
         let is_missing = toolchain::is_missing(&plan.commands.environment, &name);
-        return is_missing.then(|| format!("there is no program `{name}` in PATH"));
+        return is_missing.then(|| {
+            format!("there is no program `{name}` in PATH; a function or an alias of your shell is none: give its line, or a script")
+        });
     };
     let name = script.to_string_lossy();
     let path = hold::inside(&script, location).filter(|path| !path.is_empty())?;
@@ -61,6 +69,48 @@ pub fn hint(plan: &Plan, location: &Location, repository: &Repository) -> Option
             let here = if meant.starts_with("../") { "" } else { "./" };
             Some(format!("there is no `{name}`; did you mean `{here}{meant}`?"))
         }
+    }
+}
+
+/// The hint for a line that another shell understands.
+fn of_shell(command: &TestCommand, program: &str) -> Option<String> {
+    match command {
+        TestCommand::Shell(line) if program == "source" || SYNTAX.is_match(&line.to_string_lossy()) => {
+            let line = shell::quoted_text(line.as_bytes());
+            Some(format!("`/bin/sh` runs the line, and this is a word of bash: `git idd -- bash -c {line}`"))
+        }
+        _ => None,
+    }
+}
+
+/// What bash reads, and `/bin/sh` does not.
+static SYNTAX: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\|&|\[\[|<\(|>\(|<<<").expect("a valid pattern"));
+
+/// Messages of the shell that runs a line, not of one that the line starts.
+static OF_LINE: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(?m)^(?:/bin/)?sh: (?:-c: )?(?:line )?(?:\d+: )?(.*)$").expect("a valid pattern"));
+
+/// Programs that start the program that they are given.
+const STARTERS: [&str; 9] = ["env", "nice", "timeout", "time", "xvfb-run", "script", "sudo", "setsid", "stdbuf"];
+
+/// Whether `/bin/sh` cannot read the line.
+pub fn is_unreadable(command: &TestCommand, output: &str) -> bool {
+    let is_line = matches!(command, TestCommand::Shell(_));
+    let is_syntax = |said: &str| said.to_lowercase().contains("syntax error");
+    is_line && OF_LINE.captures_iter(output).any(|said| is_syntax(&said[1]))
+}
+
+/// Whether the command itself was started, so an exit code of 126 or 127 comes from inside of it.
+pub fn has_started(command: &TestCommand, output: &str) -> bool {
+    match command {
+        TestCommand::Argv(words) => {
+            let program = words.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
+            let name = program.rsplit('/').next().unwrap_or_default();
+            let is_line = words.get(1).is_some_and(|word| word.as_bytes().starts_with(b"-"));
+            let is_of_another = STARTERS.contains(&name) || name.ends_with("sh") && is_line;
+            !is_of_another && !output.contains("git-idd: cannot run `")
+        }
+        TestCommand::Shell(_) => hold::script(command).is_some() && !OF_LINE.is_match(output),
     }
 }
 

@@ -4,6 +4,8 @@ use crate::hunt::drive::ProbeRunner;
 use crate::hunt::event::Phase;
 use crate::hunt::probe::{Probe, Question};
 use crate::outcome::Observation;
+use crate::session::failure::Failure;
+use crate::session::leak;
 use crate::session::runner::ticket::{Flight, Ticket};
 use crate::session::runner::time_limit::is_of_reduction;
 use crate::session::runner::{Runner, RunnerError};
@@ -84,18 +86,22 @@ impl Runner<'_> {
         let job = Job {
             tree: ticket.probe.tree,
             artifact_of: ticket.probe.is_fetched.then_some(ticket.probe.revision),
-            exposed_commit: self.exposed(&ticket.probe),
+            revision: Some(ticket.probe.revision),
+            exposed_commit: self.plan.order.test.expose_commit.then_some(ticket.probe.revision),
             precheck: vetting.or_else(|| self.check(&ticket.probe).map(|check| check.run)),
             is_clean: is_clean || self.was_rejected(&ticket.probe),
             rebuild: if is_of_reduction(&ticket.probe) { Rebuild::MissingFile } else { Rebuild::Failure },
             limit,
             may_share: self.may_share(&ticket),
         };
+        // The first run tells whether the test reads the files of the user, and no claim may rest on them.
+        let is_first = ticket.probe.phase == Phase::Reproduce && ticket.nth == 0;
         let is_called_back = Arc::new(AtomicBool::new(false));
         let executions = self.all_observations().executions().filter(|executions| !executions.is_harmful());
         let watch = Journalled {
             sequence,
             executions,
+            watches_files: self.can_leak && (is_first || ticket.probe.is_claim),
             segment: Arc::clone(&self.segment),
             interrupts: [Arc::clone(&self.interrupt), Arc::clone(&is_called_back)],
             reader: self.reader.clone(),
@@ -129,8 +135,17 @@ impl Runner<'_> {
         let flight = self.flights.swap_remove(index.expect("every probe under way has a flight"));
         self.look_after_the_user(flight.ticket.probe.tree);
         let Some(probed) = result? else { return Ok(None) };
+        if let Some(failure) = self.leak() {
+            return Err(RunnerError::Leak(Box::new(failure)));
+        }
         self.observed(&flight, &probed)?;
         Ok(Some((flight.ticket, probed.observation)))
+    }
+
+    /// The failure of a test that reads tracked files of the user.
+    fn leak(&self) -> Option<Failure> {
+        let executions = self.all_observations().executions().filter(|_| self.can_leak)?;
+        leak::leak(&executions, (&self.root, &self.plan.held), &self.location, &self.commands.environment)
     }
 
     /// Ends all probes, and waits for them.
@@ -147,6 +162,7 @@ impl Runner<'_> {
 struct Journalled {
     sequence: u64,
     executions: Option<Arc<Executions>>,
+    watches_files: bool,
     segment: Arc<Mutex<Segment>>,
     /// The interrupt of the user, and that of this probe alone.
     interrupts: [Arc<AtomicBool>; 2],
@@ -157,6 +173,10 @@ struct Journalled {
 impl Watch for Journalled {
     fn executions(&self) -> Option<Arc<Executions>> {
         self.executions.clone()
+    }
+
+    fn watches_files(&self) -> bool {
+        self.watches_files
     }
 
     fn starting(&mut self) {

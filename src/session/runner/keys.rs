@@ -35,7 +35,10 @@ impl Runner<'_> {
         Some(KeyParts { tree: probe.tree, exposed_commit: self.exposed(probe), plan }.digest())
     }
 
+    /// The commit, if a result can depend on it: the test can read it, or some command has executed git.
     pub(super) fn exposed(&self, probe: &Probe) -> Option<CommitId> {
-        self.plan.order.test.expose_commit.then_some(probe.revision)
+        // That of the bad revision is made before it is known, and answers for no other revision.
+        let asks_git = || probe.revision != self.plan.bad && self.all_observations().has_git();
+        (self.plan.order.test.expose_commit || asks_git()).then_some(probe.revision)
     }
 }

@@ -356,13 +356,13 @@ impl<'s, 'h> Shrinking<'s, 'h> {
 /// Reproduces the failure of the test, which becomes the criteria.
 fn reproduce(hunt: &mut Hunt<'_>, store: &TreeStore, base: TreeId) -> Result<Signature, Failure> {
     let mut adjustments = Adjustments::default();
-    let mut reproduced = hunt.reproduce(&adjustments, store)?;
+    let mut reproduced = hunt.reproduce(&mut adjustments, store)?;
     if let Reproduced::NowAndThen = reproduced {
         hunt.runner
             .talk
             .say("The test fails only now and then, so a single run is no verdict: each candidate is run more often.");
         adjustments.adjust(&Again::Noisy);
-        reproduced = hunt.reproduce(&adjustments, store)?;
+        reproduced = hunt.reproduce(&mut adjustments, store)?;
     }
     match (reproduced, hunt.signature.clone()) {
         (Reproduced::Yes, Some(signature)) => {

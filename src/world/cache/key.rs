@@ -10,7 +10,7 @@ use crate::revision::{CommitId, TreeId};
 
 /// The version of everything that the meaning of an observation depends on and that is not in the rest of the key: how
 /// trees are written, how commands are started, how output is normalised.
-const KEY_VERSION: u64 = 2;
+const KEY_VERSION: u64 = 3;
 
 /// The digest of everything that can change the result of a probe.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -118,6 +118,10 @@ pub struct ProbePlan {
     pub directory: Vec<u8>,
     /// Held and overlaid paths, each with the id of its content; an empty id for a removed path.
     pub overlay: BTreeMap<Vec<u8>, Vec<u8>>,
+    /// Whether commands see the checkout at the path of the working tree.
+    pub is_in_place: bool,
+    /// Directories and large files of the user's working tree that are visible, each with a digest.
+    pub shown: BTreeMap<Vec<u8>, Vec<u8>>,
     /// Files outside the tree that the commands name, each with the digest of its content.
     pub outside_files: BTreeMap<Vec<u8>, Vec<u8>>,
     /// The listed environment. A variable that is listed but not set is absent. A variable that only names directories
@@ -159,6 +163,8 @@ impl ProbePlan {
             artifacts,
             directory,
             overlay,
+            is_in_place,
+            shown,
             outside_files,
             environment,
             submodules,
@@ -179,7 +185,7 @@ impl ProbePlan {
                 fields.bytes(path);
             }
         }
-        for map in [overlay, outside_files, environment, submodules] {
+        for map in [overlay, shown, outside_files, environment, submodules] {
             fields.number(map.len() as u64);
             for (name, value) in map {
                 fields.bytes(name);
@@ -189,7 +195,7 @@ impl ProbePlan {
         for bytes in [directory, platform] {
             fields.bytes(bytes);
         }
-        fields.number(u64::from(*is_home_isolated));
+        fields.number(u64::from(*is_home_isolated) | u64::from(*is_in_place) << 1);
         fields.finish()
     }
 }
@@ -271,7 +277,7 @@ mod tests {
     fn the_digest_is_stable() {
         let plan = ProbePlan { test: CommandParts::Shell(b"make check".to_vec()), ..ProbePlan::default() };
         let parts = KeyParts { tree: TreeId::sha1([7; 20]), exposed_commit: None, plan: plan.digest() };
-        insta::assert_snapshot!(parts.digest(), @"8e1a9afd02d39f43e96c545dceab496575a2c9c8a9c0e5e71c580eab23348cab");
+        insta::assert_snapshot!(parts.digest(), @"2f9819d0b831f75817ee0dfa4675afb84ee2f54062ff4f6b1b2008670caa88bf");
     }
 
     #[test]

@@ -62,6 +62,11 @@ impl Observations {
         self.tools.as_ref().map(Tools::executions)
     }
 
+    /// Whether a command of this hunt has executed git, or may have.
+    pub fn has_git(&self) -> bool {
+        self.tools.as_ref().is_some_and(Tools::has_git)
+    }
+
     /// Observations that do not count because a program changed since.
     pub fn refused(&self) -> &BTreeMap<Key, Change> {
         &self.refused

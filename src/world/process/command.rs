@@ -25,6 +25,7 @@ use crate::world::process::survivors::{MARKER, ProcessGroup, Survivors};
 use crate::world::process::{RunError, executions, survivors};
 use crate::world::system;
 use crate::world::system::usage::Usage;
+use crate::world::system::view::View;
 use crate::world::system::{Bait, launch, wait_with_usage};
 
 /// A command with its context.
@@ -34,6 +35,8 @@ pub struct Command {
     pub words: Words,
     /// Its working directory; relative programs are searched from here.
     pub directory: PathBuf,
+    /// What it sees at other paths; `None` for what is there.
+    pub view: Option<View>,
     /// The complete environment: nothing is inherited, and only `IDD_PROBE` is added.
     pub environment: Vec<(OsString, OsString)>,
     /// The time limit.
@@ -83,6 +86,11 @@ pub trait Watch {
         None
     }
 
+    /// Whether the files that the command opens are recorded too.
+    fn watches_files(&self) -> bool {
+        false
+    }
+
     /// Called once, directly after the start, with the data that [`kill_leftover`](crate::world::process::kill_leftover) needs if this
     /// process dies.
     fn started(&mut self, group: ProcessGroup);
@@ -112,13 +120,13 @@ pub fn run(command: &Command, watch: &mut dyn Watch) -> Result<Ran, RunError> {
         let (duration, output) = (begin.elapsed(), output.into_bytes());
         Ok(Ran { ending, duration, output, cancelled: false, usage: Usage::default() })
     };
-    if !command.directory.is_dir() {
+    if !command.directory.is_dir() && command.view.is_none() {
         return never_ran(Ending::NotRun(Reason::TestAbsent), String::new());
     }
     let program = command.words.program();
     watch.starting();
     // Dropped when all started processes have ended.
-    let (_following, bait) = watch.executions().as_ref().and_then(executions::follow).unzip();
+    let (_following, bait) = watch.executions().and_then(|all| executions::follow(&all, watch.watches_files())).unzip();
     let (child, survivors, reader) = match start(command, bait) {
         Ok(started) => started,
         Err(source) => match exit_code_of_shells(&source) {
@@ -171,7 +179,7 @@ fn start(command: &Command, bait: Option<Bait>) -> io::Result<(Pid, Survivors, P
     let (child, survivors) = Survivors::start(|marker| {
         let mut environment = command.environment.clone();
         environment.push((MARKER.into(), marker.into()));
-        launch(&words, &command.directory, &environment, &writer, bait)
+        launch(&words, &command.directory, &environment, &writer, (command.view.as_ref(), bait))
     })?;
     Ok((child, survivors, reader))
 }
@@ -504,6 +512,7 @@ mod tests {
         Command {
             words,
             directory: std::env::temp_dir(),
+            view: None,
             environment: vec![("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())],
             limit: Duration::from_millis(limit_millis),
         }

@@ -1,4 +1,4 @@
-//! Records all programs that the commands of a hunt execute, in any of their processes.
+//! Records all programs that the commands of a hunt execute, in any of their processes, and files that they open.
 //!
 //! All commands of a hunt share [`Executions`]; [`follow`] watches one command. See [`system`] for the method.
 
@@ -35,6 +35,12 @@ struct Seen {
     programs: BTreeSet<PathBuf>,
     has_gaps: bool,
     is_harmful: bool,
+    /// The directories below which opened files are of interest, links resolved.
+    watched: Vec<PathBuf>,
+    /// Files that were opened, as written.
+    asked: HashSet<PathBuf>,
+    /// Those below `watched`, links resolved.
+    opened: BTreeSet<PathBuf>,
 }
 
 impl Seen {
@@ -57,6 +63,32 @@ impl Executions {
     /// Whether some program may be missing: the kernel does not support the filter, or a process may not be examined.
     pub fn has_gaps(&self) -> bool {
         self.lock().has_gaps
+    }
+
+    /// Records the files below some directories (links resolved) that commands open while their files are watched.
+    pub fn watch_files_below(&self, directories: Vec<PathBuf>) {
+        self.lock().watched = directories;
+    }
+
+    /// The directories of the files that are recorded.
+    pub fn watched(&self) -> Vec<PathBuf> {
+        self.lock().watched.clone()
+    }
+
+    /// All files that commands tried to open while their files were watched, as written.
+    pub fn asked(&self) -> Vec<PathBuf> {
+        self.lock().asked.iter().cloned().collect()
+    }
+
+    /// The recorded files, links resolved.
+    pub fn opened(&self) -> BTreeSet<PathBuf> {
+        self.lock().opened.clone()
+    }
+
+    /// Whether git was executed, or may have been.
+    pub fn has_git(&self) -> bool {
+        let seen = self.lock();
+        seen.has_gaps || seen.programs.iter().any(|program| program.file_name() == Some(OsStr::new("git")))
     }
 
     /// Whether watching would change the behaviour of a test, so the command must be ended and run again without it.
@@ -106,8 +138,8 @@ fn interpreter(path: &Path) -> Option<PathBuf> {
 }
 
 /// Prepares to watch a command; `None`, and a gap, if that is not possible.
-pub(super) fn follow(executions: &Arc<Executions>) -> Option<(Following, Bait)> {
-    let following = system::follow(executions);
+pub(super) fn follow(executions: &Arc<Executions>, with_files: bool) -> Option<(Following, Bait)> {
+    let following = system::follow(executions, with_files);
     if following.is_none() {
         executions.misses();
     }
@@ -117,6 +149,20 @@ pub(super) fn follow(executions: &Arc<Executions>) -> Option<(Following, Bait)> 
 impl Observer for Executions {
     fn executes(&self, path: PathBuf, takes_privileges: bool) {
         self.take_in(path, takes_privileges);
+    }
+
+    fn opens(&self, path: PathBuf) {
+        let watched = self.watched();
+        if watched.is_empty() || !self.lock().asked.insert(path.clone()) {
+            return;
+        }
+        // What does not exist is looked for here and there.
+        if let Ok(file) = fs::canonicalize(&path)
+            && watched.iter().any(|directory| file.starts_with(directory))
+            && file.is_file()
+        {
+            self.lock().opened.insert(file);
+        }
     }
 
     fn misses(&self) {
@@ -159,6 +205,7 @@ mod tests {
         let command = Command {
             words: Words::Shell(line.into()),
             directory: directory.to_owned(),
+            view: None,
             environment: vec![("PATH".into(), path.into())],
             limit: Duration::from_secs(20),
         };

@@ -321,6 +321,7 @@ fn signal(code: &str) -> Option<Ending> {
 mod tests {
     use super::*;
     use crate::revision::{ObjectId, TreeId};
+    use crate::world::place::surroundings::Surroundings;
     use crate::world::remote::address::Address;
     use crate::world::run::sandbox::Rebuild;
     use std::collections::BTreeMap;
@@ -329,6 +330,7 @@ mod tests {
         Job {
             tree: TreeId(ObjectId::Sha1([1; 20])),
             artifact_of: None,
+            revision: None,
             exposed_commit: None,
             precheck: None,
             is_clean: false,
@@ -405,6 +407,7 @@ mod tests {
             directory: "sub".into(),
             environment: vec![("HOME".into(), "/home/me".into()), ("API_TOKEN".into(), "x".into())],
             is_home_isolated: false,
+            surroundings: Surroundings::default(),
         };
         let job = job();
         let parts = Parts { job: &job, commands: &commands, service: &service };

@@ -55,6 +55,7 @@ impl Toolchain {
         let command = Command {
             words: Words::Argv(words),
             directory: "/".into(),
+            view: None,
             environment: environment.collect(),
             limit: LIMIT,
         };

@@ -62,10 +62,11 @@ pub fn headless(user: &Repository) -> Headless {
 
 /// All revisions reachable from `tips`, children before parents, and the borders of a shallow clone.
 ///
-/// Replacements and grafts are not followed: the committed history is searched. Cost: one read for each commit.
+/// Replaced commits and grafts count, as for git. Cost: one read for each commit, and git is started once.
 pub fn load(repository: &Repository, tips: &[CommitId]) -> Result<(Vec<Revision>, HashSet<CommitId>), RepoError> {
     let shallow = shallow_borders(repository)?;
     let objects = Objects::open(repository).map_err(RepoError::Object)?;
+    let (replaced, grafts) = (refs::replaced(repository)?, grafts(repository));
     let mut found: HashMap<CommitId, Revision> = HashMap::new();
     let mut n_children: HashMap<CommitId, usize> = HashMap::new();
     let mut open: Vec<CommitId> = tips.to_vec();
@@ -73,7 +74,11 @@ pub fn load(repository: &Repository, tips: &[CommitId]) -> Result<(Vec<Revision>
         if found.contains_key(&id) {
             continue;
         }
-        let mut revision = revision(&objects, id)?;
+        let content = replaced.get(&id).copied().unwrap_or(id);
+        let mut revision = Revision { id, ..revision(&objects, content)? };
+        if let Some(parents) = grafts.get(&id) {
+            revision.parents.clone_from(parents);
+        }
         if shallow.contains(&id) {
             revision.parents.clear();
         }
@@ -84,6 +89,16 @@ pub fn load(repository: &Repository, tips: &[CommitId]) -> Result<(Vec<Revision>
         found.insert(id, revision);
     }
     Ok((in_order(found, n_children), shallow))
+}
+
+/// The commits with other parents than their own, of the deprecated file for them.
+fn grafts(repository: &Repository) -> HashMap<CommitId, Vec<CommitId>> {
+    let text = fs::read_to_string(repository.git().commondir().join("info/grafts")).unwrap_or_default();
+    let of_line = |line: &str| {
+        let mut ids = line.split_whitespace().map(|id| id.parse().ok());
+        Some((ids.next()??, ids.collect::<Option<Vec<CommitId>>>()?))
+    };
+    text.lines().filter(|line| !line.starts_with('#')).filter_map(of_line).collect()
 }
 
 /// The revisions from `tips` back to the oldest of them, children before parents; empty if none can be read.

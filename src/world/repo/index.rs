@@ -3,6 +3,7 @@
 use crate::revision::ObjectId;
 use crate::world::repo::stat::{Directory, Form, Node, Stat};
 use rustix::process::{getegid, geteuid};
+use std::collections::BTreeSet;
 use std::iter;
 
 /// The maximum length that fits into the flags.
@@ -10,18 +11,20 @@ const MAX_NAME_BYTES: usize = 0xfff;
 
 /// The bytes of an index (version 2) of the files in `written`.
 ///
+/// - `beside`: files that have no entry.
 /// - `n_id_bytes`: the length of an id in the repository.
 ///
 /// Each entry has size and times, so `git status` and similar commands of a build read no unchanged file. It has no
 /// extensions, and zeros in place of the checksum (`index.skipHash`), which git checks only in `fsck`: both cost as
 /// much as all the rest. Cost: one entry for each file.
-pub fn bytes(written: &Directory, n_id_bytes: usize) -> Vec<u8> {
+pub fn bytes(written: &Directory, beside: Option<&BTreeSet<Vec<u8>>>, n_id_bytes: usize) -> Vec<u8> {
     /// The approximate size of an entry.
     const ENTRY_BYTES: usize = 128;
     let mut index = Writer {
         bytes: Vec::with_capacity(ENTRY_BYTES * written.totals.n_entries),
         path: Vec::new(),
         n_entries: 0,
+        beside,
         owner: [geteuid().as_raw(), getegid().as_raw()],
     };
     index.bytes.extend(b"DIRC\0\0\0\x02\0\0\0\0");
@@ -31,15 +34,16 @@ pub fn bytes(written: &Directory, n_id_bytes: usize) -> Vec<u8> {
     index.bytes
 }
 
-struct Writer {
+struct Writer<'w> {
     bytes: Vec<u8>,
     path: Vec<u8>,
     n_entries: u32,
+    beside: Option<&'w BTreeSet<Vec<u8>>>,
     /// User and group.
     owner: [u32; 2],
 }
 
-impl Writer {
+impl Writer<'_> {
     fn directory(&mut self, directory: &Directory) {
         // Ordered by whole path: a directory sorts as its name with a slash. Most entries are in order already.
         let mut entries: Vec<(&Vec<u8>, &Node)> = directory.entries.iter().collect();
@@ -57,6 +61,7 @@ impl Writer {
                     self.path.push(b'/');
                     self.directory(below);
                 }
+                Node::File(_) if self.beside.is_some_and(|beside| beside.contains(&self.path)) => {}
                 Node::File(record) => self.entry(mode(record.form), record.blob_id.0, Some(&record.stat)),
                 Node::Submodule(commit_id) => self.entry(SUBMODULE, commit_id.0, None),
             }
@@ -125,7 +130,7 @@ mod tests {
         let tree_id = tree_of(&repository, &leaves);
         let mut worktree = Worktree::create(&sandbox.path("tree")).unwrap();
         worktree.move_to(&repository, tree_id).unwrap().unwrap();
-        fs::write(sandbox.path(".git/index"), bytes(worktree.written(), n_id_bytes(&repository))).unwrap();
+        fs::write(sandbox.path(".git/index"), bytes(worktree.written(), None, n_id_bytes(&repository))).unwrap();
         assert_eq!(sandbox.git(&["write-tree", "--missing-ok"]).trim(), tree_id.to_string());
         assert_eq!(sandbox.git(&["--work-tree=tree", "diff-files"]), "");
         sandbox.write("tree/a/b", b"9\n");

@@ -6,6 +6,7 @@
 use crate::world::process::{Captured, capture};
 use crate::world::repo::RepoError;
 use std::ffi::{OsStr, OsString};
+use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
@@ -114,6 +115,36 @@ pub fn tracked(location: &Location, environment: &[(OsString, OsString)]) -> Vec
     let Some(top) = &location.top else { return Vec::new() };
     let mut words = vec![OsStr::new("--git-dir"), location.git_directory.as_os_str()];
     words.extend([OsStr::new("--work-tree"), top.as_os_str(), OsStr::new("ls-files"), OsStr::new("-z")]);
+    let output = run_git(top, environment, &words).unwrap_or_default();
+    output.split(|byte| *byte == 0).filter(|path| !path.is_empty()).map(<[u8]>::to_vec).collect()
+}
+
+/// The tops of all working trees of the repository, links resolved; those that are gone are left out.
+pub fn tops(location: &Location) -> Vec<PathBuf> {
+    let links = location.common_directory.join("worktrees");
+    let linked = fs::read_dir(links).into_iter().flatten().flatten().filter_map(|entry| {
+        let file = fs::read(entry.path().join("gitdir")).ok()?;
+        path(trimmed(&file)).parent().map(Path::to_owned)
+    });
+    let main = location.common_directory.parent().filter(|_| location.common_directory.ends_with(".git"));
+    let all = linked.chain(main.map(Path::to_owned)).chain(location.top.clone());
+    let mut tops: Vec<PathBuf> = all.filter_map(|top| fs::canonicalize(top).ok()).collect();
+    tops.sort();
+    tops.dedup();
+    tops
+}
+
+/// The untracked files (relative to the top, in the order of their names) that git ignores, or that it does not ignore. A directory with nothing
+/// tracked below it is one path, with a slash at the end. None if git cannot say.
+///
+/// No content is compared, so no filter runs.
+pub fn untracked(location: &Location, is_ignored: bool, environment: &[(OsString, OsString)]) -> Vec<Vec<u8>> {
+    let Some(top) = &location.top else { return Vec::new() };
+    let mut words = vec![OsStr::new("--git-dir"), location.git_directory.as_os_str()];
+    words.extend([OsStr::new("--work-tree"), top.as_os_str()]);
+    words.extend(["-c", "core.fsmonitor=false", "ls-files", "-z", "--others", "--exclude-standard"].map(OsStr::new));
+    words.extend(["--directory", "--no-empty-directory"].map(OsStr::new));
+    words.extend(is_ignored.then_some(OsStr::new("--ignored")));
     let output = run_git(top, environment, &words).unwrap_or_default();
     output.split(|byte| *byte == 0).filter(|path| !path.is_empty()).map(<[u8]>::to_vec).collect()
 }

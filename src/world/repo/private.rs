@@ -10,6 +10,7 @@ use crate::world::repo::object::{Objects, n_id_bytes};
 use crate::world::repo::stat::Directory;
 use crate::world::repo::{RepoError, Repository, index, loose, modules, refs};
 use git2::{ConfigLevel, ObjectFormat, Oid, RepositoryInitOptions, Signature};
+use std::collections::BTreeSet;
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -98,7 +99,7 @@ pub fn fill_submodules(idd_directory: &Path, are_filled: bool) -> Result<(), Rep
 /// Creates (or completes) the private repository with the user's objects.
 ///
 /// - `objects`: the object directory of the user's repository, absolute.
-/// - `head`: HEAD of every worktree; the same for the whole hunt, so that version stamps do not change.
+/// - `head`: HEAD of the private repository itself.
 pub fn create(idd_directory: &Path, user: &Repository, head: CommitId) -> Result<Repository, RepoError> {
     isolate_libgit2();
     let directory = private_directory(idd_directory);
@@ -132,18 +133,16 @@ pub fn create(idd_directory: &Path, user: &Repository, head: CommitId) -> Result
 
 /// The line in `alternates` of `from` that adds the objects in `objects`, which is absolute.
 ///
-/// A line cannot contain a line break. If the path has one, the relative path from `from` is used, which has none.
+/// It is the relative path: the git directory can be moved, and a probe can see it elsewhere. A line cannot contain a line
+/// break.
 fn alternate(from: &Path, objects: &Path) -> Result<Vec<u8>, RepoError> {
     let has_break = |path: &Path| path.as_os_str().as_bytes().contains(&b'\n');
-    let mut path = objects.to_owned();
-    if has_break(objects) {
-        let from = fs::canonicalize(from).map_err(|source| RepoError::io("find", from, source))?;
-        let n_common = from.components().zip(objects.components()).take_while(|(one, other)| one == other).count();
-        path = from.components().skip(n_common).map(|_| "..").collect();
-        path.extend(objects.components().skip(n_common));
-        if has_break(&path) {
-            return Err(RepoError::Unsupported { what: "objects behind a path with a line break" });
-        }
+    let from = fs::canonicalize(from).map_err(|source| RepoError::io("find", from, source))?;
+    let n_common = from.components().zip(objects.components()).take_while(|(one, other)| one == other).count();
+    let mut path: PathBuf = from.components().skip(n_common).map(|_| "..").collect();
+    path.extend(objects.components().skip(n_common));
+    if has_break(&path) {
+        return Err(RepoError::Unsupported { what: "objects behind a path with a line break" });
     }
     Ok([path.as_os_str().as_bytes(), b"\n"].concat())
 }
@@ -175,34 +174,45 @@ fn peeled(objects: &Objects<'_>, tag: ObjectId) -> Option<ObjectId> {
     iter::successors(target(tag), |object| target(*object)).last()
 }
 
-/// Registers a worker's worktree; returns the content of its `.git` file, with which git commands find this repository.
+/// Registers a worker's worktree; returns its git directory.
 ///
 /// `name` is unique among the worktrees of the private repository.
-pub fn link_worktree(private: &Path, name: &str, worktree: &Path, head: CommitId) -> Result<Vec<u8>, RepoError> {
+pub fn link_worktree(private: &Path, name: &str, worktree: &Path, head: CommitId) -> Result<PathBuf, RepoError> {
     let directory = private.join("worktrees").join(name);
     fs::create_dir_all(&directory).map_err(|source| RepoError::io("create", &directory, source))?;
     let file = worktree.join(".git");
     write_if_new(&directory.join("commondir"), b"../..\n")?;
     write_if_new(&directory.join("HEAD"), format!("{head}\n").as_bytes())?;
     write_if_new(&directory.join("gitdir"), &[file.as_os_str().as_bytes(), b"\n"].concat())?;
-    Ok([b"gitdir: ", directory.as_os_str().as_bytes(), b"\n"].concat())
+    Ok(directory)
+}
+
+/// The content of the `.git` file in a worktree, with which git commands find its git directory.
+pub fn git_file(git_directory: &Path) -> Vec<u8> {
+    [b"gitdir: ", git_directory.as_os_str().as_bytes(), b"\n"].concat()
 }
 
 /// Sets HEAD and index of a worktree for a probe of `tree`, whatever the last probe did with git.
 ///
-/// - `written`: the files of `tree` in the worktree.
+/// - `head`: the tested revision.
+/// - `written`: the files of `tree` in the worktree; `beside`: those of them that count as untracked, if `head` has all others.
 ///
-/// HEAD is a commit of this tree with the parent `head`, the same for every revision with this tree. So `git describe`
-/// finds the tags, and `git status`, `ls-files`, `stash`, `clean` or `reset --hard` of a build or test work on the
-/// tested files. Cost: the index has an entry for each file.
+/// HEAD is `head` if its files are those of `tree`, and otherwise a commit of `tree` with the parent `head`. So git answers
+/// questions about the revision as in a checkout of it, and `git status`, `ls-files`, `stash`, `clean` or `reset --hard` of a
+/// build or test work on the tested files. Cost: the index has an entry for each file.
 pub fn set_head(
     private: &Repository,
     name: &str,
     head: CommitId,
-    (tree, written): (TreeId, &Directory),
+    (tree, written, beside): (TreeId, &Directory, &BTreeSet<Vec<u8>>),
 ) -> Result<(), RepoError> {
     let directory = private.path().join("worktrees").join(name);
-    let commit = probe_commit(private, head, tree).unwrap_or(oid(head.0));
+    let is_of_head = tree_of(private, head).is_some_and(|of_head| is_tree_with(private, (of_head, tree), beside));
+    let (commit, beside) = if is_of_head {
+        (oid(head.0), Some(beside))
+    } else {
+        (probe_commit(private, head, tree).unwrap_or(oid(head.0)), None)
+    };
     write_if_new(&directory.join("HEAD"), format!("{commit}\n").as_bytes())?;
     let path = directory.join("index");
     for stale in [&path, &directory.join("index.lock")] {
@@ -211,9 +221,32 @@ pub fn set_head(
             _ => {}
         }
     }
-    let file =
-        files::create_new(&path).and_then(|mut file| file.write_all(&index::bytes(written, n_id_bytes(private))));
+    let file = files::create_new(&path)
+        .and_then(|mut file| file.write_all(&index::bytes(written, beside, n_id_bytes(private))));
     file.map_err(|source| RepoError::io("write", &path, source))
+}
+
+/// The tree of a commit; `None` if it cannot be read.
+fn tree_of(private: &Repository, commit: CommitId) -> Option<Oid> {
+    Some(private.git().find_commit(oid(commit.0)).ok()?.tree_id())
+}
+
+/// Whether `with` is the tree `plain` with the files `beside`, and nothing else.
+fn is_tree_with(private: &Repository, (plain, with): (Oid, TreeId), beside: &BTreeSet<Vec<u8>>) -> bool {
+    if plain == oid(with.0) {
+        return true;
+    }
+    if beside.is_empty() {
+        return false;
+    }
+    let git = private.git();
+    let tree = |id: Oid| git.find_tree(id).ok();
+    let (Some(plain), Some(with)) = (tree(plain), tree(oid(with.0))) else { return false };
+    let Ok(difference) = git.diff_tree_to_tree(Some(&plain), Some(&with), None) else { return false };
+    let is_beside = |delta: git2::DiffDelta<'_>| {
+        delta.status() == git2::Delta::Added && delta.new_file().path_bytes().is_some_and(|path| beside.contains(path))
+    };
+    difference.deltas().all(is_beside)
 }
 
 /// A commit of `tree` with the parent `head`; `None` if libgit2 cannot read `head`.

@@ -3,11 +3,12 @@
 //! Refs can be in files or in tables, and libgit2 reads files only. So git resolves, lists and writes names, and
 //! objects are read by their ids.
 
-use crate::revision::ObjectId;
+use crate::revision::{CommitId, ObjectId};
 use crate::world::repo::ids::oid;
 use crate::world::repo::locate::{Location, run_git};
 use crate::world::repo::{RepoError, Repository};
 use git2::Oid;
+use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
@@ -35,15 +36,26 @@ pub(super) fn has_any(user: &Repository) -> bool {
     text(user.path(), &["for-each-ref", "--count=1", "--format=%(refname)"]).is_ok_and(|name| !name.is_empty())
 }
 
-/// The tags, sorted by name: `refs/tags/<name>`, and the object.
+/// The tags and the names of replaced objects, sorted: the full name, and the object.
 pub(super) fn tags(user: &Repository) -> Result<Vec<(Vec<u8>, ObjectId)>, RepoError> {
-    let output = git(user.path(), &["for-each-ref", "--format=%(objectname) %(refname)", "refs/tags/"])?;
+    let format = "--format=%(objectname) %(refname)";
+    let output = git(user.path(), &["for-each-ref", format, "refs/replace/", "refs/tags/"])?;
     let of_line = |line: &[u8]| {
         let at = line.iter().position(|byte| *byte == b' ')?;
         let id = str::from_utf8(&line[..at]).ok()?.parse().ok()?;
         Some((line[at + 1..].to_vec(), id))
     };
     Ok(output.split(|byte| *byte == b'\n').filter_map(of_line).collect())
+}
+
+/// The objects that are replaced, each with what replaces it.
+pub(super) fn replaced(user: &Repository) -> Result<HashMap<CommitId, CommitId>, RepoError> {
+    let output = text(user.path(), &["for-each-ref", "--format=%(objectname) %(refname)", "refs/replace/"])?;
+    let of_line = |line: &str| {
+        let (by, name) = line.split_once(" refs/replace/")?;
+        Some((name.parse().ok()?, by.parse().ok()?))
+    };
+    Ok(output.lines().filter_map(of_line).collect())
 }
 
 /// Sets or (with `None`) deletes a ref of this worktree; hooks do not run.

@@ -5,6 +5,8 @@
 
 use crate::outcome::{Ending, Observation, Reason, Stage};
 use crate::revision::{CommitId, TreeId};
+use crate::world::place::Place;
+use crate::world::place::surroundings::{Shown, Surroundings};
 use crate::world::process::{Command, Ran, RunError, Watch, Words};
 use crate::world::repo::division::Divisions;
 use crate::world::repo::settle::Settled;
@@ -14,6 +16,7 @@ use crate::world::run::failure_line::failure_line;
 use crate::world::run::java_check::JavaCheck;
 use crate::world::run::product::{Product, product};
 use crate::world::run::table;
+use crate::world::system::view::{Mount, View};
 use crate::world::{files, process, repo};
 use rustix::io::Errno;
 use std::collections::{BTreeSet, HashSet};
@@ -26,6 +29,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use std::{fs, io};
+
+/// The directory in a sandbox for what commands change in directories of the user, as they see them.
+const CHANGES: &str = "changes";
 
 /// The part that is the same for every probe of a hunt.
 #[derive(Debug, Clone)]
@@ -46,6 +52,8 @@ pub struct Commands {
     pub environment: Vec<(OsString, OsString)>,
     /// Whether HOME is a directory of the sandbox.
     pub is_home_isolated: bool,
+    /// Where commands see the checkout, and what else they see there.
+    pub surroundings: Surroundings,
 }
 
 /// How the generated files of a tree are written.
@@ -100,6 +108,8 @@ pub struct Job {
     pub tree: TreeId,
     /// The commit whose artifact replaces the build; `None` if the tree is built.
     pub artifact_of: Option<CommitId>,
+    /// The tested revision: `HEAD` in the checkout, if the tree is its own; `None` for that of the hunt.
+    pub revision: Option<CommitId>,
     /// The commit, if the test can read it.
     pub exposed_commit: Option<CommitId>,
     /// The precheck, which can make the build unnecessary.
@@ -120,6 +130,7 @@ impl Job {
         Self {
             tree,
             artifact_of: None,
+            revision: None,
             exposed_commit: None,
             precheck: None,
             is_clean: true,
@@ -227,8 +238,12 @@ pub struct Sandbox {
     believed: HashSet<String>,
     /// Its name among the worktrees of the private repository.
     link: String,
-    /// HEAD of every probe.
+    /// The revision of probes that have none.
     head: CommitId,
+    /// Its directory in the private repository.
+    git_directory: PathBuf,
+    /// What the last probe saw of the user's working tree.
+    shown: Vec<Shown>,
 }
 
 impl Sandbox {
@@ -246,8 +261,8 @@ impl Sandbox {
         let directory = fs::canonicalize(&directory).map_err(prepared(&directory))?;
         let mut worktree = Worktree::create(&directory.join("tree"))?;
         let link = link_name(root, name);
-        let git_file = repo::private::link_worktree(private, &link, &directory.join("tree"), head)?;
-        worktree.set_git_file(&git_file)?;
+        let git_directory = repo::private::link_worktree(private, &link, &directory.join("tree"), head)?;
+        worktree.set_git_file(&repo::private::git_file(&git_directory))?;
         let repository = repo::private::open(private)?;
         let above = directory.parent().unwrap_or(root).to_owned();
         let root = File::open(&above).map_err(prepared(&above))?;
@@ -262,6 +277,8 @@ impl Sandbox {
             believed: HashSet::new(),
             link,
             head,
+            git_directory,
+            shown: Vec::new(),
         })
     }
 
@@ -311,7 +328,8 @@ impl Sandbox {
             Some(Fetched::There(artifact)) => Some(artifact),
             Some(Fetched::Absent(ran)) if ran.cancelled => return Ok(None),
             Some(Fetched::Absent(ran)) => {
-                let seen = observation(job, Stage::Fetch, ran.ending, self.readable(&ran.output));
+                let seen =
+                    observation(job, Stage::Fetch, ran.ending, self.readable(&ran.output, &commands.surroundings));
                 return Ok(Some(Probed::of(Observation { is_clean: true, ..seen })));
             }
         };
@@ -375,18 +393,28 @@ impl Sandbox {
         known: Known<'_>,
     ) -> Result<Option<Probed>, SandboxError> {
         self.restore()?;
-        if job.is_clean && !self.is_fresh {
+        let is_shown = self.shown == commands.surroundings.shown;
+        if (job.is_clean || !is_shown) && !self.is_fresh {
             self.worktree.wipe()?;
+            self.drop_changes()?;
         }
+        self.shown.clone_from(&commands.surroundings.shown);
         self.is_fresh = false;
         if let Err(refusal) = self.worktree.move_to(&self.repository, job.tree)? {
             let ending = Ending::NotRun(refusal.reason());
             let observation = observation(job, Stage::Test, ending, format!("git-idd: {refusal}\n"));
             return Ok(Some(Probed::of(observation)));
         }
+        let git_directory = match &commands.surroundings.place {
+            Some(place) => place.seen(&self.directory, &self.git_directory),
+            None => self.git_directory.clone(),
+        };
+        self.worktree.set_git_file(&repo::private::git_file(&git_directory))?;
         let begin_ns = self.clock_ns()?;
         let written = self.worktree.written();
-        repo::private::set_head(&self.repository, &self.link, self.head, (job.tree, written))?;
+        let head = job.revision.unwrap_or(self.head);
+        repo::private::set_head(&self.repository, &self.link, head, (job.tree, written, &commands.surroundings.held))?;
+        self.copy_shown(commands)?;
         let is_built = artifact.is_none();
         let artifact = match artifact.map(|artifact| self.place(artifact, job, commands)).transpose()? {
             None => None,
@@ -411,6 +439,9 @@ impl Sandbox {
         };
         self.restore()?;
         let is_cut = ran.as_ref().is_ok_and(|ran| ran.cancelled || ran.ending == Ending::Timeout);
+        if is_cut {
+            self.drop_changes()?;
+        }
         let settled = if self.keeps_products {
             Settled::default()
         } else {
@@ -419,7 +450,10 @@ impl Sandbox {
         let is_same_product = ran.is_err();
         let mut seen = match ran {
             Ok(ran) if ran.cancelled => return Ok(None),
-            Ok(ran) => Observation { duration, ..observation(job, stage, ran.ending, self.readable(&ran.output)) },
+            Ok(ran) => {
+                let output = self.readable(&ran.output, &commands.surroundings);
+                Observation { duration, ..observation(job, stage, ran.ending, output) }
+            }
             // With the duration of that test, for queries with another limit.
             Err(earlier) => Observation { is_clean: false, ..earlier },
         };
@@ -514,13 +548,20 @@ impl Sandbox {
         commands: &Commands,
         watch: &mut dyn Watch,
     ) -> Result<Ran, SandboxError> {
+        let tree = self.tree_directory();
+        let below = directory.strip_prefix(&tree).ok().filter(|_| directory.is_dir()).map(Path::to_owned);
+        let (view, directory) = match (&commands.surroundings.place, below) {
+            (Some(place), Some(below)) => (Some(self.view(place, job, commands)?), place.top.join(below)),
+            _ => (None, directory),
+        };
+        let is_in_tree = view.is_some() || directory.starts_with(&tree);
         let mut environment = commands.environment.clone();
         let mut set = |name: &str, value: OsString| {
             environment.retain(|(present, _)| present != name);
             environment.push((name.into(), value));
         };
-        if directory.starts_with(self.tree_directory()) {
-            set("IDD_WORKTREE", self.tree_directory().into());
+        if is_in_tree {
+            set("IDD_WORKTREE", commands.surroundings.seen(&tree).into());
             set("IDD_TREE", job.tree.to_string().into());
         }
         if let Some(commit) = job.exposed_commit {
@@ -531,10 +572,65 @@ impl Sandbox {
             set("HOME", self.directory.join("home").into());
         }
         set("PWD", directory.clone().into());
-        Ok(process::run(&Command { words: words.clone(), directory, environment, limit: job.limit }, watch)?)
+        Ok(process::run(&Command { words: words.clone(), directory, view, environment, limit: job.limit }, watch)?)
     }
 
-    /// Restores the directories of the sandbox, and empties TMPDIR. A test may have replaced them by links; the targets
+    /// What a command sees in the place of the user's working tree.
+    fn view(&self, place: &Place, job: &Job, commands: &Commands) -> Result<View, SandboxError> {
+        let failed = |path: &Path| {
+            let path = path.to_owned();
+            move |source: io::Error| SandboxError::Prepare { path, source }
+        };
+        let tree = self.tree_directory();
+        let mut overlays = Vec::new();
+        for shown in Self::shown(job, commands).filter(|shown| place.has_overlays && shown.source.is_dir()) {
+            let Some(to) = shown.mount_point(&tree).map_err(failed(&tree))? else { continue };
+            let changes = self.directory.join(CHANGES).join(files::short_digest(&shown.path));
+            let [upper, work] = ["upper", "work"].map(|part| changes.join(part));
+            for part in [&upper, &work] {
+                fs::create_dir_all(part).map_err(failed(part))?;
+            }
+            overlays.push(Mount::Overlay { lower: shown.source.clone(), upper, work, to });
+        }
+        if let Some(name) = place.mount_point() {
+            let point = self.directory.join(name);
+            fs::create_dir_all(&point).map_err(failed(&point))?;
+        }
+        Ok(place.view(&self.directory, &tree, overlays))
+    }
+
+    /// The files and directories of the user that a probe sees; none of its claims sees a cache.
+    fn shown<'s>(job: &Job, commands: &'s Commands) -> impl Iterator<Item = &'s Shown> + use<'s> {
+        let Surroundings { shown, caches, .. } = &commands.surroundings;
+        shown.iter().chain(caches.iter().take(if job.is_clean { 0 } else { usize::MAX }))
+    }
+
+    /// Copies into the checkout what cannot be mounted there.
+    fn copy_shown(&self, commands: &Commands) -> Result<(), SandboxError> {
+        let has_overlays = commands.surroundings.place.as_ref().is_some_and(|place| place.has_overlays);
+        for shown in &commands.surroundings.shown {
+            if !has_overlays || !shown.source.is_dir() {
+                let failed = |source| SandboxError::Prepare { path: shown.source.clone(), source };
+                shown.copy(&self.tree_directory()).map_err(failed)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes what commands have changed in directories of the user, as they saw them.
+    fn drop_changes(&self) -> Result<(), SandboxError> {
+        match repo::files::remove(
+            File::open(&self.directory)
+                .map_err(|source| SandboxError::Prepare { path: self.directory.clone(), source })?
+                .as_fd(),
+            CHANGES.as_bytes(),
+        ) {
+            Ok(_) | Err(Errno::NOENT) => Ok(()),
+            Err(errno) => Err(SandboxError::Prepare { path: self.directory.join(CHANGES), source: errno.into() }),
+        }
+    }
+
+    /// Restores the directories of the sandbox, and empties TMPDIR and HOME. A test may have replaced them by links; the targets
     /// of these links are not changed.
     fn restore(&self) -> Result<(), SandboxError> {
         let failed = |source: io::Error| SandboxError::Prepare { path: self.directory.clone(), source };
@@ -548,13 +644,13 @@ impl Sandbox {
         }
         let failed = |errno: Errno| failed(errno.into());
         let directory = repo::files::make_directory(self.root.as_fd(), name.as_bytes()).map_err(failed)?;
-        for part in ["tree", "home"] {
-            repo::files::make_directory(directory.as_fd(), part.as_bytes()).map_err(failed)?;
-        }
-        let temporary = repo::files::make_directory(directory.as_fd(), b"tmp").map_err(failed)?;
-        for (name, _) in repo::files::list(temporary.as_fd()).map_err(failed)? {
-            // A file of another user (of a test that runs as root, for example) may stay.
-            let _ = repo::files::remove(temporary.as_fd(), &name);
+        repo::files::make_directory(directory.as_fd(), b"tree").map_err(failed)?;
+        for part in ["home", "tmp"] {
+            let emptied = repo::files::make_directory(directory.as_fd(), part.as_bytes()).map_err(failed)?;
+            for (name, _) in repo::files::list(emptied.as_fd()).map_err(failed)? {
+                // A file of another user (of a test that runs as root, for example) may stay.
+                let _ = repo::files::remove(emptied.as_fd(), &name);
+            }
         }
         Ok(())
     }
@@ -572,11 +668,33 @@ impl Sandbox {
     }
 
     /// Output as text, the same in every sandbox.
-    fn readable(&self, output: &[u8]) -> String {
+    fn readable(&self, output: &[u8], surroundings: &Surroundings) -> String {
         let place = String::from_utf8_lossy(self.directory.as_os_str().as_bytes()).into_owned();
         let text = String::from_utf8_lossy(output);
-        text.replace(&format!("{place}/tree"), "<worktree>").replace(&place, "<sandbox>")
+        let text = text.replace(&format!("{place}/tree"), "<worktree>").replace(&place, "<sandbox>");
+        match &surroundings.place {
+            Some(place) => replace_path(&text, &place.top.to_string_lossy(), "<worktree>"),
+            None => text,
+        }
     }
+}
+
+/// Replaces a path in a text, but not where it is the beginning of a longer name.
+fn replace_path(text: &str, path: &str, with: &str) -> String {
+    let is_of_name = |next: char| next.is_alphanumeric() || matches!(next, '-' | '_' | '.' | '+' | '~' | '@');
+    let mut parts = text.split(path);
+    let mut replaced = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        // A sentence can end behind a path.
+        let mut after = part.chars();
+        let is_longer = match after.next() {
+            Some('.') => after.next().is_some_and(is_of_name),
+            next => next.is_some_and(is_of_name),
+        };
+        replaced += if is_longer { path } else { with };
+        replaced += part;
+    }
+    replaced
 }
 
 /// The normalised failure line of a build, also of one inside the test; `None` if no build failed.

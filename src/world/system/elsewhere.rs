@@ -25,6 +25,7 @@ use crate::world::system::mapping::Mapping;
 use crate::world::system::observer::Observer;
 use crate::world::system::process::Process;
 use crate::world::system::usage::Usage;
+use crate::world::system::view::View;
 use crate::world::system::wait::wait;
 
 /// Why this system cannot run tests.
@@ -73,7 +74,7 @@ pub const CANNOT_BE_EXECUTED: &[Errno] = &[];
 pub const NO_SIGNAL: SendFlags = SendFlags::empty();
 
 /// Prepares to watch a command: that is not possible.
-pub fn follow<O: Observer>(_: &Arc<O>) -> Option<(Following, Bait)> {
+pub fn follow<O: Observer>(_: &Arc<O>, _: bool) -> Option<(Following, Bait)> {
     None
 }
 
@@ -83,7 +84,7 @@ pub fn launch(
     _directory: &Path,
     _environment: &[(OsString, OsString)],
     _output: impl AsFd,
-    _bait: Option<Bait>,
+    _view_and_bait: (Option<&View>, Option<Bait>),
 ) -> io::Result<Pid> {
     refused()
 }
@@ -152,6 +153,11 @@ pub fn is_there(pid: u32) -> bool {
 /// The file of the running program.
 pub fn this_program() -> io::Result<PathBuf> {
     std::env::current_exe()
+}
+
+/// What would permit mounts; nothing does.
+pub fn remedies() -> Vec<String> {
+    Vec::new()
 }
 
 /// A name of the file of the running program.

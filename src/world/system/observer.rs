@@ -2,12 +2,15 @@
 
 use std::path::PathBuf;
 
-/// Learns which programs a command and its descendants execute.
+/// Learns which programs a command and its descendants execute, and which files they open.
 pub trait Observer: Send + Sync + 'static {
     /// A process is about to execute this file.
     ///
     /// - `takes_privileges`: whether it gets fewer rights than without an observer.
     fn executes(&self, path: PathBuf, takes_privileges: bool);
+
+    /// A process is about to open this file.
+    fn opens(&self, path: PathBuf);
 
     /// Some program may be missing.
     fn misses(&self);

@@ -39,6 +39,8 @@ pub struct Setting {
     pub environment: Vec<(OsString, OsString)>,
     /// The directory of the checkouts: programs there are no tools.
     pub root: PathBuf,
+    /// The path at which commands see their checkout, if it is not below `root`: the same holds for programs there.
+    pub place: Option<PathBuf>,
     /// When the hunt started.
     pub started: SystemTime,
     /// Names of programs that count as executed if executions cannot be seen.
@@ -94,6 +96,11 @@ impl Tools {
         Arc::clone(&self.executions)
     }
 
+    /// Whether git was executed, or may have been.
+    pub fn has_git(&self) -> bool {
+        self.executions.has_git() || self.toolset.programs.iter().any(|program| program.place().ends_with("git"))
+    }
+
     /// The name of the set of all tools so far, which is stored; `None` if it cannot be stored.
     pub fn current(&mut self) -> Option<String> {
         for place in self.executions.programs() {
@@ -123,12 +130,18 @@ impl Tools {
         let seconds = |seconds: i64| u64::try_from(seconds).unwrap_or_default();
         let changed =
             Duration::new(seconds(metadata.ctime()), u32::try_from(metadata.ctime_nsec()).unwrap_or_default());
-        let is_ours = file.starts_with(&self.setting.root) || self.this_program.as_ref() == Some(&file);
+        let is_in_checkout = |path: &Path| {
+            [Some(&self.setting.root), self.setting.place.as_ref()]
+                .into_iter()
+                .flatten()
+                .any(|top| path.starts_with(top))
+        };
+        let is_ours = is_in_checkout(&file) || self.this_program.as_ref() == Some(&file);
         if is_ours || changed >= started {
             return;
         }
         // Our links lead to programs elsewhere.
-        let place = if place.starts_with(&self.setting.root) { &file } else { place };
+        let place = if is_in_checkout(place) { &file } else { place };
         let program = Program::executed(place, &self.setting.environment);
         if program.is_some_and(|program| self.toolset.programs.insert(program)) {
             self.id = None;

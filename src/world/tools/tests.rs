@@ -45,6 +45,7 @@ impl Bench {
             directory: self.path("sets"),
             environment: self.environment(path),
             root: self.path("checkouts"),
+            place: None,
             started: SystemTime::now(),
             audited: vec!["sh".to_owned()],
             earlier: None,

@@ -87,9 +87,19 @@ impl Asked {
     /// Without the ordinal of the run. Held files are in the tree.
     pub fn of(job: &Job, commands: &Commands, places: &Places) -> Self {
         // All fields are named, so that a new one is not forgotten. A service alone may share.
-        let Job { tree, artifact_of, exposed_commit, precheck, is_clean, rebuild, limit, may_share: _ } = job;
-        let Commands { fetching, regeneration, build, test, artifacts, directory, environment, is_home_isolated } =
-            commands;
+        let Job { tree, artifact_of, exposed_commit, precheck, is_clean, rebuild, limit, may_share: _, revision: _ } =
+            job;
+        let Commands {
+            fetching,
+            regeneration,
+            build,
+            test,
+            artifacts,
+            directory,
+            environment,
+            is_home_isolated,
+            surroundings: _,
+        } = commands;
         let mut lines = Vec::new();
         let mut add = |name: &str, value: String| lines.push(format!("{name} {value}\n"));
         if let Some(fetching) = fetching {

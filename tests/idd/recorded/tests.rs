@@ -3,6 +3,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use git_idd::outcome::{Ending, Observation, Reason, Stage};
 use git_idd::revision::{CommitId, TreeId};
+use git_idd::world::place::surroundings::Surroundings;
 use git_idd::world::process::{ProcessGroup, Watch, Words};
 use git_idd::world::run::sandbox::{Commands, Job, Precheck, Rebuild};
 use tempfile::TempDir;
@@ -109,6 +110,7 @@ fn commands() -> Commands {
         directory: PathBuf::new(),
         environment: vec![variable("PATH", "/bin"), variable("HOME", "/scratch/a/home"), variable("LC_ALL", "C")],
         is_home_isolated: false,
+        surroundings: Surroundings::default(),
     }
 }
 

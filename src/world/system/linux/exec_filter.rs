@@ -1,4 +1,4 @@
-//! A filter with which the kernel asks before a process of a test executes a program.
+//! A filter with which the kernel asks before a process of a test executes a program, or also before it opens a file.
 //!
 //! The first process of a command installs a filter on itself, which all its descendants inherit. From then on each
 //! `execve` of theirs waits until the holder of the listener permits it. All other system calls keep their speed. Other
@@ -26,6 +26,18 @@ const ARCHITECTURE: Option<u32> = if cfg!(target_arch = "x86_64") {
 } else {
     None
 };
+
+/// The calls that open a file.
+#[cfg(target_arch = "x86_64")]
+const OPENS: &[i64] = &[libc::SYS_openat, libc::SYS_openat2, libc::SYS_open];
+#[cfg(not(target_arch = "x86_64"))]
+const OPENS: &[i64] = &[libc::SYS_openat, libc::SYS_openat2];
+
+/// Those of them that take no directory.
+#[cfg(target_arch = "x86_64")]
+const OPENS_FROM_HERE: &[i64] = &[libc::SYS_open];
+#[cfg(not(target_arch = "x86_64"))]
+const OPENS_FROM_HERE: &[i64] = &[];
 
 /// `execve` and `execveat` of 32-bit programs on the same machine.
 const OF_32_BIT: [u32; 2] = if cfg!(target_arch = "x86_64") { [11, 358] } else { [11, 387] };
@@ -55,11 +67,13 @@ pub(super) enum NoListener {
 
 impl Filter {
     /// The filter; `None` on unsupported machines.
+    ///
+    /// - `asks_for_files`: whether the kernel also asks before a file is opened. Then each of these calls waits.
     #[expect(
         clippy::cast_possible_truncation,
         reason = "codes of a machine with 16-bit codes, and small numbers of system calls"
     )]
-    pub(super) fn new() -> Option<Self> {
+    pub(super) fn new(asks_for_files: bool) -> Option<Self> {
         /// Offsets of the number of a system call, the architecture, and the lower half of the second argument.
         const NUMBER: u32 = 0;
         const KIND: u32 = 4;
@@ -72,14 +86,17 @@ impl Filter {
         let end = |k| make(libc::BPF_RET | libc::BPF_K, 0, k);
         let (ask, pass) = (end(libc::SECCOMP_RET_USER_NOTIF), end(libc::SECCOMP_RET_ALLOW));
         let [of_32_bit, at_of_32_bit] = OF_32_BIT;
-        let instructions = vec![
-            load(KIND),
-            is(ARCHITECTURE?, 10),
-            load(NUMBER),
-            is(libc::SYS_execve as u32, 1),
-            ask,
-            is(libc::SYS_execveat as u32, 1),
-            ask,
+        let executes = [libc::SYS_execve, libc::SYS_execveat];
+        let opens = OPENS.iter().filter(|_| asks_for_files);
+        let asked: Vec<_> = executes
+            .iter()
+            .chain(opens)
+            .flat_map(|number| [is(u32::try_from(*number).unwrap_or_default(), 1), ask])
+            .collect();
+        let n_native = asked.len() + 6;
+        let mut instructions = vec![load(KIND), is(ARCHITECTURE?, n_native as u8), load(NUMBER)];
+        instructions.extend(asked);
+        instructions.extend([
             is(libc::SYS_seccomp as u32, 3),
             load(SECOND),
             has(libc::SECCOMP_FILTER_FLAG_NEW_LISTENER as u32, 1),
@@ -91,13 +108,13 @@ impl Filter {
             is(at_of_32_bit, 1),
             ask,
             pass,
-        ];
+        ]);
         Some(Self { instructions })
     }
 
     /// The form for the kernel; it points into the filter.
     pub(super) fn program(&mut self) -> libc::sock_fprog {
-        let len = u16::try_from(self.instructions.len()).expect("there are 18");
+        let len = u16::try_from(self.instructions.len()).expect("there are about 20");
         libc::sock_fprog { len, filter: self.instructions.as_mut_ptr() }
     }
 }
@@ -165,12 +182,22 @@ pub(super) struct Listener {
     pub(super) takes_privileges: bool,
 }
 
-/// A waiting process, usually one that executes a program.
+/// What a waiting process is about to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum What {
+    /// It executes a program.
+    Execute,
+    /// It opens a file.
+    Open,
+    /// It requests a listener of its own, which is impossible beside this one.
+    Listen,
+}
+
+/// A waiting process.
 pub(super) struct Request {
     id: u64,
     pub(super) pid: u32,
-    /// Whether it requests a listener of its own, which is impossible beside this one.
-    pub(super) is_for_listener: bool,
+    pub(super) what: What,
     /// The descriptor to which the path is relative; `None` for the current directory.
     pub(super) at: Option<RawFd>,
     path: u64,
@@ -213,17 +240,21 @@ impl Listener {
         let [first, second, ..] = request.data.args;
         let number = u32::try_from(request.data.nr).unwrap_or_default();
         let is_ours = Some(request.data.arch) == ARCHITECTURE;
-        let is_at = if is_ours { i64::from(number) == libc::SYS_execveat } else { number == OF_32_BIT[1] };
+        let call = i64::from(number);
+        let is_open = is_ours && OPENS.contains(&call);
+        let is_at = if is_ours {
+            call == libc::SYS_execveat || is_open && !OPENS_FROM_HERE.contains(&call)
+        } else {
+            number == OF_32_BIT[1]
+        };
         #[expect(clippy::cast_possible_truncation, reason = "a descriptor, as the kernel takes it")]
         let at = Some(first as RawFd).filter(|at| is_at && *at != libc::AT_FDCWD);
-        let is_for_listener = is_ours && i64::from(number) == libc::SYS_seccomp;
-        Some(Request {
-            id: request.id,
-            pid: request.pid,
-            is_for_listener,
-            at,
-            path: if is_at { second } else { first },
-        })
+        let what = match () {
+            () if is_open => What::Open,
+            () if is_ours && call == libc::SYS_seccomp => What::Listen,
+            () => What::Execute,
+        };
+        Some(Request { id: request.id, pid: request.pid, what, at, path: if is_at { second } else { first } })
     }
 
     /// The path that the process wants to execute, as written; `None` if its memory must not be read, or it was killed

@@ -10,7 +10,7 @@ use std::{fs, thread};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
-use crate::world::system::linux::exec_filter::{Filter, Listener, NoListener, Request};
+use crate::world::system::linux::exec_filter::{Filter, Listener, NoListener, Request, What};
 use crate::world::system::observer::Observer;
 
 /// The data with which the first process of a command starts to be watched.
@@ -28,8 +28,10 @@ pub struct Following {
 }
 
 /// Prepares to watch a command; `None` if that is not possible.
-pub fn follow<O: Observer>(observer: &Arc<O>) -> Option<(Following, Bait)> {
-    let filter = Filter::new()?;
+///
+/// - `with_files`: whether the files that it opens are watched too.
+pub fn follow<O: Observer>(observer: &Arc<O>, with_files: bool) -> Option<(Following, Bait)> {
+    let filter = Filter::new(with_files)?;
     let (ours, socket) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None).ok()?;
     let (stopped, stop) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).ok()?;
     let observer = Arc::clone(observer);
@@ -64,10 +66,12 @@ fn serve(socket: &OwnedFd, stopped: &OwnedFd, observer: &impl Observer) {
         let [asked, stop] = events.map(|event| event.revents());
         if asked.contains(PollFlags::IN) {
             let Some(request) = listener.next() else { continue };
-            match path(&listener, &request) {
-                _ if request.is_for_listener => observer.harms(),
-                Some(path) => observer.executes(path, listener.takes_privileges),
-                None => observer.misses(),
+            match (path(&listener, &request), request.what) {
+                (_, What::Listen) => observer.harms(),
+                (Some(path), What::Execute) => observer.executes(path, listener.takes_privileges),
+                (Some(path), What::Open) => observer.opens(path),
+                (None, What::Execute) => observer.misses(),
+                (None, What::Open) => {}
             }
             // A program that would run without its rights waits until it is killed.
             if !observer.is_harmful() {

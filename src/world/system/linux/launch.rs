@@ -19,6 +19,8 @@ use rustix::process::{Pid, Signal};
 
 use crate::world::system::linux::exec_filter;
 use crate::world::system::linux::executions::Bait;
+use crate::world::system::linux::mounts::Mounts;
+use crate::world::system::view::View;
 use crate::world::system::wait::wait;
 
 /// Bytes of the child's stack; it makes a dozen system calls.
@@ -38,6 +40,7 @@ const N_SIGNALS: c_int = 64;
 /// - `words`: the program and its arguments; not empty. A program without a slash is searched in `PATH` of
 ///   `environment`, relative entries from `directory`.
 /// - `environment`: all of it; of two variables with one name the later one counts.
+/// - `view`: what it sees at other paths; `directory` is looked for there.
 /// - `output`: becomes both output streams. Input is empty. No signal is blocked, and only those are ignored that this
 ///   process ignores, without `SIGPIPE`, which Rust ignores.
 /// - `bait`: the data for watching the programs that the child executes.
@@ -48,9 +51,9 @@ pub fn launch(
     directory: &Path,
     environment: &[(OsString, OsString)],
     output: impl AsFd,
-    bait: Option<Bait>,
+    (view, bait): (Option<&View>, Option<Bait>),
 ) -> io::Result<Pid> {
-    start(words, directory, environment, output.as_fd(), (bait, libc::CLONE_VM))
+    start(words, directory, environment, output.as_fd(), (view, bait, libc::CLONE_VM))
 }
 
 /// The same with a copy of the memory of this process, which costs time, but the child does not count the memory of its parent
@@ -61,7 +64,7 @@ pub fn launch_copied(
     environment: &[(OsString, OsString)],
     output: impl AsFd,
 ) -> io::Result<Pid> {
-    start(words, directory, environment, output.as_fd(), (None, 0))
+    start(words, directory, environment, output.as_fd(), (None, None, 0))
 }
 
 /// - `flags`: whether the child shares the memory of this process until it executes the program.
@@ -70,7 +73,7 @@ fn start(
     directory: &Path,
     environment: &[(OsString, OsString)],
     output: BorrowedFd<'_>,
-    (mut bait, flags): (Option<Bait>, c_int),
+    (view, mut bait, flags): (Option<&View>, Option<Bait>, c_int),
 ) -> io::Result<Pid> {
     let program = words.first().ok_or(ErrorKind::InvalidInput)?;
     let variables: BTreeMap<&OsStr, &OsStr> =
@@ -82,6 +85,7 @@ fn start(
     let variables = variables.map(CString::new).collect::<Result<Vec<_>, _>>()?;
     let directory = CString::new(directory.as_os_str().as_bytes())?;
     let input = File::open("/dev/null")?;
+    let mounts = view.map(Mounts::new).transpose()?;
 
     let mut argv = pointers(&argv);
     let mut argv_of_shell = vec![SHELL.as_ptr(), ptr::null()];
@@ -95,18 +99,27 @@ fn start(
         argv: argv.as_mut_ptr(),
         argv_of_shell: argv_of_shell.as_mut_ptr(),
         environment: environment.as_mut_ptr(),
+        mounts: mounts.as_ref(),
         directory: directory.as_ptr(),
         input: input.as_raw_fd(),
         output: output.as_raw_fd(),
         parent: rustix::process::getpid(),
         failed: 0,
+        is_mounted: false,
     };
     let pid = create_child(&mut plan, flags)?;
     if plan.failed == 0 {
         return Ok(pid);
     }
+    let error = io::Error::from_raw_os_error(plan.failed);
+    let error = if mounts.is_none() || plan.is_mounted { error } else { unmounted(&error) };
     wait(pid)?;
-    Err(io::Error::from_raw_os_error(plan.failed))
+    Err(error)
+}
+
+/// The error of a command that could not get its view. It has no code: it says nothing about the program.
+fn unmounted(error: &io::Error) -> io::Error {
+    io::Error::other(format!("its checkout cannot be mounted: {error}"))
 }
 
 /// The possible files of a program name, in order.
@@ -127,7 +140,7 @@ fn pointers(strings: &[CString]) -> Vec<*const c_char> {
 }
 
 /// The data of the child; all of it is prepared before, because the child must not allocate.
-struct Plan {
+struct Plan<'p> {
     /// The filter, null for none, and the socket for its listener.
     filter: (*const libc::sock_fprog, RawFd),
     /// The programs to try, in order; ends with a null, as the others.
@@ -136,19 +149,22 @@ struct Plan {
     /// The child fills in the second element.
     argv_of_shell: *mut *const c_char,
     environment: *mut *const c_char,
+    mounts: Option<&'p Mounts>,
     directory: *const c_char,
     input: RawFd,
     output: RawFd,
     parent: Pid,
     /// The code of the error that ended the child before it executed the program; 0 if there was none.
     failed: c_int,
+    /// Whether the child has the view that it should have.
+    is_mounted: bool,
 }
 
 #[expect(
     unsafe_code,
     reason = "no safe interface starts a child without a copy of this process that dies with its parent"
 )]
-fn create_child(plan: &mut Plan, flags: c_int) -> io::Result<Pid> {
+fn create_child(plan: &mut Plan<'_>, flags: c_int) -> io::Result<Pid> {
     let mut stack = Vec::<u128>::with_capacity(STACK_BYTES / size_of::<u128>());
     let top = stack.spare_capacity_mut().as_mut_ptr_range().end;
     // SAFETY: `plan`, all its data and the stack live until the child no longer uses this memory (if it shares it), because with
@@ -170,7 +186,7 @@ fn create_child(plan: &mut Plan, flags: c_int) -> io::Result<Pid> {
 #[expect(unsafe_code, reason = "called by the kernel on a stack of its own")]
 extern "C" fn in_child(plan: *mut c_void) -> c_int {
     // SAFETY: the caller of `clone` passed a `Plan` that nothing else uses at the same time.
-    let plan = unsafe { &mut *plan.cast::<Plan>() };
+    let plan = unsafe { &mut *plan.cast::<Plan<'_>>() };
     // SAFETY: only system calls on data of the plan; nothing is allocated and no lock is taken.
     plan.failed = unsafe { become_program(plan) }.raw_os_error();
     127
@@ -178,9 +194,9 @@ extern "C" fn in_child(plan: *mut c_void) -> c_int {
 
 /// Returns only if that failed.
 #[expect(unsafe_code, reason = "what is not offered by a safe interface, or would allocate there")]
-unsafe fn become_program(plan: &Plan) -> Errno {
+unsafe fn become_program(plan: &mut Plan<'_>) -> Errno {
     let errno = || Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::INVAL);
-    let prepare = || -> Result<(), Errno> {
+    let mut prepare = || -> Result<(), Errno> {
         rustix::process::setsid()?;
         rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
         // The parent may have died before this request.
@@ -193,6 +209,10 @@ unsafe fn become_program(plan: &Plan) -> Errno {
                 if libc::dup2(from, to) < 0 {
                     return Err(errno());
                 }
+            }
+            if let Some(mounts) = plan.mounts {
+                mounts.enter()?;
+                plan.is_mounted = true;
             }
             if libc::chdir(plan.directory) < 0 {
                 return Err(errno());
@@ -259,7 +279,7 @@ mod tests {
         let environment: Vec<(OsString, OsString)> =
             path.map(|path| ("PATH".into(), path.into())).into_iter().collect();
         let (mut reader, writer) = io::pipe()?;
-        let child = launch(&words, directory, &environment, &writer, None)?;
+        let child = launch(&words, directory, &environment, &writer, (None, None))?;
         drop(writer);
         let mut said = String::new();
         reader.read_to_string(&mut said)?;
@@ -312,7 +332,7 @@ mod tests {
         let (mut reader, writer) = io::pipe().unwrap();
         let words = ["/bin/sh", "-c", "echo begun; exec sleep 1000"].map(OsStr::new);
         let child = std::thread::spawn(move || {
-            let child = launch(&words, Path::new("/"), &[], &writer, None).unwrap();
+            let child = launch(&words, Path::new("/"), &[], &writer, (None, None)).unwrap();
             let mut begun = [0; 6];
             reader.read_exact(&mut begun).unwrap();
             child

@@ -1,6 +1,6 @@
 //! What Linux offers.
 //!
-//! [`launch`](mod@launch) starts a program, [`exec_filter`] and [`executions`] see what it executes, [`process_table`] reads
+//! [`launch`](mod@launch) starts a program, [`mounts`] changes what it sees, [`exec_filter`] and [`executions`] see what it executes, [`process_table`] reads
 //! `/proc`, [`descendants`] notices what ends, [`ptrace`] stops at crashes. The other files are small.
 
 mod counter;
@@ -9,9 +9,11 @@ mod directories;
 mod exec_filter;
 mod executions;
 mod launch;
+mod mounts;
 mod process_table;
 mod program;
 mod ptrace;
+mod remedies;
 mod shared_memory;
 mod space;
 mod usage;
@@ -28,6 +30,7 @@ pub use program::{CANNOT_BE_EXECUTED, own_program, this_program};
 pub use ptrace::{
     be_traced, continue_with, follow_descendants, mappings, memory_of, process_of_thread, registers, wait_for_any,
 };
+pub use remedies::remedies;
 pub use shared_memory::{NO_SIGNAL, peer_of, shared_memory};
 pub use space::{available_memory, free_range};
 pub use usage::wait_with_usage;

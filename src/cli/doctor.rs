@@ -1,0 +1,42 @@
+//! `git idd doctor`: what the system permits, and how it can permit more.
+
+use crate::cli::console::Answer;
+use crate::report::Status;
+use crate::session::context::Context;
+use crate::session::failure::Failure;
+use crate::session::sandboxes::sandboxes;
+use crate::world::files;
+use crate::world::place::Place;
+use crate::world::repo::locate::Location;
+use std::fmt::Write as _;
+
+/// Tries what a hunt would use, and removes it again.
+pub fn run(location: &Location, context: &Context) -> Result<Answer, Failure> {
+    let root = sandboxes(context, location, "doctor")?;
+    let place = Place::try_out(location, &root, &context.environment);
+    files::remove(&root).map_err(|error| Failure::new(Status::Error, format!("failed to remove a trial: {error}")))?;
+    let mut said = String::new();
+    let mut line = |label: &str, text: &str| writeln!(said, "{label:<12} {text}").expect("a string takes all");
+    match &place {
+        Ok(place) => {
+            line("place:", &format!("probes see their checkout at {}", place.top.display()));
+            line("rights:", place.rights_in_words());
+            line(
+                "your files:",
+                if place.has_overlays { "are shown where they are; changes do not reach them" } else { COPIED },
+            );
+        }
+        Err(why) => {
+            line("place:", &format!("probes see their checkout below {}, because {why}", root.display()));
+            line("your files:", COPIED);
+            line("instead:", "a test that reads tracked files of your working tree is stopped, with the file");
+            for remedy in Place::remedies() {
+                line("remedy:", &remedy);
+            }
+        }
+    }
+    Ok(Answer::Done(said.trim_end().to_owned(), 0))
+}
+
+/// How files of the user become visible without an overlay.
+const COPIED: &str = "what the test needs of them is copied into each checkout";

@@ -1,0 +1,284 @@
+//! What a hunt needs of the user's untracked and ignored files: its environment.
+//!
+//! The first of the runs that reproduce the failure sees all of these files, the second one none. If both show the same,
+//! the test needs none of them. Otherwise the smallest set of them with which the failure is the first one is searched by
+//! halves (Zeller and Hildebrandt's delta debugging, with what is known to be needed kept in place), and every probe has it.
+
+use crate::change::trees::Trees as _;
+use crate::hunt::event::Phase;
+use crate::hunt::finding::{Conclusion, Finding};
+use crate::hunt::probe::Probe;
+use crate::outcome::Observation;
+use crate::report::escape::Terminal;
+use crate::report::{ErrorReport, Untrusted};
+use crate::revision::CommitId;
+use crate::session::failure::Failure;
+use crate::session::hunt::{Hunt, Reproduced};
+use crate::session::plan::Adjustments;
+use crate::world::place::candidates::{Beside, Candidate, beside};
+use crate::world::place::surroundings::Surroundings;
+use crate::world::repo::{graph, private};
+use crate::world::run::classify::{Shown, reproduced};
+use crate::world::run::{failure_line, normalise};
+use std::mem;
+use std::sync::Arc;
+
+/// Runs of the search for the smallest set.
+const MAX_RUNS: usize = 8;
+
+/// The number of paths that are named.
+const MAX_NAMED: usize = 5;
+
+/// What is known of the environment.
+#[derive(Debug, Default)]
+pub(super) struct Environment {
+    listed: Listed,
+    /// What the test needs, if that is known.
+    pub(super) needed: Vec<Arc<Candidate>>,
+    /// All files, if none are needed at the bad revision.
+    unused: Vec<Arc<Candidate>>,
+}
+
+/// What the working tree has, as long as it is not known what the test needs of it.
+#[derive(Debug, Default)]
+enum Listed {
+    /// It was not looked at.
+    #[default]
+    No,
+    /// These files.
+    Open(Vec<Arc<Candidate>>),
+    /// It is known what is needed, or that nothing can be known.
+    Closed,
+}
+
+/// The first run, with all files.
+pub(super) enum First {
+    /// There are no such files, or it is known which of them are needed.
+    NotNeeded,
+    /// It was interrupted, or is out of budget.
+    Stopped,
+    /// What it showed.
+    Seen(Observation),
+}
+
+impl Hunt<'_> {
+    /// Whether it is not known yet what the test needs of the working tree.
+    pub(super) fn is_environment_open(&self) -> bool {
+        matches!(self.environment.listed, Listed::Open(_))
+    }
+
+    /// Whether it is known, or nothing can be known.
+    pub(super) fn is_environment_known(&self) -> bool {
+        matches!(self.environment.listed, Listed::Closed)
+    }
+
+    /// Lists what the test may need of the working tree, once.
+    pub(super) fn look_beside(&mut self) -> Result<(), Failure> {
+        if !matches!(self.environment.listed, Listed::No) {
+            return Ok(());
+        }
+        self.environment.listed = Listed::Closed;
+        if self.plan.order.test.no_hold || self.plan.remote.is_some() || self.subject.is_some() {
+            return Ok(());
+        }
+        let user = private::open(&self.location.git_directory)?;
+        let is_known = |path: &[u8]| self.plan.held.contains_key(path) || graph::has_path(&user, self.plan.bad, path);
+        let Beside { candidates, caches } = beside(self.location, &self.plan.commands.environment, &is_known);
+        let has_overlays = self.runner.surroundings().place.as_ref().is_some_and(|place| place.has_overlays);
+        if has_overlays && !caches.is_empty() {
+            self.runner.stand(Surroundings { caches, ..self.runner.surroundings().clone() });
+        }
+        if !candidates.is_empty() {
+            self.environment.listed = Listed::Open(candidates.into_iter().map(Arc::new).collect());
+        }
+        Ok(())
+    }
+
+    /// The first run at the bad revision, with all untracked and ignored files.
+    pub(super) fn with_all_files(&mut self, adjustments: &Adjustments) -> Result<First, Failure> {
+        let Listed::Open(all) = &self.environment.listed else { return Ok(First::NotNeeded) };
+        let all = all.clone();
+        let seen = self.busily(|hunt| hunt.with_files(all, adjustments, 0))?;
+        self.show(&adjustments.environment);
+        Ok(seen.map_or(First::Stopped, First::Seen))
+    }
+
+    /// Compares the run with all files to one without: finds the environment, and says it. `None` if it is empty.
+    pub(super) fn environment(
+        &mut self,
+        (with, without): (&Observation, &[Observation]),
+        adjustments: &mut Adjustments,
+    ) -> Result<Option<Reproduced>, Failure> {
+        let Listed::Open(all) = mem::replace(&mut self.environment.listed, Listed::Closed) else {
+            return Ok(None);
+        };
+        if without.iter().any(|other| self.is_alike(with, other)) {
+            self.environment.unused = all;
+            return Ok(None);
+        }
+        let kind = |seen: &Observation| reproduced(seen, &self.runner.criteria);
+        let (shown, other) = (kind(with), without.first().map(kind));
+        if shown != Shown::Fails && other != Some(Shown::Fails) {
+            return Ok(None);
+        }
+        // Runs of one tree that differ explain the difference.
+        let Some(again) = self.with_files(all.clone(), adjustments, 1)? else {
+            return Ok(Some(Reproduced::No(self.runner.conclusion(), None)));
+        };
+        if !self.is_alike(with, &again) {
+            self.show(&adjustments.environment);
+            return Ok(None);
+        }
+        if shown == Shown::Passes {
+            let said = Self::contrast(with, without);
+            return Ok(Some(Reproduced::No(Conclusion::NotReproducible, Some(said))));
+        }
+        if shown != Shown::Fails {
+            self.show(&adjustments.environment);
+            let line = last_line(with);
+            self.runner.talk.say(&Terminal.line(&Untrusted::from(format!(
+                "With your untracked and ignored files the revision cannot be tested ({line}), so probes do not see them."
+            ))));
+            return Ok(Some(Reproduced::Otherwise));
+        }
+        let mut n_runs = 0;
+        let Some(needed) = self.needed(&all, &[], (with, &mut n_runs), adjustments)? else {
+            return Ok(Some(Reproduced::No(self.runner.conclusion(), None)));
+        };
+        self.runner.talk.say(&Terminal.line(&Untrusted::from(named(&needed))));
+        self.show(&needed);
+        self.environment.needed.clone_from(&needed);
+        adjustments.environment = needed;
+        Ok(Some(Reproduced::Otherwise))
+    }
+
+    /// In a hunt without a pass that uses no untracked file: whether a revision passes with all of them although it failed
+    /// without. If so, every probe has them from now on.
+    pub(super) fn passes_with_all_files(
+        &mut self,
+        finding: &Finding,
+        adjustments: &mut Adjustments,
+    ) -> Result<bool, Failure> {
+        let all = mem::take(&mut self.environment.unused);
+        let Some(revision) = finding.last_good.or(finding.oldest_failing).filter(|_| !all.is_empty()) else {
+            return Ok(false);
+        };
+        let seen = self.with_files_at(revision, all.clone(), adjustments, 0)?;
+        let passes = seen.is_some_and(|seen| reproduced(&seen, &self.runner.criteria) == Shown::Passes);
+        let used = if passes { all } else { adjustments.environment.clone() };
+        self.show(&used);
+        if passes {
+            self.runner.talk.say(&Terminal.line(&Untrusted::from(named(&used))));
+            self.environment.needed.clone_from(&used);
+            adjustments.environment = used;
+        }
+        Ok(passes)
+    }
+
+    /// The smallest part of `open` that shows the failure `with` beside `fixed`, as far as the runs suffice; all of `open` is
+    /// known to show it. `None` if interrupted or out of budget.
+    fn needed(
+        &mut self,
+        open: &[Arc<Candidate>],
+        fixed: &[Arc<Candidate>],
+        (with, n_runs): (&Observation, &mut usize),
+        adjustments: &Adjustments,
+    ) -> Result<Option<Vec<Arc<Candidate>>>, Failure> {
+        if open.len() <= 1 {
+            return Ok(Some(open.to_vec()));
+        }
+        let (first, second) = open.split_at(open.len() / 2);
+        for half in [first, second] {
+            if *n_runs >= MAX_RUNS {
+                return Ok(Some(open.to_vec()));
+            }
+            *n_runs += 1;
+            let Some(seen) = self.with_files([half, fixed].concat(), adjustments, 0)? else { return Ok(None) };
+            if self.is_alike(with, &seen) {
+                return self.needed(half, fixed, (with, n_runs), adjustments);
+            }
+        }
+        let of_second = [second, fixed].concat();
+        let Some(needed) = self.needed(first, &of_second, (with, n_runs), adjustments)? else {
+            return Ok(None);
+        };
+        let of_first = [&needed[..], fixed].concat();
+        let Some(more) = self.needed(second, &of_first, (with, n_runs), adjustments)? else { return Ok(None) };
+        Ok(Some([needed, more].concat()))
+    }
+
+    /// A run at the bad revision with these files; `None` if interrupted or out of budget.
+    fn with_files(
+        &mut self,
+        files: Vec<Arc<Candidate>>,
+        adjustments: &Adjustments,
+        nth: u32,
+    ) -> Result<Option<Observation>, Failure> {
+        self.with_files_at(self.plan.bad, files, adjustments, nth)
+    }
+
+    fn with_files_at(
+        &mut self,
+        revision: CommitId,
+        files: Vec<Arc<Candidate>>,
+        adjustments: &Adjustments,
+        nth: u32,
+    ) -> Result<Option<Observation>, Failure> {
+        self.show(&files);
+        let adjustments = Adjustments { environment: files, ..adjustments.clone() };
+        let store = self.store(&adjustments)?;
+        let tree = store.view(graph::tree_of(store.repository(), revision)?)?;
+        let probe = Probe::of(tree, revision, Phase::Reproduce);
+        let Some(probe) = self.bad_probe(probe)? else { return Ok(None) };
+        Ok(self.runner.reproduce(probe, &[nth])?.and_then(|mut seen| seen.pop()))
+    }
+
+    /// Shows these files to probes from now on; the small ones are part of the trees.
+    fn show(&mut self, files: &[Arc<Candidate>]) {
+        let shown = files.iter().filter_map(|candidate| candidate.shown().cloned()).collect();
+        let held = files.iter().flat_map(|candidate| candidate.held()).map(|(path, _)| path.clone()).collect();
+        let present = self.runner.surroundings();
+        let surroundings = Surroundings { shown, held, ..present.clone() };
+        if (&surroundings.shown, &surroundings.held) != (&present.shown, &present.held) {
+            self.runner.stand(surroundings);
+        }
+    }
+
+    fn is_alike(&self, one: &Observation, other: &Observation) -> bool {
+        let shown = |seen: &Observation| {
+            let line = failure_line(&seen.output).map(|line| normalise(&line));
+            (reproduced(seen, &self.runner.criteria), seen.ending, line)
+        };
+        shown(one) == shown(other)
+    }
+
+    /// The error of a test that passes with the files of the user, and fails without them.
+    fn contrast(with: &Observation, without: &[Observation]) -> ErrorReport {
+        let line = without.first().map(last_line).unwrap_or_default();
+        let message = format!(
+            "the test fails only in a checkout without your untracked and ignored files ({line}); with them it passes ({})",
+            with.ending
+        );
+        let hint = "what you see fail is something else: an uncommitted change, or a step before the test; `--build` takes \
+                    such a step, and `--no-hold` hunts what a plain checkout shows";
+        ErrorReport { message: Untrusted::from(message), hint: Some(Untrusted::from(hint)) }
+    }
+}
+
+/// The sentence about the environment.
+fn named(needed: &[Arc<Candidate>]) -> String {
+    let name = |candidate: &Arc<Candidate>| {
+        let path = String::from_utf8_lossy(&candidate.path).into_owned();
+        if candidate.is_ignored { format!("{path} (ignored)") } else { path }
+    };
+    let mut names: Vec<String> = needed.iter().take(MAX_NAMED).map(name).collect();
+    if needed.len() > MAX_NAMED {
+        names.push(format!("and {} more", needed.len() - MAX_NAMED));
+    }
+    format!("With your files: {}.", names.join(", "))
+}
+
+/// The failure line of a run, or how it ended.
+fn last_line(seen: &Observation) -> String {
+    failure_line(&seen.output).map_or_else(|| seen.ending.to_string(), |line| format!("`{line}`"))
+}

@@ -1,0 +1,45 @@
+//! Where the commands of a hunt see the checkout, and what depends on it.
+
+use crate::session::plan::Plan;
+use crate::session::runner::{Runner, digest};
+use crate::world::place::surroundings::Surroundings;
+use crate::world::repo::store::Held;
+use crate::world::run::sandbox::Commands;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+impl Runner<'_> {
+    /// Sets where the commands see the checkout from now on, and what else they see there.
+    pub fn stand(&mut self, surroundings: Surroundings) {
+        let commands = Commands { surroundings, ..(*self.commands).clone() };
+        let plan = self.plan_with(&commands);
+        self.fetch_digest = plan.fetch_plan().map(|plan| plan.digest());
+        self.checking.iter_mut().for_each(|checking| checking.stand(&plan.probe_plan()));
+        (self.plan_digest, self.commands) = (digest(&plan, self.programs), Arc::new(commands));
+    }
+
+    /// Looks from now on whether tests read tracked files of these working trees.
+    pub fn watch_files_below(&mut self, tops: Vec<PathBuf>) {
+        let executions = self.all_observations().executions().filter(|_| !tops.is_empty());
+        self.can_leak = executions.is_some();
+        if let Some(executions) = executions {
+            executions.watch_files_below(tops);
+        }
+    }
+
+    /// Where the commands see the checkout.
+    pub fn surroundings(&self) -> &Surroundings {
+        &self.commands.surroundings
+    }
+
+    /// The plan with other commands.
+    pub(super) fn plan_with(&self, commands: &Commands) -> Plan {
+        Plan { commands: commands.clone(), ..self.plan.clone() }
+    }
+
+    /// Compares the products of builds, beside these held files, from now on; or none.
+    pub fn compare_products(&mut self, held: Option<&Held>) {
+        let plan = held.and_then(|held| self.plan_with(&self.commands).product_plan(held));
+        self.product_digest = plan.map(|plan| plan.digest());
+    }
+}

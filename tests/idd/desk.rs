@@ -1,0 +1,284 @@
+//! Hunts where the user stands: untracked tests, ignored dependencies, absolute paths, caches, questions to git.
+
+use crate::fixture::Fixture;
+use git_idd::report::{Report, Status, json};
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// `value` is wrong from `change 4` on.
+const HISTORY: &str = "
+    printf 'kept/\\n*.made\\ncache/\\n' > .gitignore
+    for n in 1 2 3 4 5 6 7; do
+        echo $n >> log; [ $n -ge 4 ] && echo 2 > value || echo 1 > value
+        commit \"change $n\"
+    done
+";
+
+fn read(output: &std::process::Output) -> Report {
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(!stderr.contains("panicked"), "{stderr}");
+    json::read(&output.stdout).unwrap_or_else(|error| panic!("no report: {error}\n{stderr}"))
+}
+
+/// The report with the place, or without.
+fn report(fixture: &Fixture, is_in_place: bool, args: &[&str]) -> Report {
+    let args = [&["--json"], args].concat();
+    let mut command = fixture.command(&args);
+    if !is_in_place {
+        command.env("IDD_PLACE", "off");
+    }
+    read(&command.output().unwrap())
+}
+
+/// The digest of the user's working tree with all that is ignored.
+fn files(fixture: &Fixture) -> String {
+    fixture.sh("find . -path ./.git -prune -o -printf '%p %y %m %s %T@ %l\\n' | sort; find . -path ./.git -prune -o -type f -exec cat {} +")
+}
+
+/// Finds `change 4` with the place and without, and leaves the user's files as they are; returns the paths that are held.
+#[track_caller]
+fn check_found(fixture: &Fixture, args: &[&str]) -> Vec<String> {
+    let before = (files(fixture), fixture.state());
+    let mut all = Vec::new();
+    for is_in_place in [true, false] {
+        let report = report(fixture, is_in_place, args);
+        assert_eq!(report.status, Status::Found, "in place: {is_in_place}: {report:?}");
+        assert_eq!(report.first_bad.unwrap().commit.subject, "change 4".into());
+        let held = report.held.iter().map(|held| String::from_utf8_lossy(held.path.as_bytes()).into_owned());
+        all.push(held.collect::<Vec<_>>());
+    }
+    assert_eq!(all[0], all[1], "what is held does not depend on the place");
+    assert_eq!((files(fixture), fixture.state()), before);
+    assert_eq!(fixture.sandboxes_left().len(), 0);
+    all.remove(0)
+}
+
+#[test]
+fn the_environment_is_the_smallest_set_of_files_with_which_the_test_fails_as_it_does() {
+    let fixture = Fixture::of(HISTORY);
+    // A large directory is shown, a small one is held. None of the others is needed.
+    fixture.sh(
+        "mkdir -p kept/deep new cache other; seq 700 | while read n; do echo $n > kept/$n; done; echo 1 > kept/deep/wanted
+         echo 'cat kept/deep/wanted' > new/want; echo x > a.made; echo x > other/x; echo x > c
+         printf 'Signature: 8a477f597d28d172789f06886806bc55\\n' > cache/CACHEDIR.TAG",
+    );
+    let test =
+        "want=$(sh new/want) && [ $(cat value) = \"$want\" ] || { echo \"got $(cat value), wanted $want\"; exit 1; }";
+    assert_eq!(check_found(&fixture, &[test]), ["new", "kept"]);
+    let (_, said) = fixture.said(&["--no-cache", test], 0);
+    assert!(said.contains("\nWith your files: new, kept (ignored).\n"), "{said}");
+    // A test that writes there writes to the checkout.
+    let test = format!("echo more > kept/deep/more; rm -f kept/7; echo 5 > kept/5; {test}");
+    assert_eq!(check_found(&fixture, &[&test]), ["new", "kept"]);
+}
+
+#[test]
+fn a_test_that_needs_no_untracked_file_is_hunted_without_any() {
+    let fixture = Fixture::of(HISTORY);
+    fixture.sh("echo 1 > new; echo 1 > x.made");
+    assert_eq!(check_found(&fixture, &["grep -qx 1 value || { echo wrong; exit 1; }"]), Vec::<String>::new());
+}
+
+#[test]
+fn a_test_finds_the_checkout_at_the_path_of_the_working_tree() {
+    let fixture = Fixture::of(HISTORY);
+    fixture.sh("mkdir \"$PLACE/tools\"; printf 'cd \"%s\" && grep -qx 1 value || { echo wrong; exit 1; }' \"$PWD\" > \"$PLACE/tools/try\"");
+    let before = (files(&fixture), fixture.state());
+    for test in ["sh ../tools/try", "echo dirt > \"$OLDPWD_TOP/log\"; sh ../tools/try"] {
+        let test = test.replace("$OLDPWD_TOP", &fixture.repo().display().to_string());
+        let found = report(&fixture, true, &[&test]);
+        assert_eq!(found.status, Status::Found, "{found:?}");
+        assert_eq!(found.first_bad.unwrap().commit.subject, "change 4".into());
+    }
+    // From a subdirectory, and by another name of the directory.
+    fixture.sh("ln -s \"$PWD\" \"$PLACE/link\"");
+    let mut command = fixture.command(&["--json", "--no-cache", "sh ../tools/try"]);
+    let found = read(&command.current_dir(fixture.place().join("link")).output().unwrap());
+    assert_eq!(found.status, Status::Found, "{found:?}");
+    assert_eq!((files(&fixture), fixture.state()), before);
+    // Elsewhere, every revision would be tested with the files of the user.
+    let stopped = report(
+        &fixture,
+        false,
+        &["--no-cache", "sh $PLACE/tools/try".replace("$PLACE", &fixture.place().display().to_string()).as_str()],
+    );
+    assert_eq!(stopped.status, Status::NothingTestable, "{stopped:?}");
+    let message = String::from_utf8_lossy(stopped.error.unwrap().message.as_bytes()).into_owned();
+    assert!(message.starts_with("the test reads `value` of the working tree `"), "{message}");
+}
+
+#[test]
+fn an_installation_that_leads_to_the_working_tree_is_named() {
+    let fixture =
+        Fixture::of("mkdir src; for n in 1 2 3; do echo \"value = $n\" > src/pk.py; commit \"change $n\"; done");
+    fixture.sh("mkdir \"$PLACE/site\"; echo \"$PWD/src\" > \"$PLACE/site/__editable__.pk.pth\"");
+    let script = "import site, sys; site.addsitedir(sys.argv[1]); import pk; assert pk.value < 2, pk.value";
+    let site = fixture.place().join("site");
+    let test = ["python3", "-c", script, site.to_str().unwrap()];
+    let found = report(&fixture, true, &[&["--"], &test[..]].concat());
+    assert_eq!(found.first_bad.unwrap().commit.subject, "change 2".into());
+    let stopped = report(&fixture, false, &[&["--no-cache", "--"], &test[..]].concat());
+    assert_eq!(stopped.status, Status::NothingTestable);
+    let message = String::from_utf8_lossy(stopped.error.unwrap().message.as_bytes()).into_owned();
+    assert!(message.contains("`src/pk.py`") && message.contains("__editable__.pk.pth"), "{message}");
+}
+
+#[test]
+fn a_cache_of_a_build_tool_is_seen_by_the_search_and_by_no_claim() {
+    let fixture = Fixture::of(HISTORY);
+    fixture.sh("mkdir cache; printf 'Signature: 8a477f597d28d172789f06886806bc55\\n' > cache/CACHEDIR.TAG; echo warm > cache/state");
+    let log = fixture.place().join("seen");
+    let line = format!(
+        "cat cache/state >> {0} 2>/dev/null || echo cold >> {0}; grep -qx 1 value || {{ echo wrong; exit 1; }}",
+        log.display()
+    );
+    let found = report(&fixture, true, &["--until", "commit", &line]);
+    assert_eq!(found.status, Status::Found, "{found:?}");
+    let seen = fs::read_to_string(&log).unwrap();
+    let n_cold = seen.lines().filter(|line| *line == "cold").count() as u64;
+    assert_eq!((n_cold, seen.lines().count() as u64), (found.probes.verify, found.probes.run), "{seen}");
+    assert!(found.probes.verify > 0 && found.probes.search > 0);
+}
+
+#[test]
+fn git_answers_of_the_tested_revision() {
+    let script = "
+        printf 'v=$(git describe --tags --abbrev=0 --dirty)\\ncase $v in v1.*) ;; *) echo \"unsupported $v\"; exit 1;; esac\\n' > check.sh
+        commit start; git tag v1.0; for n in 1 2 3; do echo $n > log; commit \"change $n\"; done
+        git tag v1.1; commit same; echo 2 > major; commit 'the release'; git tag v2.0
+        for n in 4 5 6; do echo $n > log; commit \"change $n\"; done";
+    for is_in_place in [true, false] {
+        let fixture = Fixture::of(script);
+        let found = report(&fixture, is_in_place, &["sh", "check.sh"]);
+        assert_eq!(found.first_bad.unwrap().commit.subject, "the release".into());
+        // Untracked files of the user are untracked in the checkout: what git describes is not dirty.
+        fixture.sh("echo 1 > limit");
+        let test = "[ $(git log --oneline | wc -l) -le 5 ] && [ -f limit ] || { echo \"$(cat limit)\"; git status --porcelain; exit 1; }";
+        let found = report(&fixture, is_in_place, &["--until", "commit", test]);
+        assert_eq!(found.first_bad.unwrap().commit.subject, "the release".into());
+        let seen = String::from_utf8_lossy(&fixture.run(&["log", "HEAD"]).stdout).into_owned();
+        assert!(seen.contains("?? limit"), "{seen}");
+    }
+}
+
+#[test]
+fn replaced_history_is_searched() {
+    let fixture = Fixture::of(
+        "for n in 1 2 3 4; do echo $n > value; commit \"old $n\"; done; old=$(git rev-parse HEAD)
+         git checkout -q --orphan new; commit import; import=$(git rev-parse HEAD)
+         for n in 1 2 3; do echo $n > log; commit \"new $n\"; done; git replace --graft $import $old",
+    );
+    let found =
+        fixture.report(&["--until", "commit", "[ $(cat value) -lt 3 ] || { echo \"it is $(cat value)\"; exit 1; }"]);
+    assert_eq!(found.first_bad.unwrap().commit.subject, "old 3".into());
+}
+
+#[test]
+fn the_place_is_that_of_each_working_tree_and_of_every_user() {
+    let fixture = Fixture::of(HISTORY);
+    fixture.sh("git worktree add -q --detach \"$PLACE/linked\" HEAD; mkdir sub; echo x > sub/file");
+    let test = "[ \"$IDD_WORKTREE\" = \"$(git rev-parse --show-toplevel)\" ] && grep -qx 1 \"$IDD_WORKTREE/value\" || { echo wrong; exit 1; }";
+    for (directory, top) in [("linked", "linked"), ("repo", "repo")] {
+        let line = format!("{test}; [ \"$IDD_WORKTREE\" = '{}' ] || exit 125", fixture.place().join(top).display());
+        let mut command = fixture.command(&["--json", "--until", "commit", &line]);
+        let found = read(&command.current_dir(fixture.place().join(directory)).output().unwrap());
+        assert_eq!(found.first_bad.expect("it is found").commit.subject, "change 4".into(), "{directory}");
+    }
+    // A user without rights needs a user namespace.
+    if rustix::process::geteuid().is_root() {
+        fixture.sh("chown -R nobody . ../home ../tmp; chmod 755 ..");
+        let program = env!("CARGO_BIN_EXE_git-idd");
+        let line = format!("HOME={0}/home TMPDIR={0}/tmp {program} doctor", fixture.place().display());
+        let output =
+            Command::new("su").args(["-s", "/bin/sh", "nobody", "-c", &line]).current_dir(fixture.repo()).output();
+        let said = String::from_utf8(output.unwrap().stdout).unwrap();
+        assert!(said.is_empty() || said.contains("place:       probes see their checkout at "), "{said}");
+    }
+}
+
+#[test]
+fn a_test_can_do_its_worst_to_the_place() {
+    let fixture = Fixture::of(HISTORY);
+    fixture.sh("mkdir kept; seq 700 | while read n; do echo $n > kept/$n; done");
+    let needs = "[ -f kept/9 ] && grep -qx 1 value; code=$?";
+    for mischief in [
+        "rm -rf \"$IDD_WORKTREE\"/* \"$IDD_WORKTREE\"/.git 2>/dev/null",
+        "umount -l \"$IDD_WORKTREE\" 2>/dev/null",
+        "umount -l \"$IDD_WORKTREE/kept\" 2>/dev/null; rm -rf kept",
+        "cd / && mount --bind /tmp \"$IDD_WORKTREE\" 2>/dev/null",
+        "mkdir -p kept/a/b; chmod 000 kept/a; chmod 000 kept",
+        "rmdir \"$IDD_WORKTREE\" 2>/dev/null; mv \"$IDD_WORKTREE\" \"$IDD_WORKTREE.moved\" 2>/dev/null",
+    ] {
+        let before = (files(&fixture), fixture.state());
+        let line = format!("{needs}; [ $code = 0 ] || echo wrong; {mischief}; exit $code");
+        let found = report(&fixture, true, &["--no-cache", &line]);
+        assert_eq!(found.status, Status::Found, "{mischief}: {found:?}");
+        assert_eq!(found.first_bad.unwrap().commit.subject, "change 4".into(), "{mischief}");
+        assert_eq!((files(&fixture), fixture.state()), before, "{mischief}");
+        assert_eq!(fixture.sandboxes_left().len(), 0, "{mischief}");
+    }
+}
+
+/// The mounts that this process sees below a directory.
+fn mounts(place: &Path) -> Vec<String> {
+    let all = fs::read_to_string("/proc/self/mountinfo").unwrap();
+    all.lines().filter(|line| line.contains(place.to_str().unwrap())).map(str::to_owned).collect()
+}
+
+#[test]
+fn nothing_stays_mounted_when_a_hunt_is_killed() {
+    let fixture = Fixture::of(HISTORY);
+    let before = files(&fixture);
+    let mark = fixture.place().join("begun");
+    for _ in 0..3 {
+        let line = format!("touch {}; exec sleep 1000", mark.display());
+        let mut hunt = fixture.command(&["--no-cache", &line]).spawn().unwrap();
+        let begin = Instant::now();
+        while !mark.exists() {
+            assert!(begin.elapsed() < Duration::from_secs(600), "the test does not begin");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        hunt.kill().unwrap();
+        hunt.wait().unwrap();
+        fs::remove_file(&mark).unwrap();
+        assert_eq!(mounts(fixture.place()), Vec::<String>::new());
+        assert_eq!(files(&fixture), before);
+    }
+    check_found(&fixture, &["grep -qx 1 value || { echo wrong; exit 1; }"]);
+}
+
+#[test]
+fn what_is_not_tested_is_said_first() {
+    let fixture = Fixture::of(HISTORY);
+    fixture.sh("echo 9 >> log");
+    let (_, said) = fixture.said(&["grep -qx 1 value || { echo wrong; exit 1; }"], 0);
+    assert!(said.starts_with("Not tested: your uncommitted changes in `log`.\n"), "{said}");
+}
+
+#[test]
+fn a_failure_inside_of_a_script_is_one_whatever_its_exit_code_is() {
+    let fixture = Fixture::of(
+        "printf '#!/bin/sh\\n' > tool; chmod +x tool; echo ./tool > test.sh; commit start; commit more
+         chmod -x tool; commit 'take the right away'; for n in 1 2 3; do echo $n > log; commit \"change $n\"; done",
+    );
+    for args in [&["--until", "commit", "--", "sh", "./test.sh"][..], &["--until", "commit", "sh ./test.sh"]] {
+        let found = fixture.report(args);
+        assert_eq!(found.first_bad.expect("it is found").commit.subject, "take the right away".into());
+    }
+}
+
+#[test]
+fn a_line_that_is_none_for_sh_is_refused_before_any_search() {
+    let fixture = Fixture::of(HISTORY);
+    fixture.sh("mkdir env; echo 'export READY=1' > env/act; commit last");
+    let check = |args: &[&str], code: i32, expected: &str| {
+        let (_, said) = fixture.said(args, code);
+        assert!(said.contains(expected) && !said.contains("Reproduced"), "{args:?}: {said}");
+    };
+    check(&["source env/act && grep -qx 1 value"], 1, "`git idd -- bash -c 'source env/act && grep -qx 1 value'`");
+    check(&["grep -qx 1 value |& cat"], 1, "`git idd -- bash -c 'grep -qx 1 value |& cat'`");
+    check(&["mytest"], 1, "a function or an alias of your shell is none");
+    check(&["--", "cd", ".", "&&", "sh", "t"], 129, "quote the whole line: `git idd 'cd . && sh t'`");
+}
