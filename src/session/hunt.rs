@@ -42,9 +42,10 @@ use crate::world::repo::store::{Held, TreeStore};
 use crate::world::repo::{RepoError, Repository, fetch, graph, locate, private, promisor};
 use crate::world::shared_cost::SharedCost;
 use crate::world::tools::{Setting, Tools};
-use crate::world::{cache, tools};
+use crate::world::{cache, files, tools};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -316,6 +317,7 @@ impl<'h> Hunt<'h> {
     }
 
     fn run(&mut self) -> Result<Report, Failure> {
+        self.refuse_path_outside()?;
         // If a clean run contradicted an incremental one before the hunt was resumed, this still holds.
         let (is_clean, is_alone) = (self.runner.is_voided(), self.runner.is_alone());
         let mut adjustments = Adjustments { is_clean, is_alone, ..Adjustments::default() };
@@ -413,6 +415,23 @@ impl<'h> Hunt<'h> {
         }
         Err(Failure::new(Status::Error, "the plan of the hunt had to be changed too often")
             .with_hint("the test may not be reproducible; try `--clean` and `--repeat`"))
+    }
+
+    /// Refuses a relative path out of the working tree where probes do not see their checkout there.
+    fn refuse_path_outside(&mut self) -> Result<(), Failure> {
+        if self.plan.remote.is_some() || self.runner.surroundings().place.is_some() {
+            return Ok(());
+        }
+        let top = self.location.top.as_ref().map(|top| top.join(&self.plan.commands.directory));
+        let Some((word, top)) = self.plan.path_outside(self.location).zip(top) else { return Ok(()) };
+        self.is_hopeless = true;
+        let word_shown = Terminal.line(&Untrusted::from(word.as_bytes()));
+        let path = files::real(&top.join(&word)).unwrap_or_else(|| top.join(&word));
+        let path = Terminal.line(&Untrusted::from(path.as_os_str().as_bytes()));
+        let message = format!("the test names `{word_shown}`, which is no path of the checkouts: they are elsewhere");
+        let hint =
+            format!("name it by its absolute path, `{path}`; `git idd doctor` tells why checkouts are elsewhere");
+        Err(Failure::new(Status::Usage, message).with_hint(hint))
     }
 
     /// The order for the engine.

@@ -20,7 +20,8 @@ use std::path::{Path, PathBuf};
 /// The largest file of an installation that is looked at, in bytes.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// The failure of a test that has opened tracked files below the watched directory; `None` if it has opened none.
+/// The failure of a test that has opened tracked files below the watched directories, or was about to write to any file
+/// there; `None` if it has done neither.
 ///
 /// - `root`: the directory of the checkouts, which can be below it.
 /// - `held`: files that every revision has as they are now.
@@ -31,6 +32,10 @@ pub fn leak(
     environment: &[(OsString, OsString)],
 ) -> Option<Failure> {
     let tops = executions.watched();
+    if let Some(file) = executions.written() {
+        let message = format!("the test was about to write to `{}`, a file of your working tree", file.display());
+        return Some(stopped(message));
+    }
     let opened: Vec<PathBuf> = executions.opened().into_iter().filter(|path| !path.starts_with(root)).collect();
     if opened.is_empty() {
         return None;
@@ -50,10 +55,14 @@ pub fn leak(
         file.display(),
         top.display()
     );
+    Some(stopped(message))
+}
+
+fn stopped(message: String) -> Failure {
     let hint = "every revision would be tested with the files that you have now; let the test find the checkout first (for \
                 example with `PYTHONPATH=src`), or install it with `--build`; `git idd doctor` tells how this system can show \
                 a checkout at the path of your working tree, where nothing has to be changed";
-    Some(Failure::new(Status::NothingTestable, Terminal.line(&Untrusted::from(message))).with_hint(hint))
+    Failure::new(Status::NothingTestable, Terminal.line(&Untrusted::from(message))).with_hint(hint)
 }
 
 /// The source of a compiled Python module; any other path as it is.

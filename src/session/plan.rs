@@ -361,6 +361,19 @@ impl Plan {
         Some(ProbePlan { artifacts: self.commands.artifacts.clone(), overlay, ..self.probe_plan() })
     }
 
+    /// A relative path out of the working tree that the test names, and that exists: a checkout elsewhere has other neighbours.
+    pub fn path_outside(&self, location: &Location) -> Option<OsString> {
+        let directory = location.top.as_ref()?.join(&self.commands.directory);
+        let words = match &self.commands.test {
+            Words::Shell(line) => split(line),
+            Words::Argv(words) => words.clone(),
+        };
+        let is_outside = |word: &OsString| {
+            word.as_bytes().starts_with(b"..") && inside(word, location).is_none() && directory.join(word).exists()
+        };
+        words.into_iter().find(is_outside)
+    }
+
     /// Names of the programs that count as executed if executions cannot be seen.
     pub fn audited(&self) -> Vec<String> {
         let of = |words: &Words| match words {

@@ -62,7 +62,7 @@ fn the_environment_is_the_smallest_set_of_files_with_which_the_test_fails_as_it_
     fixture.sh(
         "mkdir -p kept/deep new cache other; seq 700 | while read n; do echo $n > kept/$n; done; echo 1 > kept/deep/wanted
          echo 'cat kept/deep/wanted' > new/want; echo x > a.made; echo x > other/x; echo x > c
-         printf 'Signature: 8a477f597d28d172789f06886806bc55\\n' > cache/CACHEDIR.TAG",
+         printf '# a cache directory tag created by cargo.\\n' > cache/CACHEDIR.TAG",
     );
     let test =
         "want=$(sh new/want) && [ $(cat value) = \"$want\" ] || { echo \"got $(cat value), wanted $want\"; exit 1; }";
@@ -98,7 +98,11 @@ fn a_test_finds_the_checkout_at_the_path_of_the_working_tree() {
     let found = read(&command.current_dir(fixture.place().join("link")).output().unwrap());
     assert_eq!(found.status, Status::Found, "{found:?}");
     assert_eq!((files(&fixture), fixture.state()), before);
-    // Elsewhere, every revision would be tested with the files of the user.
+    // Elsewhere, a checkout has other neighbours, and every revision would be tested with the files of the user.
+    let refused = report(&fixture, false, &["--no-cache", "sh ../tools/try"]);
+    assert_eq!(refused.status, Status::Usage);
+    let message = String::from_utf8_lossy(refused.error.unwrap().message.as_bytes()).into_owned();
+    assert!(message.starts_with("the test names `../tools/try`"), "{message}");
     let stopped = report(
         &fixture,
         false,
@@ -128,7 +132,7 @@ fn an_installation_that_leads_to_the_working_tree_is_named() {
 #[test]
 fn a_cache_of_a_build_tool_is_seen_by_the_search_and_by_no_claim() {
     let fixture = Fixture::of(HISTORY);
-    fixture.sh("mkdir cache; printf 'Signature: 8a477f597d28d172789f06886806bc55\\n' > cache/CACHEDIR.TAG; echo warm > cache/state");
+    fixture.sh("mkdir cache; printf '# a cache directory tag created by cargo.\\n' > cache/CACHEDIR.TAG; echo warm > cache/state");
     let log = fixture.place().join("seen");
     let line = format!(
         "cat cache/state >> {0} 2>/dev/null || echo cold >> {0}; grep -qx 1 value || {{ echo wrong; exit 1; }}",

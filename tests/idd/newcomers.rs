@@ -121,6 +121,8 @@ fn a_test_that_needs_an_ignored_product_is_answered_with_the_build_of_the_tree()
     place.write("a", "");
     place.commit("Add a file");
     place.script("prog", "exit 1\n");
+    // As a compiler makes it.
+    fs::write(place.path().join("prog"), b"\x7fELF").unwrap();
     let (stdout, stderr, code) = idd(place.path(), &["./test.sh"]);
     assert_eq!(code, Some(NEVER_PASSED));
     // Before the search begins, and with the result.

@@ -207,9 +207,11 @@ fn a_test_that_changes_the_users_repository_is_reported_with_the_probe() {
         let expected = format!("The user's {part} changed while tree ");
         assert!(notes.iter().any(|note| note.starts_with(&expected)), "{notes:?}");
     }
+    // A file of the user is not even written.
     let report = elsewhere(&["--no-cache", &format!("echo >> {}/new; {TEST}", repo.display())]);
-    let notes: Vec<String> = report.notes.iter().map(|note| text(note.as_bytes())).collect();
-    assert!(notes.iter().any(|note| note.contains("working tree")), "{notes:?}");
+    assert_eq!(report.status, Status::NothingTestable);
+    assert!(text(report.error.unwrap().message.as_bytes()).starts_with("the test was about to write to `"));
+    assert!(!repo.join("new").exists());
 }
 
 #[test]

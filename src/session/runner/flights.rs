@@ -134,10 +134,10 @@ impl Runner<'_> {
         let index = self.flights.iter().position(|flight| flight.place == place);
         let flight = self.flights.swap_remove(index.expect("every probe under way has a flight"));
         self.look_after_the_user(flight.ticket.probe.tree);
-        let Some(probed) = result? else { return Ok(None) };
         if let Some(failure) = self.leak() {
             return Err(RunnerError::Leak(Box::new(failure)));
         }
+        let Some(probed) = result? else { return Ok(None) };
         self.observed(&flight, &probed)?;
         Ok(Some((flight.ticket, probed.observation)))
     }
@@ -191,7 +191,8 @@ impl Watch for Journalled {
 
     fn is_interrupted(&self) -> bool {
         // It is run again, without being watched.
-        let is_harmed = self.executions.as_ref().is_some_and(|executions| executions.is_harmful());
-        is_harmed || self.interrupts.iter().any(|interrupt| interrupt.load(Ordering::Relaxed))
+        let ends = |executions: &Arc<Executions>| executions.is_harmful() || executions.is_leaking();
+        let is_ended = self.executions.as_ref().is_some_and(ends);
+        is_ended || self.interrupts.iter().any(|interrupt| interrupt.load(Ordering::Relaxed))
     }
 }

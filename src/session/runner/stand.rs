@@ -2,6 +2,7 @@
 
 use crate::session::plan::Plan;
 use crate::session::runner::{Runner, digest};
+use crate::world::files;
 use crate::world::place::surroundings::Surroundings;
 use crate::world::repo::store::Held;
 use crate::world::run::sandbox::Commands;
@@ -23,7 +24,9 @@ impl Runner<'_> {
         let executions = self.all_observations().executions().filter(|_| !tops.is_empty());
         self.can_leak = executions.is_some();
         if let Some(executions) = executions {
-            executions.watch_files_below(tops);
+            let git = files::real(&self.location.common_directory);
+            let spared = [files::real(&self.root), git].into_iter().flatten().collect();
+            executions.watch_files_below(tops, spared);
         }
     }
 

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, DirEntry};
+use std::fs::{self, DirEntry, File};
+use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -13,11 +14,11 @@ use crate::world::files::{self, OnDisk};
 use crate::world::place::surroundings::Shown;
 use crate::world::repo::locate::{self, Location};
 
-/// The largest file and the largest directory that become part of the tested trees, in bytes.
-const MAX_HELD_BYTES: u64 = 4 << 20;
+/// The largest file and directory that are copied, in bytes; larger ones are shown as they are.
+const MAX_COPIED_BYTES: u64 = 4 << 20;
 
-/// The largest directory that becomes part of the tested trees, in entries.
-const MAX_HELD_ENTRIES: usize = 500;
+/// The largest directory that is copied, in entries.
+const MAX_COPIED_ENTRIES: usize = 500;
 
 /// At most so many bytes become part of the tested trees in all.
 const MAX_BYTES: u64 = 64 << 20;
@@ -25,11 +26,18 @@ const MAX_BYTES: u64 = 64 << 20;
 /// Entries of a directory that its digest covers.
 const MAX_DIGESTED: usize = 200_000;
 
-/// The file with which a directory says that it is a cache, see `bford.info/cachedir`.
+/// The file with which a directory says that it is a cache, and whose, see `bford.info/cachedir`.
 const CACHE_TAG: &str = "CACHEDIR.TAG";
 
-/// Names of directories that are caches without that file.
-const CACHES: [&str; 5] = ["__pycache__", ".mypy_cache", ".ruff_cache", ".gradle", ".ccls-cache"];
+/// Tools whose caches save a lot of time, as their tags name them. The build directory of meson has a tag too, but a test can
+/// need it.
+const BUILDERS: [&str; 1] = ["cargo"];
+
+/// The largest tag that is read, in bytes.
+const MAX_TAG_BYTES: u64 = 1 << 12;
+
+/// Names of directories that are caches, and are left out.
+const CACHES: [&str; 6] = ["__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".gradle", ".ccls-cache"];
 
 /// A path of the user's working tree that is not tracked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,9 +53,9 @@ pub struct Candidate {
 /// How a path becomes visible in a checkout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
-    /// These files become part of the tested trees.
+    /// These files become part of the tested trees: they are new, and git does not ignore them.
     Held(BTreeMap<Vec<u8>, OnDisk>),
-    /// It is too large for that.
+    /// It is beside the tree, with its times, so that a build knows what is older than the sources.
     Shown(Shown),
 }
 
@@ -95,18 +103,25 @@ pub fn beside(location: &Location, environment: &[(OsString, OsString)], is_know
             if is_known(name) {
                 continue;
             }
-            let shown = || Shown { path: relative.clone(), source: source.clone(), digest: digest(&source) };
+            let size = size(&source);
+            let shown = || Shown {
+                path: relative.clone(),
+                source: source.clone(),
+                is_large: size.is_none(),
+                digest: digest(&source),
+            };
             if is_ignored && is_program(&source) {
                 continue;
             }
-            if is_cache(&source) {
-                if source.join(CACHE_TAG).is_file() {
-                    beside.caches.push(Shown { path: relative, source, digest: [0; 32] });
-                }
+            if is_of_builder(&source) {
+                beside.caches.push(Shown { path: relative, source, is_large: true, digest: [0; 32] });
                 continue;
             }
-            let content = match size(&source) {
-                Some(size) if n_bytes + size <= MAX_BYTES => {
+            if CACHES.iter().any(|name| relative.ends_with(name)) {
+                continue;
+            }
+            let content = match size {
+                Some(size) if !is_ignored && n_bytes + size <= MAX_BYTES => {
                     n_bytes += size;
                     Content::Held(files::read_all(top, name))
                 }
@@ -120,24 +135,29 @@ pub fn beside(location: &Location, environment: &[(OsString, OsString)], is_know
     beside
 }
 
-/// Whether this is a file that can be executed. If git ignores it, a build makes it, and every revision would be tested with
+/// Whether this is a program that was compiled. If git ignores it, a build makes it, and every revision would be tested with
 /// the same one.
 fn is_program(path: &Path) -> bool {
-    fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file()) && files::is_executable(path)
+    let is_executable =
+        fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file()) && files::is_executable(path);
+    let mut magic = [0; 4];
+    is_executable && File::open(path).is_ok_and(|mut file| file.read_exact(&mut magic).is_ok()) && magic == *b"\x7fELF"
 }
 
-/// Whether a directory only saves time.
-fn is_cache(path: &Path) -> bool {
-    path.is_dir() && (path.join(CACHE_TAG).is_file() || CACHES.iter().any(|name| path.ends_with(name)))
+/// Whether a directory is the cache of a build tool.
+fn is_of_builder(path: &Path) -> bool {
+    let tag = files::bytes_up_to(&path.join(CACHE_TAG), MAX_TAG_BYTES).unwrap_or_default();
+    let tag = String::from_utf8_lossy(&tag);
+    BUILDERS.iter().any(|name| tag.contains(name))
 }
 
-/// Bytes of a file or directory that can become part of a tree; `None` if it is too large, or has a repository in it.
+/// Bytes of a file or directory that is copied; `None` if it is too large, or has a repository in it.
 fn size(path: &Path) -> Option<u64> {
     let (mut n_bytes, mut n_entries) = (0, 0);
     let is_seen = walk(path, &mut |path, metadata| {
         n_entries += 1;
         n_bytes += metadata.size();
-        n_entries <= MAX_HELD_ENTRIES && n_bytes <= MAX_HELD_BYTES && !path.ends_with(".git")
+        n_entries <= MAX_COPIED_ENTRIES && n_bytes <= MAX_COPIED_BYTES && !path.ends_with(".git")
     });
     is_seen.then_some(n_bytes)
 }
@@ -151,7 +171,8 @@ fn digest(path: &Path) -> [u8; 32] {
         digest.update(path.as_os_str().as_bytes());
         // The time of a directory changes with each file that is made and removed there.
         let time = if metadata.is_dir() { 0 } else { metadata.mtime() };
-        for number in [u64::from(metadata.mode()), metadata.size(), time.cast_unsigned()] {
+        let nanoseconds = if metadata.is_dir() { 0 } else { metadata.mtime_nsec() };
+        for number in [u64::from(metadata.mode()), metadata.size(), time.cast_unsigned(), nanoseconds.cast_unsigned()] {
             digest.update(number.to_le_bytes());
         }
         n_entries < MAX_DIGESTED

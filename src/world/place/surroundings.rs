@@ -14,7 +14,7 @@ use crate::world::place::Place;
 pub struct Surroundings {
     /// The place; `None` if it is the directory of the checkout.
     pub place: Option<Arc<Place>>,
-    /// The environment: what the test needs. Its small files are held, and so part of the tree.
+    /// The environment: what the test needs. Its untracked files are held, and so part of the tree.
     pub shown: Vec<Shown>,
     /// The files of the environment that are part of the tree, although no revision has them.
     pub held: BTreeSet<Vec<u8>>,
@@ -29,6 +29,8 @@ pub struct Shown {
     pub path: PathBuf,
     /// It.
     pub source: PathBuf,
+    /// Whether it is mounted rather than copied, if that is possible; large files are always copied.
+    pub is_large: bool,
     /// The digest of its names, sizes and times.
     pub digest: [u8; 32],
 }
@@ -41,6 +43,11 @@ impl Surroundings {
 }
 
 impl Shown {
+    /// Whether it is mounted if the place has overlays.
+    pub fn is_mounted(&self) -> bool {
+        self.is_large && self.source.is_dir()
+    }
+
     /// Makes a mount point for it below the checkout `tree`; `None` if the tree or a build has something at this path.
     pub fn mount_point(&self, tree: &Path) -> io::Result<Option<PathBuf>> {
         let Some(target) = self.free_path(tree)? else { return Ok(None) };

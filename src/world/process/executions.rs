@@ -41,6 +41,10 @@ struct Seen {
     asked: HashSet<PathBuf>,
     /// Those below `watched`, links resolved.
     opened: BTreeSet<PathBuf>,
+    /// Directories below `watched` in which commands may write.
+    spared: Vec<PathBuf>,
+    /// The first file that a command was about to write to.
+    written: Option<PathBuf>,
 }
 
 impl Seen {
@@ -66,8 +70,21 @@ impl Executions {
     }
 
     /// Records the files below some directories (links resolved) that commands open while their files are watched.
-    pub fn watch_files_below(&self, directories: Vec<PathBuf>) {
-        self.lock().watched = directories;
+    ///
+    /// - `spared`: directories below them in which commands may write.
+    pub fn watch_files_below(&self, directories: Vec<PathBuf>, spared: Vec<PathBuf>) {
+        let mut seen = self.lock();
+        (seen.watched, seen.spared) = (directories, spared);
+    }
+
+    /// Whether a command was about to write to such a file.
+    pub fn is_leaking(&self) -> bool {
+        self.lock().written.is_some()
+    }
+
+    /// The file that a command was about to write to, which was prevented.
+    pub fn written(&self) -> Option<PathBuf> {
+        self.lock().written.clone()
     }
 
     /// The directories of the files that are recorded.
@@ -151,18 +168,25 @@ impl Observer for Executions {
         self.take_in(path, takes_privileges);
     }
 
-    fn opens(&self, path: PathBuf) {
+    fn is_leaking(&self) -> bool {
+        Executions::is_leaking(self)
+    }
+
+    fn opens(&self, path: PathBuf, writes: bool) {
         let watched = self.watched();
-        if watched.is_empty() || !self.lock().asked.insert(path.clone()) {
+        if watched.is_empty() || !self.lock().asked.insert(path.clone()) && !writes {
             return;
         }
-        // What does not exist is looked for here and there.
-        if let Ok(file) = fs::canonicalize(&path)
-            && watched.iter().any(|directory| file.starts_with(directory))
-            && file.is_file()
-        {
-            self.lock().opened.insert(file);
+        let is_below = |file: &PathBuf| watched.iter().any(|directory| file.starts_with(directory));
+        // What does not exist is looked for here and there, but also made.
+        let there = fs::canonicalize(&path).ok().filter(|file| file.is_file());
+        let made = || Some(fs::canonicalize(path.parent()?).ok()?.join(path.file_name()?)).filter(|_| writes);
+        let Some(file) = there.or_else(made).filter(is_below) else { return };
+        let mut seen = self.lock();
+        if writes && !seen.spared.iter().any(|directory| file.starts_with(directory)) {
+            seen.written.get_or_insert_with(|| file.clone());
         }
+        seen.opened.insert(file);
     }
 
     fn misses(&self) {

@@ -583,7 +583,7 @@ impl Sandbox {
         };
         let tree = self.tree_directory();
         let mut overlays = Vec::new();
-        for shown in Self::shown(job, commands).filter(|shown| place.has_overlays && shown.source.is_dir()) {
+        for shown in Self::shown(job, commands).filter(|shown| place.has_overlays && shown.is_mounted()) {
             let Some(to) = shown.mount_point(&tree).map_err(failed(&tree))? else { continue };
             let changes = self.directory.join(CHANGES).join(files::short_digest(&shown.path));
             let [upper, work] = ["upper", "work"].map(|part| changes.join(part));
@@ -609,7 +609,7 @@ impl Sandbox {
     fn copy_shown(&self, commands: &Commands) -> Result<(), SandboxError> {
         let has_overlays = commands.surroundings.place.as_ref().is_some_and(|place| place.has_overlays);
         for shown in &commands.surroundings.shown {
-            if !has_overlays || !shown.source.is_dir() {
+            if !has_overlays || !shown.is_mounted() {
                 let failed = |source| SandboxError::Prepare { path: shown.source.clone(), source };
                 shown.copy(&self.tree_directory()).map_err(failed)?;
             }

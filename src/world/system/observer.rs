@@ -10,7 +10,12 @@ pub trait Observer: Send + Sync + 'static {
     fn executes(&self, path: PathBuf, takes_privileges: bool);
 
     /// A process is about to open this file.
-    fn opens(&self, path: PathBuf);
+    ///
+    /// - `writes`: whether it may write there.
+    fn opens(&self, path: PathBuf, writes: bool);
+
+    /// Whether a process is about to write to a file of the user: then it does not go on.
+    fn is_leaking(&self) -> bool;
 
     /// Some program may be missing.
     fn misses(&self);

@@ -65,6 +65,12 @@ pub(super) enum NoListener {
     Harmed,
 }
 
+/// Whether a file is opened for writing, by the flags of the call.
+fn writes(flags: u64) -> bool {
+    let of_mode = flags & u64::from(libc::O_ACCMODE.cast_unsigned());
+    of_mode != u64::from(libc::O_RDONLY.cast_unsigned())
+}
+
 impl Filter {
     /// The filter; `None` on unsupported machines.
     ///
@@ -188,7 +194,10 @@ pub(super) enum What {
     /// It executes a program.
     Execute,
     /// It opens a file.
-    Open,
+    Open {
+        /// Whether it may write there.
+        writes: bool,
+    },
     /// It requests a listener of its own, which is impossible beside this one.
     Listen,
 }
@@ -237,7 +246,7 @@ impl Listener {
             (libc::ioctl(self.fd.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_RECV, &raw mut request) == 0)
                 .then_some(request)?
         };
-        let [first, second, ..] = request.data.args;
+        let [first, second, third, ..] = request.data.args;
         let number = u32::try_from(request.data.nr).unwrap_or_default();
         let is_ours = Some(request.data.arch) == ARCHITECTURE;
         let call = i64::from(number);
@@ -250,7 +259,9 @@ impl Listener {
         #[expect(clippy::cast_possible_truncation, reason = "a descriptor, as the kernel takes it")]
         let at = Some(first as RawFd).filter(|at| is_at && *at != libc::AT_FDCWD);
         let what = match () {
-            () if is_open => What::Open,
+            () if is_open => {
+                What::Open { writes: writes(if is_at { third } else { second }) && call != libc::SYS_openat2 }
+            }
             () if is_ours && call == libc::SYS_seccomp => What::Listen,
             () => What::Execute,
         };

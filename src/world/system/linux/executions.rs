@@ -69,12 +69,12 @@ fn serve(socket: &OwnedFd, stopped: &OwnedFd, observer: &impl Observer) {
             match (path(&listener, &request), request.what) {
                 (_, What::Listen) => observer.harms(),
                 (Some(path), What::Execute) => observer.executes(path, listener.takes_privileges),
-                (Some(path), What::Open) => observer.opens(path),
+                (Some(path), What::Open { writes }) => observer.opens(path, writes),
                 (None, What::Execute) => observer.misses(),
-                (None, What::Open) => {}
+                (None, What::Open { .. }) => {}
             }
-            // A program that would run without its rights waits until it is killed.
-            if !observer.is_harmful() {
+            // A program that would run without its rights, or that would write to a file of the user, waits until it is killed.
+            if !observer.is_harmful() && !observer.is_leaking() {
                 listener.let_pass(&request);
             }
         } else if polled.is_err() || !stop.is_empty() || asked.contains(PollFlags::HUP) {
