@@ -15,8 +15,11 @@ use crate::revision::CommitId;
 use crate::session::failure::Failure;
 use crate::session::hunt::{Hunt, Reproduced};
 use crate::session::plan::Adjustments;
+use crate::world::files;
+use crate::world::journal::Record;
 use crate::world::place::candidates::{Beside, Candidate, beside};
 use crate::world::place::surroundings::Surroundings;
+use crate::world::repo::unchanged::Times;
 use crate::world::repo::{graph, private};
 use crate::world::run::classify::{Shown, reproduced};
 use crate::world::run::{failure_line, normalise};
@@ -57,6 +60,8 @@ pub(super) enum First {
     NotNeeded,
     /// It was interrupted, or is out of budget.
     Stopped,
+    /// It is known from before what is needed; the failure has to be reproduced with it.
+    Known,
     /// What it showed.
     Seen(Observation),
 }
@@ -85,8 +90,12 @@ impl Hunt<'_> {
         let is_known = |path: &[u8]| self.plan.held.contains_key(path) || graph::has_path(&user, self.plan.bad, path);
         let Beside { candidates, caches } = beside(self.location, &self.plan.commands.environment, &is_known);
         let has_overlays = self.runner.surroundings().place.as_ref().is_some_and(|place| place.has_overlays);
-        if has_overlays && !caches.is_empty() {
-            self.runner.stand(Surroundings { caches, ..self.runner.surroundings().clone() });
+        let is_cache_shown = has_overlays && !caches.is_empty();
+        let has_products = candidates.iter().any(|candidate| candidate.is_ignored);
+        if is_cache_shown || has_products {
+            let caches = if has_overlays { caches } else { Vec::new() };
+            let times = Some(Arc::new(Times::read(self.location)));
+            self.runner.stand(Surroundings { times, caches, ..self.runner.surroundings().clone() });
         }
         if !candidates.is_empty() {
             self.environment.listed = Listed::Open(candidates.into_iter().map(Arc::new).collect());
@@ -95,10 +104,20 @@ impl Hunt<'_> {
     }
 
     /// The first run at the bad revision, with all untracked and ignored files.
-    pub(super) fn with_all_files(&mut self, adjustments: &Adjustments) -> Result<First, Failure> {
+    pub(super) fn with_all_files(&mut self, adjustments: &mut Adjustments) -> Result<First, Failure> {
         let Listed::Open(all) = &self.environment.listed else { return Ok(First::NotNeeded) };
         let all = all.clone();
-        let seen = self.busily(|hunt| hunt.with_files(all, adjustments, 0))?;
+        if let Some(known) = self.runner.environment_of_journal()
+            && let probe = self.probe_with(self.plan.bad, &all, adjustments)?
+            && !self.runner.knows(&probe, 0)?
+        {
+            // The files have changed since the hunt was stopped; which of them it needs is known.
+            let needed = all.into_iter().filter(|candidate| known.contains(&files::hex(&candidate.path))).collect();
+            self.environment.listed = Listed::Closed;
+            self.use_files(needed, adjustments)?;
+            return Ok(First::Known);
+        }
+        let seen = self.busily(|hunt| hunt.with_files(&all, adjustments, 0))?;
         self.show(&adjustments.environment);
         Ok(seen.map_or(First::Stopped, First::Seen))
     }
@@ -114,6 +133,7 @@ impl Hunt<'_> {
         };
         if without.iter().any(|other| self.is_alike(with, other)) {
             self.environment.unused = all;
+            self.use_files(Vec::new(), adjustments)?;
             return Ok(None);
         }
         let kind = |seen: &Observation| reproduced(seen, &self.runner.criteria);
@@ -122,7 +142,7 @@ impl Hunt<'_> {
             return Ok(None);
         }
         // Runs of one tree that differ explain the difference.
-        let Some(again) = self.with_files(all.clone(), adjustments, 1)? else {
+        let Some(again) = self.with_files(&all, adjustments, 1)? else {
             return Ok(Some(Reproduced::No(self.runner.conclusion(), None)));
         };
         if !self.is_alike(with, &again) {
@@ -145,10 +165,7 @@ impl Hunt<'_> {
         let Some(needed) = self.needed(&all, &[], (with, &mut n_runs), adjustments)? else {
             return Ok(Some(Reproduced::No(self.runner.conclusion(), None)));
         };
-        self.runner.talk.say(&Terminal.line(&Untrusted::from(named(&needed))));
-        self.show(&needed);
-        self.environment.needed.clone_from(&needed);
-        adjustments.environment = needed;
+        self.use_files(needed, adjustments)?;
         Ok(Some(Reproduced::Otherwise))
     }
 
@@ -163,14 +180,12 @@ impl Hunt<'_> {
         let Some(revision) = finding.last_good.or(finding.oldest_failing).filter(|_| !all.is_empty()) else {
             return Ok(false);
         };
-        let seen = self.with_files_at(revision, all.clone(), adjustments, 0)?;
+        let seen = self.with_files_at(revision, &all, adjustments, 0)?;
         let passes = seen.is_some_and(|seen| reproduced(&seen, &self.runner.criteria) == Shown::Passes);
-        let used = if passes { all } else { adjustments.environment.clone() };
-        self.show(&used);
         if passes {
-            self.runner.talk.say(&Terminal.line(&Untrusted::from(named(&used))));
-            self.environment.needed.clone_from(&used);
-            adjustments.environment = used;
+            self.use_files(all, adjustments)?;
+        } else {
+            self.show(&adjustments.environment);
         }
         Ok(passes)
     }
@@ -193,7 +208,7 @@ impl Hunt<'_> {
                 return Ok(Some(open.to_vec()));
             }
             *n_runs += 1;
-            let Some(seen) = self.with_files([half, fixed].concat(), adjustments, 0)? else { return Ok(None) };
+            let Some(seen) = self.with_files(&[half, fixed].concat(), adjustments, 0)? else { return Ok(None) };
             if self.is_alike(with, &seen) {
                 return self.needed(half, fixed, (with, n_runs), adjustments);
             }
@@ -210,7 +225,7 @@ impl Hunt<'_> {
     /// A run at the bad revision with these files; `None` if interrupted or out of budget.
     fn with_files(
         &mut self,
-        files: Vec<Arc<Candidate>>,
+        files: &[Arc<Candidate>],
         adjustments: &Adjustments,
         nth: u32,
     ) -> Result<Option<Observation>, Failure> {
@@ -220,17 +235,40 @@ impl Hunt<'_> {
     fn with_files_at(
         &mut self,
         revision: CommitId,
-        files: Vec<Arc<Candidate>>,
+        files: &[Arc<Candidate>],
         adjustments: &Adjustments,
         nth: u32,
     ) -> Result<Option<Observation>, Failure> {
-        self.show(&files);
-        let adjustments = Adjustments { environment: files, ..adjustments.clone() };
-        let store = self.store(&adjustments)?;
-        let tree = store.view(graph::tree_of(store.repository(), revision)?)?;
-        let probe = Probe::of(tree, revision, Phase::Reproduce);
+        let probe = self.probe_with(revision, files, adjustments)?;
         let Some(probe) = self.bad_probe(probe)? else { return Ok(None) };
         Ok(self.runner.reproduce(probe, &[nth])?.and_then(|mut seen| seen.pop()))
+    }
+
+    /// The probe of a revision with these files, which are shown from now on.
+    fn probe_with(
+        &mut self,
+        revision: CommitId,
+        files: &[Arc<Candidate>],
+        adjustments: &Adjustments,
+    ) -> Result<Probe, Failure> {
+        self.show(files);
+        let adjustments = Adjustments { environment: files.to_vec(), ..adjustments.clone() };
+        let store = self.store(&adjustments)?;
+        let tree = store.view(graph::tree_of(store.repository(), revision)?)?;
+        Ok(Probe::of(tree, revision, Phase::Reproduce))
+    }
+
+    /// Uses these files from now on, and writes that down.
+    fn use_files(&mut self, needed: Vec<Arc<Candidate>>, adjustments: &mut Adjustments) -> Result<(), Failure> {
+        self.show(&needed);
+        let paths = needed.iter().map(|candidate| files::hex(&candidate.path)).collect();
+        self.runner.append(&Record::Environment { paths })?;
+        if !needed.is_empty() {
+            self.runner.talk.say(&Terminal.line(&Untrusted::from(named(&needed))));
+        }
+        self.environment.needed.clone_from(&needed);
+        adjustments.environment = needed;
+        Ok(())
     }
 
     /// Shows these files to probes from now on; the small ones are part of the trees.

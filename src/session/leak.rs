@@ -32,14 +32,26 @@ pub fn leak(
     environment: &[(OsString, OsString)],
 ) -> Option<Failure> {
     let tops = executions.watched();
-    if let Some(file) = executions.written() {
-        let message = format!("the test was about to write to `{}`, a file of your working tree", file.display());
-        return Some(stopped(message));
-    }
     let opened: Vec<PathBuf> = executions.opened().into_iter().filter(|path| !path.starts_with(root)).collect();
     if opened.is_empty() {
         return None;
     }
+    tracked(&opened, (&tops, executions), held, (location, environment)).or_else(|| {
+        let message = format!(
+            "the test was about to write to `{}`, a file of your working tree",
+            executions.written()?.display()
+        );
+        Some(stopped(message))
+    })
+}
+
+/// The failure of a test that has opened tracked files.
+fn tracked(
+    opened: &[PathBuf],
+    (tops, executions): (&[PathBuf], &Executions),
+    held: &BTreeMap<Vec<u8>, OnDisk>,
+    (location, environment): (&Location, &[(OsString, OsString)]),
+) -> Option<Failure> {
     let tracked: BTreeSet<Vec<u8>> = locate::tracked(location, environment).into_iter().collect();
     let read = |path: &PathBuf| {
         let top = tops.iter().filter(|top| path.starts_with(top)).max_by_key(|top| top.as_os_str().len())?;

@@ -81,6 +81,7 @@ impl Hunt<'_> {
         let with_all = match self.with_all_files(adjustments)? {
             First::Seen(seen) => Some(seen),
             First::NotNeeded => None,
+            First::Known => return Ok(Reproduced::Otherwise),
             First::Stopped => return Ok(Reproduced::No(self.runner.conclusion(), None)),
         };
         let Some(seen) = self.reproduction_runs(probe, is_noisy, with_all.clone())? else {

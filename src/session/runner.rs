@@ -131,6 +131,8 @@ pub struct Runner<'p> {
     executor: Box<dyn Executor>,
     /// Whether a test can reach the files of the user by the path of the working tree.
     pub can_leak: bool,
+    /// The opened files of the user that were looked at.
+    n_opened: usize,
     /// See [`Executor::programs`].
     programs: Option<[u8; 32]>,
     flights: Vec<Flight>,
@@ -278,6 +280,7 @@ impl<'p> Runner<'p> {
             ahead: None,
             executor,
             can_leak: false,
+            n_opened: 0,
             programs,
             begin: (Instant::now(), seconds_before),
             spent,
@@ -327,6 +330,17 @@ impl<'p> Runner<'p> {
     /// Whether probes were found to disturb each other before the hunt was resumed.
     pub fn is_alone(&self) -> bool {
         self.replay.as_ref().is_some_and(|replay| replay.is_alone)
+    }
+
+    /// What the failure needs of the user's files, if that was known before the hunt was resumed: paths as hex.
+    pub fn environment_of_journal(&self) -> Option<Vec<String>> {
+        self.replay.as_ref().and_then(|replay| replay.environment.clone())
+    }
+
+    /// Whether this hunt has this observation.
+    pub fn knows(&self, probe: &Probe, nth: u32) -> Result<bool, RunnerError> {
+        let ticket = Ticket { probe: *probe, key: self.key(probe), nth };
+        Ok(self.own_observation(&ticket)?.is_some())
     }
 
     /// Drops every observation of this hunt, because probes disturbed each other.

@@ -286,3 +286,24 @@ fn a_line_that_is_none_for_sh_is_refused_before_any_search() {
     check(&["mytest"], 1, "a function or an alias of your shell is none");
     check(&["--", "cd", ".", "&&", "sh", "t"], 129, "quote the whole line: `git idd 'cd . && sh t'`");
 }
+
+#[test]
+fn only_what_differs_is_built_again_beside_products_of_the_user() {
+    let fixture = Fixture::of(
+        "printf 'kept/\\n' > .gitignore; mkdir src; for n in 1 2 3 4 5 6; do echo $n > src/$n; done
+         printf 'kept/%%: src/%%\\n\\techo $* >> $(LOG); cp $< $@\\nall: $(patsubst src/%%,kept/%%,$(wildcard src/*))\\n' > Makefile
+         for n in 1 2 3 4 5 6 7; do echo $n >> log; [ $n -ge 4 ] && echo wrong > src/3 || echo right > src/3; commit \"change $n\"; done",
+    );
+    // The time of a file counts only if the index was written later.
+    fixture.sh("mkdir kept; make -s all LOG=/dev/null; find . -path ./.git -prune -o -exec touch -h -d '-1 hour' {} +; touch -d '-30 minutes' kept/*; git status -s >/dev/null");
+    let log = fixture.place().join("built");
+    let line = format!(
+        "[ -d kept ] && make -s all LOG={} && grep -qx right kept/3 || {{ echo wrong; exit 1; }}",
+        log.display()
+    );
+    let found = report(&fixture, true, &["--until", "commit", "-j1", &line]);
+    assert_eq!(found.first_bad.unwrap().commit.subject, "change 4".into());
+    let built = fs::read_to_string(&log).unwrap();
+    let n_whole = built.lines().filter(|name| *name == "5").count() as u64;
+    assert!(n_whole <= found.probes.verify, "only claims build everything: {built}");
+}

@@ -15,6 +15,7 @@ use crate::world::process::executions::Executions;
 use crate::world::process::{ProcessGroup, Watch};
 use crate::world::run::executor::{Done, Errand, KnownProducts, Wish};
 use crate::world::run::sandbox::{Job, Precheck, Rebuild};
+use std::mem;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -143,8 +144,12 @@ impl Runner<'_> {
     }
 
     /// The failure of a test that reads tracked files of the user.
-    fn leak(&self) -> Option<Failure> {
+    fn leak(&mut self) -> Option<Failure> {
         let executions = self.all_observations().executions().filter(|_| self.can_leak)?;
+        let n_before = mem::replace(&mut self.n_opened, executions.opened().len());
+        if n_before == self.n_opened {
+            return None;
+        }
         leak::leak(&executions, (&self.root, &self.plan.held), &self.location, &self.commands.environment)
     }
 

@@ -77,6 +77,11 @@ pub enum Record {
     /// No observation before this record counts any more, because probes disturbed each other. From here on one probe
     /// runs at a time.
     VoidedAll,
+    /// What the failure needs of the user's untracked and ignored files: paths relative to the top, as hex; none if nothing.
+    Environment {
+        /// The paths.
+        paths: Vec<String>,
+    },
     /// The goal of this run of the program.
     Asked(AskedRecord),
     /// The remaining work, and the number of jobs.
@@ -437,6 +442,7 @@ pub(super) mod tests {
                 outcome: "pass".to_owned(),
             }),
             any::<(i64, String)>().prop_map(|value| Record::Finding { value: serde_json::json!(value) }),
+            proptest::collection::vec("[0-9a-f]{0,8}", 0..3).prop_map(|paths| Record::Environment { paths }),
             "[a-z_]{0,9}".prop_map(|status| Record::Ended { status }),
         ]
     }
@@ -478,6 +484,8 @@ pub(super) mod tests {
         insta::assert_snapshot!(serde_json::to_string(&Record::VoidedAll).unwrap(), @r#""voided_all""#);
         let asked = AskedRecord { until: UntilRecord::Fix, reduction: Some(BoundRecord::Unlimited) };
         insta::assert_snapshot!(serde_json::to_string(&Record::Asked(asked)).unwrap(), @r#"{"asked":{"until":"fix","reduction":"unlimited"}}"#);
+        let environment = Record::Environment { paths: vec!["6162".to_owned()] };
+        insta::assert_snapshot!(serde_json::to_string(&environment).unwrap(), @r#"{"environment":{"paths":["6162"]}}"#);
         let ahead = Record::Ahead(AheadRecord::Reducing { n_units: 3 }, 2);
         insta::assert_snapshot!(serde_json::to_string(&ahead).unwrap(), @r#"{"ahead":[{"reducing":{"n_units":3}},2]}"#);
         let spent = Record::Spent { search: None, reduction: Duration::from_secs(2) };

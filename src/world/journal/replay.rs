@@ -35,6 +35,8 @@ pub struct Replay {
     pub n_completed: u64,
     /// The name of the last set of programs, which contains all that were executed; `None` if unknown.
     pub toolset: Option<String>,
+    /// See [`Record::Environment`]; `None` if it is not known.
+    pub environment: Option<Vec<String>>,
     /// The counters, see [`Record::Ran`].
     pub counts: BTreeMap<String, u64>,
     /// The time of the hunt until the end of its last probe.
@@ -94,6 +96,7 @@ impl Replay {
             status: None,
             n_completed: 0,
             toolset: None,
+            environment: None,
             counts: BTreeMap::new(),
             elapsed: Duration::ZERO,
             path: path.to_owned(),
@@ -137,6 +140,7 @@ impl Replay {
             Record::Consumed { sequence } => self.consumed.push(sequence),
             Record::Voided => self.void_incremental(),
             Record::VoidedAll => self.void_all(),
+            Record::Environment { paths } => self.environment = Some(paths),
             Record::Finding { value } => self.finding = Some(value),
             Record::Ended { status } => self.status = Some(status),
             // The hunt's own state.

@@ -10,6 +10,7 @@ pub mod candidates;
 pub mod surroundings;
 
 use std::ffi::{OsStr, OsString};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::{fmt, fs, io};
 
@@ -177,7 +178,7 @@ impl Trial {
 impl Drop for Trial {
     fn drop(&mut self) {
         // The kernel makes a directory without any rights.
-        let _ = fs::remove_dir(self.directory.join("work/work"));
+        let _ = fs::set_permissions(self.directory.join("work/work"), fs::Permissions::from_mode(0o700));
         let _ = fs::remove_dir_all(&self.directory);
     }
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::{fs, io};
 
 use crate::world::place::Place;
+use crate::world::repo::unchanged::Times;
 
 /// Where a probe sees its checkout, and what is visible in it.
 #[derive(Debug, Clone, Default)]
@@ -18,6 +19,8 @@ pub struct Surroundings {
     pub shown: Vec<Shown>,
     /// The files of the environment that are part of the tree, although no revision has them.
     pub held: BTreeSet<Vec<u8>>,
+    /// The times of the user's files, if products of the user's build are visible.
+    pub times: Option<Arc<Times>>,
     /// Caches of build tools. They only save time, and no claim sees them.
     pub caches: Vec<Shown>,
 }

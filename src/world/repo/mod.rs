@@ -8,7 +8,7 @@
 //! - The user's repository and ours beside it: [`locate`], [`refs`], [`private`], [`graph`], [`store`] (differences,
 //!   candidates and merges) over [`edit`] and `resolve` (what conflicts in a merge), [`keep`] (a finding brought into
 //!   the user's), [`state`] (what must stay as it was), [`bisect`] (a `git bisect` under way),
-//!   [`uncommitted`] (what was changed since `HEAD`), [`promisor`] and [`fetch`] (what only a remote has).
+//!   [`uncommitted`] (what was changed since `HEAD`), [`unchanged`] (the times of all else), [`promisor`] and [`fetch`] (what only a remote has).
 //! - Raw objects: [`object`], [`untrusted`] (for tests with any bytes). What stops a writer, and what is only an
 //!   answer: [`refusal`].
 
@@ -52,6 +52,7 @@ pub mod state;
 pub mod store;
 pub mod survey;
 pub mod touched;
+pub mod unchanged;
 pub mod uncommitted;
 pub mod untrusted;
 pub mod worktree;

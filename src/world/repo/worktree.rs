@@ -21,6 +21,7 @@ use crate::world::repo::object::Objects;
 use crate::world::repo::refusal::{Limits, Refusal, WriteError, split};
 use crate::world::repo::settle::{Settled, settle};
 use crate::world::repo::stat::Directory;
+use crate::world::repo::unchanged::Times;
 use crate::world::repo::write::{Moved, Writer};
 
 /// The file at the top that belongs to the worker and not to the tree.
@@ -126,6 +127,11 @@ impl Worktree {
         }
         self.is_doubtful = false;
         Ok(Ok(moved))
+    }
+
+    /// Gives the files that are the user's the times of the user's files. The worktree was empty before the last move.
+    pub fn date_back(&mut self, times: &Times) {
+        times.give(self.root.as_fd(), &mut self.written);
     }
 
     /// Removes everything but the directory and the `.git` file at its top.

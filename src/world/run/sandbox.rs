@@ -400,10 +400,18 @@ impl Sandbox {
         }
         self.shown.clone_from(&commands.surroundings.shown);
         self.is_fresh = false;
+        let was_empty = self.worktree.tree_id().is_none();
         if let Err(refusal) = self.worktree.move_to(&self.repository, job.tree)? {
             let ending = Ending::NotRun(refusal.reason());
             let observation = observation(job, Stage::Test, ending, format!("git-idd: {refusal}\n"));
             return Ok(Some(Probed::of(observation)));
+        }
+        // A claim builds everything.
+        if was_empty
+            && !job.is_clean
+            && let Some(times) = &commands.surroundings.times
+        {
+            self.worktree.date_back(times);
         }
         let git_directory = match &commands.surroundings.place {
             Some(place) => place.seen(&self.directory, &self.git_directory),
