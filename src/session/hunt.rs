@@ -55,7 +55,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
 /// The maximum number of adjustments of the plan in one hunt.
-const MAX_ADJUSTMENTS: usize = 7;
+const MAX_ADJUSTMENTS: usize = 8;
 
 /// The input of a hunt.
 pub struct Task<'t> {
@@ -120,6 +120,11 @@ fn place(plan: &Plan, location: &Location, (context, root): (&Context, &Path)) -
         return None;
     }
     Place::try_out(location, root, &context.environment).ok().map(Arc::new)
+}
+
+/// The message about a program for which checkouts cannot be in the place of the working tree.
+fn left(program: &str) -> String {
+    format!("`{program}` lets a process work that does not see the place of a probe, so checkouts are elsewhere now.")
 }
 
 /// Reads the history in a separate thread, which waits until it is woken: it would slow down the first checkout.
@@ -330,6 +335,10 @@ impl<'h> Hunt<'h> {
             }
             let store = self.store(&adjustments)?;
             let reproduced = self.reproduce(&mut adjustments, &store)?;
+            if let Some(name) = self.runner.leave_place() {
+                self.runner.talk.say(&left(name));
+                continue;
+            }
             self.know_history()?;
             match reproduced {
                 Reproduced::Yes => {}

@@ -307,3 +307,16 @@ fn only_what_differs_is_built_again_beside_products_of_the_user() {
     let n_whole = built.lines().filter(|name| *name == "5").count() as u64;
     assert!(n_whole <= found.probes.verify, "only claims build everything: {built}");
 }
+
+#[test]
+fn a_service_that_does_not_see_the_place_is_given_a_checkout_elsewhere() {
+    let fixture = Fixture::of(HISTORY);
+    // Stands for a client whose service has a file system of its own.
+    fixture.sh("mkdir \"$PLACE/bin\"; printf '#!/bin/sh\\ncat \"$1/value\"\\n' > \"$PLACE/bin/docker\"; chmod +x \"$PLACE/bin/docker\"");
+    let path = format!("{}:{}", fixture.place().join("bin").display(), std::env::var("PATH").unwrap());
+    let line = "[ \"$(docker \"$PWD\")\" = 1 ] || { echo wrong; exit 1; }; case $PWD in */tree | */tree/) ;; *) echo 'in place'; exit 3;; esac";
+    let output = fixture.command(&["--until", "commit", line]).env("PATH", path).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("`docker` lets a process work that does not see the place"), "{said}");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("    change 4\n"), "{said}");
+}

@@ -212,6 +212,9 @@ fn a_test_that_changes_the_users_repository_is_reported_with_the_probe() {
     assert_eq!(report.status, Status::NothingTestable);
     assert!(text(report.error.unwrap().message.as_bytes()).starts_with("the test was about to write to `"));
     assert!(!repo.join("new").exists());
+    let report = elsewhere(&["--no-cache", &format!("mkdir {}/new; {TEST}", repo.display())]);
+    assert_eq!(report.status, Status::NothingTestable);
+    assert!(!repo.join("new").exists());
 }
 
 #[test]

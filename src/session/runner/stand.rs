@@ -4,10 +4,14 @@ use crate::session::plan::Plan;
 use crate::session::runner::{Runner, digest};
 use crate::world::files;
 use crate::world::place::surroundings::Surroundings;
+use crate::world::repo::locate;
 use crate::world::repo::store::Held;
 use crate::world::run::sandbox::Commands;
 use std::path::PathBuf;
 use std::sync::Arc;
+
+/// Programs whose work is done by a process that was started before, outside of the place.
+const CLIENTS: [&str; 6] = ["docker", "docker-compose", "podman-remote", "bazel", "bazelisk", "systemd-run"];
 
 impl Runner<'_> {
     /// Sets where the commands see the checkout from now on, and what else they see there.
@@ -28,6 +32,16 @@ impl Runner<'_> {
             let spared = [files::real(&self.root), git].into_iter().flatten().collect();
             executions.watch_files_below(tops, spared);
         }
+    }
+
+    /// Gives up the place if a command has executed a program that lets another process work, which does not see it; returns
+    /// the name of this program.
+    pub fn leave_place(&mut self) -> Option<&'static str> {
+        let surroundings = self.surroundings().clone();
+        let name = surroundings.place.as_ref().and_then(|_| self.all_observations().executed(&CLIENTS))?;
+        self.stand(Surroundings { place: None, caches: Vec::new(), ..surroundings });
+        self.watch_files_below(locate::tops(&self.location));
+        Some(name)
     }
 
     /// Where the commands see the checkout.

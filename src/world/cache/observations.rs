@@ -67,6 +67,11 @@ impl Observations {
         self.tools.as_ref().is_some_and(Tools::has_git)
     }
 
+    /// The first of these names that is that of a program which a command of this hunt has executed.
+    pub fn executed(&self, names: &[&'static str]) -> Option<&'static str> {
+        self.tools.as_ref().and_then(|tools| tools.executed(names))
+    }
+
     /// Observations that do not count because a program changed since.
     pub fn refused(&self) -> &BTreeMap<Key, Change> {
         &self.refused

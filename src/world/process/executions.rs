@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::world::system;
-use crate::world::system::observer::Observer;
+use crate::world::system::observer::{Access, Observer};
 use crate::world::system::{Bait, Following};
 
 /// The maximum length of a script's first line, which names its interpreter, in bytes; as in the kernel.
@@ -102,12 +102,6 @@ impl Executions {
         self.lock().opened.clone()
     }
 
-    /// Whether git was executed, or may have been.
-    pub fn has_git(&self) -> bool {
-        let seen = self.lock();
-        seen.has_gaps || seen.programs.iter().any(|program| program.file_name() == Some(OsStr::new("git")))
-    }
-
     /// Whether watching would change the behaviour of a test, so the command must be ended and run again without it.
     /// This is the case if a program needs rights that it cannot get while it is watched (`sudo`, `ping`), or wants to
     /// install such a filter itself (`podman`).
@@ -172,18 +166,29 @@ impl Observer for Executions {
         Executions::is_leaking(self)
     }
 
-    fn opens(&self, path: PathBuf, writes: bool) {
+    fn uses(&self, path: PathBuf, access: Access) {
         let watched = self.watched();
-        if watched.is_empty() || !self.lock().asked.insert(path.clone()) && !writes {
+        let is_read = access == Access::Read;
+        if watched.is_empty() || !self.lock().asked.insert(path.clone()) && is_read {
             return;
         }
+        let is_there = fs::symlink_metadata(&path).is_ok();
+        let file = if is_read || access == Access::Write && is_there {
+            fs::canonicalize(&path).ok().filter(|file| file.is_file())
+        } else {
+            // The entry itself, also one that is made.
+            let entry = || Some(fs::canonicalize(path.parent()?).ok()?.join(path.file_name()?));
+            let has_effect = match access {
+                Access::Make => !is_there,
+                Access::Change => is_there,
+                Access::Read | Access::Write => true,
+            };
+            entry().filter(|_| has_effect)
+        };
         let is_below = |file: &PathBuf| watched.iter().any(|directory| file.starts_with(directory));
-        // What does not exist is looked for here and there, but also made.
-        let there = fs::canonicalize(&path).ok().filter(|file| file.is_file());
-        let made = || Some(fs::canonicalize(path.parent()?).ok()?.join(path.file_name()?)).filter(|_| writes);
-        let Some(file) = there.or_else(made).filter(is_below) else { return };
+        let Some(file) = file.filter(is_below) else { return };
         let mut seen = self.lock();
-        if writes && !seen.spared.iter().any(|directory| file.starts_with(directory)) {
+        if !is_read && !seen.spared.iter().any(|directory| file.starts_with(directory)) {
             seen.written.get_or_insert_with(|| file.clone());
         }
         seen.opened.insert(file);

@@ -33,6 +33,9 @@ use std::{fs, io};
 /// The directory in a sandbox for what commands change in directories of the user, as they see them.
 const CHANGES: &str = "changes";
 
+/// The variable that keeps Gradle from using a daemon.
+const GRADLE: (&str, &str) = ("GRADLE_OPTS", " -Dorg.gradle.daemon=false");
+
 /// The part that is the same for every probe of a hunt.
 #[derive(Debug, Clone)]
 pub struct Commands {
@@ -562,7 +565,7 @@ impl Sandbox {
             (Some(place), Some(below)) => (Some(self.view(place, job, commands)?), place.top.join(below)),
             _ => (None, directory),
         };
-        let is_in_tree = view.is_some() || directory.starts_with(&tree);
+        let (is_in_place, is_in_tree) = (view.is_some(), view.is_some() || directory.starts_with(&tree));
         let mut environment = commands.environment.clone();
         let mut set = |name: &str, value: OsString| {
             environment.retain(|(present, _)| present != name);
@@ -574,6 +577,14 @@ impl Sandbox {
         }
         if let Some(commit) = job.exposed_commit {
             set("IDD_COMMIT", commit.to_string().into());
+        }
+        if is_in_place {
+            // A daemon of the user's does not see the place.
+            let present =
+                commands.environment.iter().find(|(name, _)| name == GRADLE.0).map(|(_, value)| value.clone());
+            let mut options = present.unwrap_or_default();
+            options.push(GRADLE.1);
+            set(GRADLE.0, options);
         }
         set("TMPDIR", self.directory.join("tmp").into());
         if commands.is_home_isolated {

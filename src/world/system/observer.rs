@@ -2,6 +2,19 @@
 
 use std::path::PathBuf;
 
+/// What a process is about to do with a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// It opens a file for reading.
+    Read,
+    /// It opens a file for writing, which may make it.
+    Write,
+    /// It makes a directory.
+    Make,
+    /// It removes, renames or cuts what is there.
+    Change,
+}
+
 /// Learns which programs a command and its descendants execute, and which files they open.
 pub trait Observer: Send + Sync + 'static {
     /// A process is about to execute this file.
@@ -9,10 +22,8 @@ pub trait Observer: Send + Sync + 'static {
     /// - `takes_privileges`: whether it gets fewer rights than without an observer.
     fn executes(&self, path: PathBuf, takes_privileges: bool);
 
-    /// A process is about to open this file.
-    ///
-    /// - `writes`: whether it may write there.
-    fn opens(&self, path: PathBuf, writes: bool);
+    /// A process is about to open or to change this file.
+    fn uses(&self, path: PathBuf, access: Access);
 
     /// Whether a process is about to write to a file of the user: then it does not go on.
     fn is_leaking(&self) -> bool;

@@ -98,7 +98,15 @@ impl Tools {
 
     /// Whether git was executed, or may have been.
     pub fn has_git(&self) -> bool {
-        self.executions.has_git() || self.toolset.programs.iter().any(|program| program.place().ends_with("git"))
+        self.executions.has_gaps() || self.executed(&["git"]).is_some()
+    }
+
+    /// The first of these names that is that of an executed program.
+    pub fn executed(&self, names: &[&'static str]) -> Option<&'static str> {
+        let programs = self.executions.programs();
+        let places = programs.iter().map(PathBuf::as_path).chain(self.toolset.programs.iter().map(Program::place));
+        let places: Vec<&Path> = places.collect();
+        names.iter().copied().find(|name| places.iter().any(|place| place.ends_with(name)))
     }
 
     /// The name of the set of all tools so far, which is stored; `None` if it cannot be stored.

@@ -16,6 +16,7 @@ use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStringExt as _;
 use std::{io, mem, ptr};
 
+use crate::world::system::observer::Access;
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 
 /// The kernel's number of this program's architecture, for filters; `None` if the filter does not support it.
@@ -27,17 +28,37 @@ const ARCHITECTURE: Option<u32> = if cfg!(target_arch = "x86_64") {
     None
 };
 
-/// The calls that open a file.
-#[cfg(target_arch = "x86_64")]
-const OPENS: &[i64] = &[libc::SYS_openat, libc::SYS_openat2, libc::SYS_open];
-#[cfg(not(target_arch = "x86_64"))]
-const OPENS: &[i64] = &[libc::SYS_openat, libc::SYS_openat2];
+/// A call on a file: its number, whether a directory comes before the path, what it does, and the argument with the flags of
+/// one that opens it.
+type FileCall = (i64, bool, Access, Option<usize>);
 
-/// Those of them that take no directory.
+/// The calls on files that are watched.
+const FILE_CALLS: &[FileCall] = &[
+    (libc::SYS_openat, true, Access::Read, Some(2)),
+    (libc::SYS_openat2, true, Access::Read, None),
+    (libc::SYS_mkdirat, true, Access::Make, None),
+    (libc::SYS_unlinkat, true, Access::Change, None),
+    (libc::SYS_renameat2, true, Access::Change, None),
+    (libc::SYS_truncate, false, Access::Change, None),
+];
+
+/// Those that only older architectures have.
 #[cfg(target_arch = "x86_64")]
-const OPENS_FROM_HERE: &[i64] = &[libc::SYS_open];
+const OLD_FILE_CALLS: &[FileCall] = &[
+    (libc::SYS_open, false, Access::Read, Some(1)),
+    (libc::SYS_creat, false, Access::Write, None),
+    (libc::SYS_mkdir, false, Access::Make, None),
+    (libc::SYS_unlink, false, Access::Change, None),
+    (libc::SYS_rmdir, false, Access::Change, None),
+    (libc::SYS_rename, false, Access::Change, None),
+    (libc::SYS_renameat, true, Access::Change, None),
+];
 #[cfg(not(target_arch = "x86_64"))]
-const OPENS_FROM_HERE: &[i64] = &[];
+const OLD_FILE_CALLS: &[FileCall] = &[];
+
+fn file_calls() -> impl Iterator<Item = &'static FileCall> {
+    FILE_CALLS.iter().chain(OLD_FILE_CALLS)
+}
 
 /// `execve` and `execveat` of 32-bit programs on the same machine.
 const OF_32_BIT: [u32; 2] = if cfg!(target_arch = "x86_64") { [11, 358] } else { [11, 387] };
@@ -93,10 +114,10 @@ impl Filter {
         let (ask, pass) = (end(libc::SECCOMP_RET_USER_NOTIF), end(libc::SECCOMP_RET_ALLOW));
         let [of_32_bit, at_of_32_bit] = OF_32_BIT;
         let executes = [libc::SYS_execve, libc::SYS_execveat];
-        let opens = OPENS.iter().filter(|_| asks_for_files);
+        let files = file_calls().map(|(number, ..)| number).filter(|_| asks_for_files);
         let asked: Vec<_> = executes
             .iter()
-            .chain(opens)
+            .chain(files)
             .flat_map(|number| [is(u32::try_from(*number).unwrap_or_default(), 1), ask])
             .collect();
         let n_native = asked.len() + 6;
@@ -193,11 +214,8 @@ pub(super) struct Listener {
 pub(super) enum What {
     /// It executes a program.
     Execute,
-    /// It opens a file.
-    Open {
-        /// Whether it may write there.
-        writes: bool,
-    },
+    /// It opens a file, or changes one.
+    Use(Access),
     /// It requests a listener of its own, which is impossible beside this one.
     Listen,
 }
@@ -246,24 +264,25 @@ impl Listener {
             (libc::ioctl(self.fd.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_RECV, &raw mut request) == 0)
                 .then_some(request)?
         };
-        let [first, second, third, ..] = request.data.args;
+        let [first, second, ..] = request.data.args;
         let number = u32::try_from(request.data.nr).unwrap_or_default();
         let is_ours = Some(request.data.arch) == ARCHITECTURE;
         let call = i64::from(number);
-        let is_open = is_ours && OPENS.contains(&call);
-        let is_at = if is_ours {
-            call == libc::SYS_execveat || is_open && !OPENS_FROM_HERE.contains(&call)
-        } else {
-            number == OF_32_BIT[1]
+        let file_call = file_calls().find(|(number, ..)| is_ours && *number == call);
+        let is_at = match file_call {
+            Some((_, is_at, ..)) => *is_at,
+            None if is_ours => call == libc::SYS_execveat,
+            None => number == OF_32_BIT[1],
         };
         #[expect(clippy::cast_possible_truncation, reason = "a descriptor, as the kernel takes it")]
         let at = Some(first as RawFd).filter(|at| is_at && *at != libc::AT_FDCWD);
-        let what = match () {
-            () if is_open => {
-                What::Open { writes: writes(if is_at { third } else { second }) && call != libc::SYS_openat2 }
+        let what = match file_call {
+            Some((_, _, access, flags)) => {
+                let is_written = flags.is_some_and(|at| writes(request.data.args[at]));
+                What::Use(if is_written { Access::Write } else { *access })
             }
-            () if is_ours && call == libc::SYS_seccomp => What::Listen,
-            () => What::Execute,
+            None if is_ours && call == libc::SYS_seccomp => What::Listen,
+            None => What::Execute,
         };
         Some(Request { id: request.id, pid: request.pid, what, at, path: if is_at { second } else { first } })
     }

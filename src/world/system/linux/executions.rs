@@ -69,9 +69,9 @@ fn serve(socket: &OwnedFd, stopped: &OwnedFd, observer: &impl Observer) {
             match (path(&listener, &request), request.what) {
                 (_, What::Listen) => observer.harms(),
                 (Some(path), What::Execute) => observer.executes(path, listener.takes_privileges),
-                (Some(path), What::Open { writes }) => observer.opens(path, writes),
+                (Some(path), What::Use(access)) => observer.uses(path, access),
                 (None, What::Execute) => observer.misses(),
-                (None, What::Open { .. }) => {}
+                (None, What::Use(_)) => {}
             }
             // A program that would run without its rights, or that would write to a file of the user, waits until it is killed.
             if !observer.is_harmful() && !observer.is_leaking() {
