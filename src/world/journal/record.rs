@@ -13,7 +13,6 @@ use super::path_text;
 /// The format of the records in this module, stored in every [`PlanRecord`].
 ///
 /// It changes when an older program could no longer read a newer segment; a field with a default does not change it.
-/// Segments of format 1 can be read (see [`super::old`]), but nothing is appended to them.
 pub const FORMAT_VERSION: u32 = 2;
 
 /// One entry of the journal.
