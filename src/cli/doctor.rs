@@ -4,16 +4,16 @@ use crate::cli::console::Answer;
 use crate::report::Status;
 use crate::session::context::Context;
 use crate::session::failure::Failure;
-use crate::session::sandboxes::sandboxes;
+use crate::session::sandboxes;
 use crate::world::files;
-use crate::world::place::Place;
+use crate::world::place::ProbePlace;
 use crate::world::repo::locate::Location;
 use std::fmt::Write as _;
 
 /// Tries what a hunt would use, and removes it again.
 pub fn run(location: &Location, context: &Context) -> Result<Answer, Failure> {
-    let root = sandboxes(context, location, "doctor")?;
-    let place = Place::try_out(location, &root, &context.environment);
+    let root = sandboxes::trial(context)?;
+    let place = ProbePlace::try_out(location, &root, &context.environment);
     files::remove(&root).map_err(|error| Failure::new(Status::Error, format!("failed to remove a trial: {error}")))?;
     let mut said = String::new();
     let mut line = |label: &str, text: &str| writeln!(said, "{label:<12} {text}").expect("a string takes all");
@@ -27,10 +27,16 @@ pub fn run(location: &Location, context: &Context) -> Result<Answer, Failure> {
             );
         }
         Err(why) => {
-            line("place:", &format!("probes see their checkout below {}, because {why}", root.display()));
+            line(
+                "place:",
+                &format!("probes see their checkout below {}, because {why}", root.parent().unwrap_or(&root).display()),
+            );
             line("your files:", COPIED);
-            line("instead:", "a test that reads tracked files of your working tree is stopped, with the file");
-            for remedy in Place::remedies() {
+            line(
+                "instead:",
+                "a test that reads tracked files of your working tree, or changes a file there, is stopped",
+            );
+            for remedy in ProbePlace::remedies() {
                 line("remedy:", &remedy);
             }
         }

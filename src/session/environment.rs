@@ -17,9 +17,9 @@ use crate::session::hunt::{Hunt, Reproduced};
 use crate::session::plan::Adjustments;
 use crate::world::files;
 use crate::world::journal::Record;
-use crate::world::place::candidates::{Beside, Candidate, beside};
 use crate::world::place::surroundings::Surroundings;
-use crate::world::repo::unchanged::Times;
+use crate::world::place::untracked::{Untracked, UntrackedPath, untracked};
+use crate::world::repo::unchanged::FileTimes;
 use crate::world::repo::{graph, private};
 use crate::world::run::classify::{Shown, reproduced};
 use crate::world::run::{failure_line, normalise};
@@ -35,27 +35,27 @@ const MAX_NAMED: usize = 5;
 /// What is known of the environment.
 #[derive(Debug, Default)]
 pub(super) struct Environment {
-    listed: Listed,
+    listed: EnvironmentState,
     /// What the test needs, if that is known.
-    pub(super) needed: Vec<Arc<Candidate>>,
+    pub(super) needed: Vec<Arc<UntrackedPath>>,
     /// All files, if none are needed at the bad revision.
-    unused: Vec<Arc<Candidate>>,
+    unused: Vec<Arc<UntrackedPath>>,
 }
 
 /// What the working tree has, as long as it is not known what the test needs of it.
 #[derive(Debug, Default)]
-enum Listed {
+enum EnvironmentState {
     /// It was not looked at.
     #[default]
     No,
     /// These files.
-    Open(Vec<Arc<Candidate>>),
+    Open(Vec<Arc<UntrackedPath>>),
     /// It is known what is needed, or that nothing can be known.
     Closed,
 }
 
 /// The first run, with all files.
-pub(super) enum First {
+pub(super) enum FirstRun {
     /// There are no such files, or it is known which of them are needed.
     NotNeeded,
     /// It was interrupted, or is out of budget.
@@ -69,43 +69,43 @@ pub(super) enum First {
 impl Hunt<'_> {
     /// Whether it is not known yet what the test needs of the working tree.
     pub(super) fn is_environment_open(&self) -> bool {
-        matches!(self.environment.listed, Listed::Open(_))
+        matches!(self.environment.listed, EnvironmentState::Open(_))
     }
 
     /// Whether it is known, or nothing can be known.
     pub(super) fn is_environment_known(&self) -> bool {
-        matches!(self.environment.listed, Listed::Closed)
+        matches!(self.environment.listed, EnvironmentState::Closed)
     }
 
     /// Lists what the test may need of the working tree, once.
     pub(super) fn look_beside(&mut self) -> Result<(), Failure> {
-        if !matches!(self.environment.listed, Listed::No) {
+        if !matches!(self.environment.listed, EnvironmentState::No) {
             return Ok(());
         }
-        self.environment.listed = Listed::Closed;
+        self.environment.listed = EnvironmentState::Closed;
         if self.plan.order.test.no_hold || self.plan.remote.is_some() || self.subject.is_some() {
             return Ok(());
         }
         let user = private::open(&self.location.git_directory)?;
         let is_known = |path: &[u8]| self.plan.held.contains_key(path) || graph::has_path(&user, self.plan.bad, path);
-        let Beside { candidates, caches } = beside(self.location, &self.plan.commands.environment, &is_known);
+        let Untracked { candidates, caches } = untracked(self.location, &self.plan.commands.environment, &is_known);
         let has_overlays = self.runner.surroundings().place.as_ref().is_some_and(|place| place.has_overlays);
         let is_cache_shown = has_overlays && !caches.is_empty();
         let has_products = candidates.iter().any(|candidate| candidate.is_ignored);
         if is_cache_shown || has_products {
             let caches = if has_overlays { caches } else { Vec::new() };
-            let times = Some(Arc::new(Times::read(self.location)));
+            let times = Some(Arc::new(FileTimes::read(self.location)));
             self.runner.stand(Surroundings { times, caches, ..self.runner.surroundings().clone() });
         }
         if !candidates.is_empty() {
-            self.environment.listed = Listed::Open(candidates.into_iter().map(Arc::new).collect());
+            self.environment.listed = EnvironmentState::Open(candidates.into_iter().map(Arc::new).collect());
         }
         Ok(())
     }
 
     /// The first run at the bad revision, with all untracked and ignored files.
-    pub(super) fn with_all_files(&mut self, adjustments: &mut Adjustments) -> Result<First, Failure> {
-        let Listed::Open(all) = &self.environment.listed else { return Ok(First::NotNeeded) };
+    pub(super) fn with_all_files(&mut self, adjustments: &mut Adjustments) -> Result<FirstRun, Failure> {
+        let EnvironmentState::Open(all) = &self.environment.listed else { return Ok(FirstRun::NotNeeded) };
         let all = all.clone();
         if let Some(known) = self.runner.environment_of_journal()
             && let probe = self.probe_with(self.plan.bad, &all, adjustments)?
@@ -113,22 +113,23 @@ impl Hunt<'_> {
         {
             // The files have changed since the hunt was stopped; which of them it needs is known.
             let needed = all.into_iter().filter(|candidate| known.contains(&files::hex(&candidate.path))).collect();
-            self.environment.listed = Listed::Closed;
+            self.environment.listed = EnvironmentState::Closed;
             self.use_files(needed, adjustments)?;
-            return Ok(First::Known);
+            return Ok(FirstRun::Known);
         }
         let seen = self.busily(|hunt| hunt.with_files(&all, adjustments, 0))?;
         self.show(&adjustments.environment);
-        Ok(seen.map_or(First::Stopped, First::Seen))
+        Ok(seen.map_or(FirstRun::Stopped, FirstRun::Seen))
     }
 
     /// Compares the run with all files to one without: finds the environment, and says it. `None` if it is empty.
     pub(super) fn environment(
         &mut self,
-        (with, without): (&Observation, &[Observation]),
+        with: &Observation,
+        without: &[Observation],
         adjustments: &mut Adjustments,
     ) -> Result<Option<Reproduced>, Failure> {
-        let Listed::Open(all) = mem::replace(&mut self.environment.listed, Listed::Closed) else {
+        let EnvironmentState::Open(all) = mem::replace(&mut self.environment.listed, EnvironmentState::Closed) else {
             return Ok(None);
         };
         if without.iter().any(|other| self.is_alike(with, other)) {
@@ -157,12 +158,12 @@ impl Hunt<'_> {
             self.show(&adjustments.environment);
             let line = last_line(with);
             self.runner.talk.say(&Terminal.line(&Untrusted::from(format!(
-                "With your untracked and ignored files the revision cannot be tested ({line}), so probes do not see them."
+                "With your untracked and ignored files the revision cannot be tested ({line}), so no probe sees these files."
             ))));
             return Ok(Some(Reproduced::Otherwise));
         }
         let mut n_runs = 0;
-        let Some(needed) = self.needed(&all, &[], (with, &mut n_runs), adjustments)? else {
+        let Some(needed) = self.needed(&all, &[], with, &mut n_runs, adjustments)? else {
             return Ok(Some(Reproduced::No(self.runner.conclusion(), None)));
         };
         self.use_files(needed, adjustments)?;
@@ -194,11 +195,12 @@ impl Hunt<'_> {
     /// known to show it. `None` if interrupted or out of budget.
     fn needed(
         &mut self,
-        open: &[Arc<Candidate>],
-        fixed: &[Arc<Candidate>],
-        (with, n_runs): (&Observation, &mut usize),
+        open: &[Arc<UntrackedPath>],
+        fixed: &[Arc<UntrackedPath>],
+        with: &Observation,
+        n_runs: &mut usize,
         adjustments: &Adjustments,
-    ) -> Result<Option<Vec<Arc<Candidate>>>, Failure> {
+    ) -> Result<Option<Vec<Arc<UntrackedPath>>>, Failure> {
         if open.len() <= 1 {
             return Ok(Some(open.to_vec()));
         }
@@ -210,22 +212,22 @@ impl Hunt<'_> {
             *n_runs += 1;
             let Some(seen) = self.with_files(&[half, fixed].concat(), adjustments, 0)? else { return Ok(None) };
             if self.is_alike(with, &seen) {
-                return self.needed(half, fixed, (with, n_runs), adjustments);
+                return self.needed(half, fixed, with, n_runs, adjustments);
             }
         }
         let of_second = [second, fixed].concat();
-        let Some(needed) = self.needed(first, &of_second, (with, n_runs), adjustments)? else {
+        let Some(needed) = self.needed(first, &of_second, with, n_runs, adjustments)? else {
             return Ok(None);
         };
         let of_first = [&needed[..], fixed].concat();
-        let Some(more) = self.needed(second, &of_first, (with, n_runs), adjustments)? else { return Ok(None) };
+        let Some(more) = self.needed(second, &of_first, with, n_runs, adjustments)? else { return Ok(None) };
         Ok(Some([needed, more].concat()))
     }
 
     /// A run at the bad revision with these files; `None` if interrupted or out of budget.
     fn with_files(
         &mut self,
-        files: &[Arc<Candidate>],
+        files: &[Arc<UntrackedPath>],
         adjustments: &Adjustments,
         nth: u32,
     ) -> Result<Option<Observation>, Failure> {
@@ -235,7 +237,7 @@ impl Hunt<'_> {
     fn with_files_at(
         &mut self,
         revision: CommitId,
-        files: &[Arc<Candidate>],
+        files: &[Arc<UntrackedPath>],
         adjustments: &Adjustments,
         nth: u32,
     ) -> Result<Option<Observation>, Failure> {
@@ -248,7 +250,7 @@ impl Hunt<'_> {
     fn probe_with(
         &mut self,
         revision: CommitId,
-        files: &[Arc<Candidate>],
+        files: &[Arc<UntrackedPath>],
         adjustments: &Adjustments,
     ) -> Result<Probe, Failure> {
         self.show(files);
@@ -259,12 +261,14 @@ impl Hunt<'_> {
     }
 
     /// Uses these files from now on, and writes that down.
-    fn use_files(&mut self, needed: Vec<Arc<Candidate>>, adjustments: &mut Adjustments) -> Result<(), Failure> {
+    fn use_files(&mut self, needed: Vec<Arc<UntrackedPath>>, adjustments: &mut Adjustments) -> Result<(), Failure> {
         self.show(&needed);
         let paths = needed.iter().map(|candidate| files::hex(&candidate.path)).collect();
         self.runner.append(&Record::Environment { paths })?;
         if !needed.is_empty() {
-            self.runner.talk.say(&Terminal.line(&Untrusted::from(named(&needed))));
+            let revision = self.plan.bad_in_words();
+            let said = format!("Testing {revision} with your files: {}.", named(&needed));
+            self.runner.talk.say(&Terminal.line(&Untrusted::from(said)));
         }
         self.environment.needed.clone_from(&needed);
         adjustments.environment = needed;
@@ -272,7 +276,7 @@ impl Hunt<'_> {
     }
 
     /// Shows these files to probes from now on; the small ones are part of the trees.
-    fn show(&mut self, files: &[Arc<Candidate>]) {
+    fn show(&mut self, files: &[Arc<UntrackedPath>]) {
         let shown = files.iter().filter_map(|candidate| candidate.shown().cloned()).collect();
         let held = files.iter().flat_map(|candidate| candidate.held()).map(|(path, _)| path.clone()).collect();
         let present = self.runner.surroundings();
@@ -297,15 +301,15 @@ impl Hunt<'_> {
             "the test fails only in a checkout without your untracked and ignored files ({line}); with them it passes ({})",
             with.ending
         );
-        let hint = "what you see fail is something else: an uncommitted change, or a step before the test; `--build` takes \
-                    such a step, and `--no-hold` hunts what a plain checkout shows";
+        let hint = "the failure that you see needs something else: an uncommitted change, or a step before the test, which \
+                    `--build` runs in each checkout; `--no-hold` hunts the failure of a plain checkout";
         ErrorReport { message: Untrusted::from(message), hint: Some(Untrusted::from(hint)) }
     }
 }
 
-/// The sentence about the environment.
-fn named(needed: &[Arc<Candidate>]) -> String {
-    let name = |candidate: &Arc<Candidate>| {
+/// The paths of the environment, as a list.
+fn named(needed: &[Arc<UntrackedPath>]) -> String {
+    let name = |candidate: &Arc<UntrackedPath>| {
         let path = String::from_utf8_lossy(&candidate.path).into_owned();
         if candidate.is_ignored { format!("{path} (ignored)") } else { path }
     };
@@ -313,7 +317,7 @@ fn named(needed: &[Arc<Candidate>]) -> String {
     if needed.len() > MAX_NAMED {
         names.push(format!("and {} more", needed.len() - MAX_NAMED));
     }
-    format!("With your files: {}.", names.join(", "))
+    names.join(", ")
 }
 
 /// The failure line of a run, or how it ended.

@@ -211,7 +211,9 @@ impl Sources<'_> {
             Conclusion::NothingTestable => {
                 format!("The test gives no verdict at {}.", self.plan.order.history.find.newer_revision())
             }
-            Conclusion::NotReproducible => "The test does not give the same answer when it is run again.".to_owned(),
+            Conclusion::NotReproducible => {
+                "Two runs of the test at the bad revision give different answers.".to_owned()
+            }
             Conclusion::NeverPassed => {
                 let oldest = finding.oldest_tested.unwrap_or(finding.bad);
                 let border = self.history.first_parents(oldest).last().copied().unwrap_or(oldest);

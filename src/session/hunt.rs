@@ -32,7 +32,7 @@ use crate::session::tally::{Limits, counted};
 use crate::session::{bisect, finding, hints, kept, mend, remote, saved, suite};
 use crate::world::cache::Observations;
 use crate::world::journal::{FileLock, Record};
-use crate::world::place::Place;
+use crate::world::place::ProbePlace;
 use crate::world::place::surroundings::Surroundings;
 use crate::world::repo::fetch::Remote;
 use crate::world::repo::locate::Location;
@@ -115,16 +115,18 @@ pub fn run(task: Task<'_>, user: &Repository) -> Result<Report, Failure> {
 }
 
 /// Where the probes of this machine see their checkout; `None` for where it is.
-fn place(plan: &Plan, location: &Location, (context, root): (&Context, &Path)) -> Option<Arc<Place>> {
+fn place(plan: &Plan, location: &Location, context: &Context, root: &Path) -> Option<Arc<ProbePlace>> {
     if plan.remote.is_some() {
         return None;
     }
-    Place::try_out(location, root, &context.environment).ok().map(Arc::new)
+    ProbePlace::try_out(location, root, &context.environment).ok().map(Arc::new)
 }
 
 /// The message about a program for which checkouts cannot be in the place of the working tree.
 fn left(program: &str) -> String {
-    format!("`{program}` lets a process work that does not see the place of a probe, so checkouts are elsewhere now.")
+    format!(
+        "`{program}` works in a service that cannot see a checkout at the path of your working tree, so probes run in checkouts elsewhere."
+    )
 }
 
 /// Reads the history in a separate thread, which waits until it is woken: it would slow down the first checkout.
@@ -232,7 +234,7 @@ impl<'h> Hunt<'h> {
             Some(crew) => crew.root().to_owned(),
             None => sandboxes(context, location, &saved.id)?,
         };
-        let place = place(plan, location, (context, &root));
+        let place = place(plan, location, context, &root);
         if plan.remote.is_none() {
             observations.use_tools(Tools::new(Setting {
                 directory: tools::directory(&location.idd_directory()),
@@ -437,9 +439,10 @@ impl<'h> Hunt<'h> {
         let word_shown = Terminal.line(&Untrusted::from(word.as_bytes()));
         let path = files::real(&top.join(&word)).unwrap_or_else(|| top.join(&word));
         let path = Terminal.line(&Untrusted::from(path.as_os_str().as_bytes()));
-        let message = format!("the test names `{word_shown}`, which is no path of the checkouts: they are elsewhere");
+        let message =
+            format!("the test names `{word_shown}`, but the checkouts are elsewhere, and do not have this path");
         let hint =
-            format!("name it by its absolute path, `{path}`; `git idd doctor` tells why checkouts are elsewhere");
+            format!("name it by its absolute path, `{path}`; `git idd doctor` shows why checkouts are elsewhere");
         Err(Failure::new(Status::Usage, message).with_hint(hint))
     }
 

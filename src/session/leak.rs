@@ -20,60 +20,60 @@ use std::path::{Path, PathBuf};
 /// The largest file of an installation that is looked at, in bytes.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// The failure of a test that has opened tracked files below the watched directories, or was about to write to any file
+/// The failure of a test that has opened tracked files below the watched directories, or was about to change anything
 /// there; `None` if it has done neither.
 ///
-/// - `root`: the directory of the checkouts, which can be below it.
+/// - `root`: the directory of the checkouts, which can be below a watched one.
 /// - `held`: files that every revision has as they are now.
 pub fn leak(
     executions: &Executions,
-    (root, held): (&Path, &BTreeMap<Vec<u8>, OnDisk>),
+    root: &Path,
+    held: &BTreeMap<Vec<u8>, OnDisk>,
     location: &Location,
     environment: &[(OsString, OsString)],
 ) -> Option<Failure> {
-    let tops = executions.watched();
     let opened: Vec<PathBuf> = executions.opened().into_iter().filter(|path| !path.starts_with(root)).collect();
     if opened.is_empty() {
         return None;
     }
-    tracked(&opened, (&tops, executions), held, (location, environment)).or_else(|| {
-        let message = format!(
-            "the test was about to write to `{}`, a file of your working tree",
-            executions.written()?.display()
-        );
-        Some(stopped(message))
-    })
-}
-
-/// The failure of a test that has opened tracked files.
-fn tracked(
-    opened: &[PathBuf],
-    (tops, executions): (&[PathBuf], &Executions),
-    held: &BTreeMap<Vec<u8>, OnDisk>,
-    (location, environment): (&Location, &[(OsString, OsString)]),
-) -> Option<Failure> {
     let tracked: BTreeSet<Vec<u8>> = locate::tracked(location, environment).into_iter().collect();
-    let read = |path: &PathBuf| {
+    let is_read = |file: &Path| {
+        let bytes = file.as_os_str().as_bytes();
+        tracked.contains(bytes) && !held.contains_key(bytes)
+    };
+    let tops = executions.watched();
+    let read = opened.iter().find_map(|path| {
         let top = tops.iter().filter(|top| path.starts_with(top)).max_by_key(|top| top.as_os_str().len())?;
         let file = source(path.strip_prefix(top).ok()?);
-        let bytes = file.as_os_str().as_bytes();
-        (tracked.contains(bytes) && !held.contains_key(bytes)).then_some((top, file))
+        is_read(&file).then_some((top, file))
+    });
+    let Some((top, file)) = read else {
+        let message =
+            format!("the test was about to change `{}` in your working tree", executions.written()?.display());
+        return Some(stopped(&message, IN_CHECKOUT));
     };
-    let (top, file) = opened.iter().find_map(read)?;
     let install = executions.asked().into_iter().find(|path| leads_to(path, top));
-    let through = install.map(|path| format!(", through `{}`", path.display())).unwrap_or_default();
+    let through = install.as_ref().map(|path| format!(", through `{}`", path.display())).unwrap_or_default();
     let message = format!(
-        "the test reads `{}` of the working tree `{}` in place of the tested checkout{through}",
+        "the test reads `{}` of the working tree `{}`, not of the tested checkout{through}",
         file.display(),
         top.display()
     );
-    Some(stopped(message))
+    Some(stopped(&message, if install.is_some() { OF_INSTALL } else { IN_CHECKOUT }))
 }
 
-fn stopped(message: String) -> Failure {
-    let hint = "every revision would be tested with the files that you have now; let the test find the checkout first (for \
-                example with `PYTHONPATH=src`), or install it with `--build`; `git idd doctor` tells how this system can show \
-                a checkout at the path of your working tree, where nothing has to be changed";
+/// What to do about an installation that leads to the working tree.
+const OF_INSTALL: &str =
+    "let the test find the checkout first, for example with `PYTHONPATH=src`, or install it with `--build`";
+
+/// What to do about another path that leads there.
+const IN_CHECKOUT: &str = "name files by their path in the checkout, or below `$IDD_WORKTREE`";
+
+fn stopped(message: &str, remedy: &str) -> Failure {
+    let hint = format!(
+        "every revision would be tested with the files that you have now: {remedy}; `git idd doctor` shows how this system \
+         can let probes see their checkout at the path of your working tree, where nothing has to be changed"
+    );
     Failure::new(Status::NothingTestable, Terminal.line(&Untrusted::from(message))).with_hint(hint)
 }
 

@@ -18,8 +18,8 @@ use crate::sought::Sought;
 use crate::world::cache::{CommandParts, ProbePlan};
 use crate::world::files;
 use crate::world::files::OnDisk;
-use crate::world::place::candidates::Candidate;
 use crate::world::place::surroundings::Surroundings;
+use crate::world::place::untracked::UntrackedPath;
 use crate::world::process::{Words, shell};
 use crate::world::remote::Service;
 use crate::world::repo::division::{DivisionError, Divisions};
@@ -43,7 +43,7 @@ pub struct Adjustments {
     /// Test files that are held because a pass without them was empty.
     pub also_held: Vec<Vec<u8>>,
     /// What every revision has of the user's untracked and ignored files.
-    pub environment: Vec<Arc<Candidate>>,
+    pub environment: Vec<Arc<UntrackedPath>>,
     /// Nothing is held.
     pub hold_nothing: bool,
     /// Only the exit code is the signature.
@@ -248,6 +248,15 @@ impl Plan {
             has_empty_submodules: context.configured("idd.submodules").last() == Some("empty"),
             remote,
         })
+    }
+
+    /// The bad revision as the user named it, with its id.
+    pub fn bad_in_words(&self) -> String {
+        let id = self.bad.short();
+        match &self.order.history.bad {
+            name if self.is_minimize || id.starts_with(name.as_str()) => id.clone(),
+            name => format!("{name} ({id})"),
+        }
     }
 
     /// The order for the engines.

@@ -10,7 +10,7 @@ use crate::plural::count;
 use crate::report::escape::Terminal;
 use crate::report::{ErrorReport, Status, Untrusted};
 use crate::session::criteria::{FIRST_LIMIT, criteria};
-use crate::session::environment::First;
+use crate::session::environment::FirstRun;
 use crate::session::failure::Failure;
 use crate::session::hints::Scene;
 use crate::session::hints::output::has_port_taken;
@@ -72,23 +72,26 @@ impl Hunt<'_> {
         if self.plan.order.test.timeout.is_none() {
             self.runner.limit = FIRST_LIMIT;
         }
-        self.say_what_begins();
+        let is_first = self.signature.is_none() && !self.is_environment_known();
+        self.look_beside()?;
+        if is_first {
+            self.say_what_begins();
+        }
         let is_noisy = self.plan.noisy(adjustments).is_some();
         let Some(probe) = self.bad_probe(probe)? else {
             return Ok(Reproduced::No(self.runner.conclusion(), None));
         };
-        self.look_beside()?;
         let with_all = match self.with_all_files(adjustments)? {
-            First::Seen(seen) => Some(seen),
-            First::NotNeeded => None,
-            First::Known => return Ok(Reproduced::Otherwise),
-            First::Stopped => return Ok(Reproduced::No(self.runner.conclusion(), None)),
+            FirstRun::Seen(seen) => Some(seen),
+            FirstRun::NotNeeded => None,
+            FirstRun::Known => return Ok(Reproduced::Otherwise),
+            FirstRun::Stopped => return Ok(Reproduced::No(self.runner.conclusion(), None)),
         };
         let Some(seen) = self.reproduction_runs(probe, is_noisy, with_all.clone())? else {
             return Ok(Reproduced::No(self.runner.conclusion(), None));
         };
         if let Some(with_all) = with_all
-            && let Some(result) = self.environment((&with_all, &seen[1..]), adjustments)?
+            && let Some(result) = self.environment(&with_all, &seen[1..], adjustments)?
         {
             return Ok(result);
         }
@@ -155,9 +158,6 @@ impl Hunt<'_> {
 
     /// Says that the failure is reproduced, and where.
     fn say_what_begins(&mut self) {
-        if self.signature.is_some() || self.is_environment_known() {
-            return;
-        }
         let directory = &self.plan.commands.directory;
         if !directory.as_os_str().is_empty() {
             let directory = Terminal.line(&Untrusted::from(directory.as_os_str().as_bytes()));
@@ -167,12 +167,14 @@ impl Hunt<'_> {
         }
         let minutes = FIRST_LIMIT.as_secs() / 60;
         let what = self.plan.order.history.find.words().reproducing;
+        let files =
+            if self.is_environment_open() { ", with your untracked and ignored files and without them" } else { "" };
         self.runner.talk.say(&match self.plan.order.test.timeout {
             Some(limit) => {
-                format!("{what} (each command is killed after {} s).", limit.as_secs_f64())
+                format!("{what}{files} (each command is killed after {} s).", limit.as_secs_f64())
             }
             None => {
-                format!("{what} (killed after {minutes} minutes; `--timeout` sets another limit).")
+                format!("{what}{files} (killed after {minutes} minutes; `--timeout` sets another limit).")
             }
         });
     }

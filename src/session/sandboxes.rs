@@ -31,6 +31,13 @@ pub fn sandboxes(context: &Context, location: &Location, id: &str) -> Result<Pat
     Ok(root)
 }
 
+/// Creates a directory beside those of hunts, for a trial; no hunt that runs meanwhile is disturbed.
+pub fn trial(context: &Context) -> Result<PathBuf, Failure> {
+    let root = place(context)?.join(format!("trial-{}", std::process::id()));
+    files::make_private(&root).map_err(|error| failed(&root, &error))?;
+    Ok(root)
+}
+
 /// A crew for several hunts, one after the other.
 ///
 /// - `head`: the commit that `HEAD` names in its checkouts.

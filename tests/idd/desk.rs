@@ -68,7 +68,7 @@ fn the_environment_is_the_smallest_set_of_files_with_which_the_test_fails_as_it_
         "want=$(sh new/want) && [ $(cat value) = \"$want\" ] || { echo \"got $(cat value), wanted $want\"; exit 1; }";
     assert_eq!(check_found(&fixture, &[test]), ["new", "kept"]);
     let (_, said) = fixture.said(&["--no-cache", test], 0);
-    assert!(said.contains("\nWith your files: new, kept (ignored).\n"), "{said}");
+    assert!(said.contains(" with your files: new, kept (ignored).\n"), "{said}");
     // A test that writes there writes to the checkout.
     let test = format!("echo more > kept/deep/more; rm -f kept/7; echo 5 > kept/5; {test}");
     assert_eq!(check_found(&fixture, &[&test]), ["new", "kept"]);
@@ -209,6 +209,7 @@ fn a_test_can_do_its_worst_to_the_place() {
     let needs = "[ -f kept/9 ] && grep -qx 1 value; code=$?";
     for mischief in [
         "rm -rf \"$IDD_WORKTREE\"/* \"$IDD_WORKTREE\"/.git 2>/dev/null",
+        "git=$(dirname \"$TMPDIR\")/git; rm -rf \"$git\"/refs \"$git\"/HEAD \"$git\"/config \"$git\"/objects 2>/dev/null; echo x > \"$git/config\"",
         "umount -l \"$IDD_WORKTREE\" 2>/dev/null",
         "umount -l \"$IDD_WORKTREE/kept\" 2>/dev/null; rm -rf kept",
         "cd / && mount --bind /tmp \"$IDD_WORKTREE\" 2>/dev/null",
@@ -283,7 +284,7 @@ fn a_line_that_is_none_for_sh_is_refused_before_any_search() {
     };
     check(&["source env/act && grep -qx 1 value"], 1, "`git idd -- bash -c 'source env/act && grep -qx 1 value'`");
     check(&["grep -qx 1 value |& cat"], 1, "`git idd -- bash -c 'grep -qx 1 value |& cat'`");
-    check(&["mytest"], 1, "a function or an alias of your shell is none");
+    check(&["mytest"], 1, "functions and aliases of your shell do not exist for the test");
     check(&["--", "cd", ".", "&&", "sh", "t"], 129, "quote the whole line: `git idd 'cd . && sh t'`");
 }
 
@@ -317,6 +318,30 @@ fn a_service_that_does_not_see_the_place_is_given_a_checkout_elsewhere() {
     let line = "[ \"$(docker \"$PWD\")\" = 1 ] || { echo wrong; exit 1; }; case $PWD in */tree | */tree/) ;; *) echo 'in place'; exit 3;; esac";
     let output = fixture.command(&["--until", "commit", line]).env("PATH", path).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("`docker` lets a process work that does not see the place"), "{said}");
+    assert!(said.contains("`docker` works in a service that cannot see a checkout"), "{said}");
     assert!(String::from_utf8_lossy(&output.stdout).contains("    change 4\n"), "{said}");
+}
+
+#[test]
+fn doctor_disturbs_no_hunt_and_leaves_nothing() {
+    let fixture = Fixture::of(HISTORY);
+    let [mark, go] = ["mark", "go"].map(|name| fixture.place().join(name));
+    let line = format!(
+        "touch {}; until [ -e {} ]; do sleep 0.01; done; grep -qx 1 value || {{ echo wrong; exit 1; }}",
+        mark.display(),
+        go.display()
+    );
+    let mut command = fixture.command(&["--json", "--until", "commit", &line]);
+    let hunt = command.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let begin = Instant::now();
+    while !mark.exists() {
+        assert!(begin.elapsed() < Duration::from_secs(600), "the test does not begin");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let before = fixture.sandboxes_left();
+    let (said, _) = fixture.said(&["doctor"], 0);
+    assert!(said.starts_with("place:       probes see their checkout "), "{said}");
+    assert_eq!(fixture.sandboxes_left(), before);
+    fs::write(&go, "").unwrap();
+    assert_eq!(read(&hunt.wait_with_output().unwrap()).status, Status::Found);
 }

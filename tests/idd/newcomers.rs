@@ -80,7 +80,7 @@ fn a_script_that_a_shell_is_given_to_run_and_that_is_not_committed_is_in_every_r
     let place = Place::new();
     place.script("own.sh", "exit 1\n");
     for words in [&["bash", "-c", "true && ./own.sh"][..], &["true && ./own.sh"]] {
-        place.check(words, NEVER_PASSED, &["With your files: own.sh.", "No revision passes"]);
+        place.check(words, NEVER_PASSED, &[" with your files: own.sh.", "No revision passes"]);
     }
 }
 
@@ -140,7 +140,7 @@ fn a_test_that_needs_an_ignored_product_is_answered_with_the_build_of_the_tree()
     let output = command.env("XDG_CACHE_HOME", place.path().join(".git/cache")).arg("./t.sh").output().unwrap();
     let stdout = String::from_utf8(output.stdout).unwrap();
     let hint = "Every revision is tested with your `out`, which git ignores. If a build makes it, `--build <command>` makes it \
-                in each.";
+                for each revision.";
     assert!(stdout.contains(hint), "{stdout}");
     assert_eq!(output.status.code(), Some(NEVER_PASSED));
     // Named as the test itself.
@@ -176,7 +176,7 @@ fn a_test_that_reads_the_working_tree_is_not_hunted_where_a_checkout_cannot_be_s
     let value = top.join("value");
     let line = format!("! grep -q bad {}", value.display());
     let expected =
-        format!("the test reads `value` of the working tree `{}` in place of the tested checkout", top.display());
+        format!("the test reads `value` of the working tree `{}`, not of the tested checkout", top.display());
     place.check(&[&line], NOTHING_TESTABLE, &[&expected]);
     place.script("test.sh", &format!("cd {} || exit\n! grep -q bad value\n", top.display()));
     place.check(&["./test.sh"], NOTHING_TESTABLE, &[&expected]);

@@ -210,7 +210,7 @@ fn a_test_that_changes_the_users_repository_is_reported_with_the_probe() {
     // A file of the user is not even written.
     let report = elsewhere(&["--no-cache", &format!("echo >> {}/new; {TEST}", repo.display())]);
     assert_eq!(report.status, Status::NothingTestable);
-    assert!(text(report.error.unwrap().message.as_bytes()).starts_with("the test was about to write to `"));
+    assert!(text(report.error.unwrap().message.as_bytes()).starts_with("the test was about to change `"));
     assert!(!repo.join("new").exists());
     let report = elsewhere(&["--no-cache", &format!("mkdir {}/new; {TEST}", repo.display())]);
     assert_eq!(report.status, Status::NothingTestable);

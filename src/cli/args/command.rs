@@ -610,7 +610,7 @@ pub enum Subcommand {
         #[command(flatten)]
         output: Output,
     },
-    /// Tell where probes see their checkout on this system, and how it can permit more.
+    /// Show where probes see their checkout on this system, and how it can permit more.
     Doctor {
         #[command(flatten)]
         output: Output,

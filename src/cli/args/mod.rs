@@ -144,7 +144,7 @@ pub enum Request {
     Reset,
     /// Remove what no hunt needs any more.
     Gc,
-    /// Tell what the system permits.
+    /// Show what the system permits.
     Doctor,
     /// Explain a failure.
     Explain(ExplainOrder),

@@ -118,7 +118,7 @@ pub fn same_product(scene: &Scene<'_>) -> Option<String> {
         None => "<command>".to_owned(),
     };
     Some(format!(
-        "Every revision is tested with your `{}`, which git ignores. If a build makes it, `--build {build}` makes it in each.",
+        "Every revision is tested with your `{}`, which git ignores. If a build makes it, `--build {build}` makes it for each revision.",
         text(&path)
     ))
 }

@@ -16,7 +16,7 @@ use crate::outcome::Observation;
 use crate::revision::CommitId;
 use crate::session::order::TestCommand;
 use crate::session::plan::Plan;
-use crate::world::place::candidates::Candidate;
+use crate::world::place::untracked::UntrackedPath;
 use crate::world::process::shell;
 use crate::world::repo::locate::Location;
 use crate::world::repo::{Repository, graph, private};
@@ -36,7 +36,7 @@ pub struct Scene<'s> {
     /// The checkouts, as the last probes left them.
     pub checkouts: Vec<PathBuf>,
     /// What every revision has of the user's untracked and ignored files.
-    pub environment: &'s [Arc<Candidate>],
+    pub environment: &'s [Arc<UntrackedPath>],
     /// The files that were removed from them after probes, relative to the top.
     pub removed: &'s [Vec<u8>],
     /// The runs at the bad revision.

@@ -87,6 +87,8 @@ mod tests {
         check("FAIL: connection x refused; host found; port 80 is used\n", "");
         check("Error: cannot open display: \n", "");
         check("stdin: is not a tty\n", "");
+        check("error: not a terminal\n", "the test asks for a terminal. `script` gives it one");
+        check("read: Inappropriate ioctl for device\n", "the test asks for a terminal");
         assert!(has_port_taken(&observation(1, "bind: Address already in use\n")));
         assert!(!has_port_taken(&observation(1, "Connection refused\n")));
     }

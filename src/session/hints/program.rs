@@ -34,7 +34,7 @@ pub fn hint(plan: &Plan, location: &Location, repository: &Repository) -> Option
         }
         let is_missing = toolchain::is_missing(&plan.commands.environment, &name);
         return is_missing.then(|| {
-            format!("there is no program `{name}` in PATH; a function or an alias of your shell is none: give its line, or a script")
+            format!("there is no program `{name}` in PATH; functions and aliases of your shell do not exist for the test: give their command, or a script")
         });
     };
     let name = script.to_string_lossy();
@@ -77,7 +77,7 @@ fn of_shell(command: &TestCommand, program: &str) -> Option<String> {
     match command {
         TestCommand::Shell(line) if program == "source" || SYNTAX.is_match(&line.to_string_lossy()) => {
             let line = shell::quoted_text(line.as_bytes());
-            Some(format!("`/bin/sh` runs the line, and this is a word of bash: `git idd -- bash -c {line}`"))
+            Some(format!("`/bin/sh` runs the line, but only bash understands it: `git idd -- bash -c {line}`"))
         }
         _ => None,
     }

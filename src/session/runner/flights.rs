@@ -150,7 +150,7 @@ impl Runner<'_> {
         if n_before == self.n_opened {
             return None;
         }
-        leak::leak(&executions, (&self.root, &self.plan.held), &self.location, &self.commands.environment)
+        leak::leak(&executions, &self.root, &self.plan.held, &self.location, &self.commands.environment)
     }
 
     /// Ends all probes, and waits for them.

@@ -2,21 +2,22 @@
 //!
 //! Many things name the user's tree by its absolute path: an editable install, a virtual environment, the cache of a build
 //! tool. A probe that sees its checkout there is served by all of them, and cannot reach the files of the user through
-//! that path. Each command of a probe gets a mount namespace of its own for this; see [`View`].
+//! that path. Each command of a probe gets a mount namespace of its own for this; see [`MountView`].
 //!
-//! [`candidates`] lists what the user has beside the tracked files, [`surroundings`] makes a part of it visible.
+//! [`untracked`] lists what the user has beside the tracked files, [`surroundings`] makes a part of it visible.
 
-pub mod candidates;
 pub mod surroundings;
+pub mod untracked;
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::{fmt, fs, io};
+use std::{fmt, fs, io, iter};
 
 use crate::world::repo::locate::Location;
+use crate::world::repo::private::private_directory;
 use crate::world::system;
-use crate::world::system::view::{Mount, Rights, View};
+use crate::world::system::view::{Mount, MountView, Rights};
 
 /// The variable that turns the place off, for comparisons.
 pub const VARIABLE: &str = "IDD_PLACE";
@@ -24,9 +25,12 @@ pub const VARIABLE: &str = "IDD_PLACE";
 /// The directory in a sandbox at which its commands find the user's git directory, which is hidden if it is below the top.
 const GIT: &str = "git";
 
+/// The directory in the git directory that belongs to this program.
+const IDD: &str = "idd";
+
 /// A place that was tried out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct ProbePlace {
     /// The top of the user's working tree.
     pub top: PathBuf,
     /// The common git directory, if it is below the top.
@@ -38,7 +42,7 @@ pub struct Place {
 
 /// Why probes see their checkout elsewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Elsewhere {
+pub enum PlaceRefusal {
     /// The user wants it so.
     TurnedOff,
     /// There is no working tree.
@@ -49,7 +53,7 @@ pub enum Elsewhere {
     Refused(String),
 }
 
-impl fmt::Display for Elsewhere {
+impl fmt::Display for PlaceRefusal {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TurnedOff => write!(out, "`{VARIABLE}=off` is set"),
@@ -60,22 +64,26 @@ impl fmt::Display for Elsewhere {
     }
 }
 
-impl Place {
+impl ProbePlace {
     /// Tries whether the checkouts below `root`, which exists, can be seen at the top of the user's working tree.
     ///
     /// Cost: starts a program, at most four times.
-    pub fn try_out(location: &Location, root: &Path, environment: &[(OsString, OsString)]) -> Result<Self, Elsewhere> {
+    pub fn try_out(
+        location: &Location,
+        root: &Path,
+        environment: &[(OsString, OsString)],
+    ) -> Result<Self, PlaceRefusal> {
         if environment.iter().any(|(name, value)| name == VARIABLE && value == "off") {
-            return Err(Elsewhere::TurnedOff);
+            return Err(PlaceRefusal::TurnedOff);
         }
-        let top = location.top.as_deref().ok_or(Elsewhere::NoWorkingTree)?;
-        let real = |path: &Path| fs::canonicalize(path).map_err(|error| Elsewhere::Refused(error.to_string()));
+        let top = location.top.as_deref().ok_or(PlaceRefusal::NoWorkingTree)?;
+        let real = |path: &Path| fs::canonicalize(path).map_err(|error| PlaceRefusal::Refused(error.to_string()));
         let (top, root) = (real(top)?, real(root)?);
         if root.starts_with(&top) {
-            return Err(Elsewhere::Inside);
+            return Err(PlaceRefusal::Inside);
         }
         let git = Some(real(&location.common_directory)?).filter(|git| git.starts_with(&top));
-        let trial = Trial::new(&root).map_err(|error| Elsewhere::Refused(error.to_string()))?;
+        let trial = Trial::new(&root).map_err(|error| PlaceRefusal::Refused(error.to_string()))?;
         let all = if rustix::process::geteuid().is_root() {
             &[Rights::Own, Rights::OfNamespace][..]
         } else {
@@ -93,17 +101,24 @@ impl Place {
                 return Ok(place);
             }
         }
-        Err(Elsewhere::Refused(why))
+        Err(PlaceRefusal::Refused(why))
     }
 
     /// What a command of a sandbox sees.
     ///
     /// - `tree`: the checkout, in the directory `sandbox`; [`GIT`] is beside it.
     /// - `overlays`: mounts below the checkout.
-    pub fn view(&self, sandbox: &Path, tree: &Path, overlays: Vec<Mount>) -> View {
-        let git = self.git.iter().map(|git| Mount::Bind { from: git.clone(), to: sandbox.join(GIT) });
-        let checkout = Mount::Bind { from: tree.to_owned(), to: self.top.clone() };
-        View { mounts: git.chain(overlays).chain([checkout]).collect(), rights: self.rights }
+    pub fn view(&self, sandbox: &Path, tree: &Path, overlays: Vec<Mount>) -> MountView {
+        let bind = |from: &Path, to: PathBuf, is_read_only| Mount::Bind { from: from.to_owned(), to, is_read_only };
+        // Git in a probe writes to the private repository alone.
+        let git = self.git.iter().flat_map(|git| {
+            let private = private_directory(&git.join(IDD));
+            let seen = private_directory(&sandbox.join(GIT).join(IDD));
+            let written = private.is_dir().then(|| bind(&private, seen, false));
+            iter::once(bind(git, sandbox.join(GIT), true)).chain(written)
+        });
+        let checkout = bind(tree, self.top.clone(), false);
+        MountView { mounts: git.chain(overlays).chain([checkout]).collect(), rights: self.rights }
     }
 
     /// What would permit the place, as far as it can be seen.
@@ -124,6 +139,26 @@ impl Place {
         self.git.as_ref().map(|_| GIT)
     }
 
+    /// A text with `with` in place of the path of the working tree, but not inside of a longer path or name.
+    pub fn without_top(&self, text: &str, with: &str) -> String {
+        let top = self.top.to_string_lossy();
+        let is_of_name = |letter: char| letter.is_alphanumeric() || "-_.+~@".contains(letter);
+        let mut parts = text.split(&*top);
+        let mut replaced = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            // A sentence can end after a path.
+            let after = part.strip_prefix('.').unwrap_or(part);
+            let before = replaced.trim_end_matches(is_of_name);
+            let word = &replaced[before.len()..];
+            // `/usr` and `lib` before it, but not the option `-I`, nor the scheme of a URL.
+            let is_below = word.is_empty() && before.ends_with('/') && !before.ends_with("://");
+            let is_inside = after.starts_with(is_of_name) || is_below || !word.is_empty() && !word.starts_with('-');
+            replaced += if is_inside { &top } else { with };
+            replaced += part;
+        }
+        replaced
+    }
+
     /// A path of the user's common git directory as the commands of a sandbox see it.
     pub fn seen(&self, sandbox: &Path, path: &Path) -> PathBuf {
         let below =
@@ -142,31 +177,33 @@ impl Trial {
 
     fn new(root: &Path) -> io::Result<Self> {
         let directory = root.join("trial");
-        for part in ["tree/shown", "lower", "upper", "work", GIT] {
+        for part in ["tree/shown", "upper", "work", GIT] {
             fs::create_dir_all(directory.join(part))?;
         }
-        for part in ["tree", "lower"] {
+        for part in ["tree", "upper"] {
             fs::write(directory.join(part).join(Self::MARK), "")?;
         }
         Ok(Self { directory })
     }
 
     /// Errors: why the view cannot be had.
-    fn passes(&self, place: &Place) -> Result<(), String> {
+    fn passes(&self, place: &ProbePlace) -> Result<(), String> {
         let at = |part: &str| self.directory.join(part);
-        let overlay =
-            Mount::Overlay { lower: at("lower"), upper: at("upper"), work: at("work"), to: at("tree").join("shown") };
+        let overlay = Mount::Overlay {
+            lower: place.top.clone(),
+            upper: at("upper"),
+            work: at("work"),
+            to: at("tree").join("shown"),
+        };
         let overlays = if place.has_overlays { vec![overlay] } else { Vec::new() };
         let view = place.view(&self.directory, &at("tree"), overlays);
         let file = if place.has_overlays { Path::new("shown").join(Self::MARK) } else { PathBuf::from(Self::MARK) };
-        let script = "test -f \"$1\" && : >\"$1.new\" && rm \"$1\"";
+        let script = "test -f \"$1\" && : >\"$1.new\"";
         let words = ["/bin/sh", "-c", script, "sh"].map(OsStr::new);
         let file = place.top.join(file);
         let words = [&words[..], &[file.as_os_str()]].concat();
         let null = fs::OpenOptions::new().write(true).open("/dev/null").map_err(|error| error.to_string())?;
-        let ended = system::launch(&words, &place.top, &[], &null, (Some(&view), None)).and_then(system::wait);
-        // For the next trial.
-        let _ = fs::write(self.directory.join("tree").join(Self::MARK), "");
+        let ended = system::launch(&words, &place.top, &[], &null, Some(&view), None).and_then(system::wait);
         match ended {
             Ok(status) if status.success() => Ok(()),
             Ok(_) => Err("a mount has no effect".to_owned()),
@@ -180,5 +217,24 @@ impl Drop for Trial {
         // The kernel makes a directory without any rights.
         let _ = fs::set_permissions(self.directory.join("work/work"), fs::Permissions::from_mode(0o700));
         let _ = fs::remove_dir_all(&self.directory);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_path_of_the_working_tree_is_replaced_only_where_it_is_the_whole_beginning() {
+        let place = ProbePlace { top: "/src".into(), git: None, rights: Rights::Own, has_overlays: true };
+        for (text, expected) in [
+            ("/src/a.c:1: see /src, /src.", "T/a.c:1: see T, T."),
+            ("cd \"/src\" && ls -I/src/x", "cd \"T\" && ls -IT/x"),
+            ("/usr/src/a.h lib/src/b.h //src/c.h", "/usr/src/a.h lib/src/b.h //src/c.h"),
+            ("/src2 /src-old /src.d", "/src2 /src-old /src.d"),
+            ("file:///src/a", "file://T/a"),
+        ] {
+            assert_eq!(place.without_top(text, "T"), expected, "{text}");
+        }
     }
 }

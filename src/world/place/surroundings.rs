@@ -7,27 +7,32 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
 
-use crate::world::place::Place;
-use crate::world::repo::unchanged::Times;
+use crate::world::files;
+use crate::world::place::ProbePlace;
+use crate::world::repo::unchanged::FileTimes;
+use crate::world::system::view::{Mount, MountView};
+
+/// The directory in a sandbox that keeps what commands change in directories of the user, as they see them.
+pub const CHANGES: &str = "changes";
 
 /// Where a probe sees its checkout, and what is visible in it.
 #[derive(Debug, Clone, Default)]
 pub struct Surroundings {
     /// The place; `None` if it is the directory of the checkout.
-    pub place: Option<Arc<Place>>,
+    pub place: Option<Arc<ProbePlace>>,
     /// The environment: what the test needs. Its untracked files are held, and so part of the tree.
-    pub shown: Vec<Shown>,
+    pub shown: Vec<ShownPath>,
     /// The files of the environment that are part of the tree, although no revision has them.
     pub held: BTreeSet<Vec<u8>>,
     /// The times of the user's files, if products of the user's build are visible.
-    pub times: Option<Arc<Times>>,
+    pub times: Option<Arc<FileTimes>>,
     /// Caches of build tools. They only save time, and no claim sees them.
-    pub caches: Vec<Shown>,
+    pub caches: Vec<ShownPath>,
 }
 
 /// A file or directory of the user's working tree that probes see.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shown {
+pub struct ShownPath {
     /// Its path, relative to the top.
     pub path: PathBuf,
     /// It.
@@ -39,20 +44,47 @@ pub struct Shown {
 }
 
 impl Surroundings {
+    /// What a command in the checkout `tree` of a sandbox sees; `None` if it sees the checkout where it is.
+    ///
+    /// - `sandbox`: the directory of the sandbox; changes of shown directories are kept in it.
+    /// - `sees_caches`: not for a claim.
+    pub fn view(&self, sandbox: &Path, tree: &Path, sees_caches: bool) -> io::Result<Option<MountView>> {
+        let Some(place) = &self.place else { return Ok(None) };
+        let caches = self.caches.iter().filter(|_| sees_caches);
+        let mut overlays = Vec::new();
+        for shown in self.shown.iter().chain(caches).filter(|shown| self.is_mounted(shown)) {
+            let Some(to) = shown.mount_point(tree)? else { continue };
+            let changes = sandbox.join(CHANGES).join(files::short_digest(&shown.path));
+            let [upper, work] = ["upper", "work"].map(|part| changes.join(part));
+            fs::create_dir_all(&upper)?;
+            fs::create_dir_all(&work)?;
+            overlays.push(Mount::Overlay { lower: shown.source.clone(), upper, work, to });
+        }
+        if let Some(name) = place.mount_point() {
+            fs::create_dir_all(sandbox.join(name))?;
+        }
+        Ok(Some(place.view(sandbox, tree, overlays)))
+    }
+
+    /// Copies into the checkout `tree` what is not mounted there.
+    pub fn copy(&self, tree: &Path) -> io::Result<()> {
+        self.shown.iter().filter(|shown| !self.is_mounted(shown)).try_for_each(|shown| shown.copy(tree))
+    }
+
+    fn is_mounted(&self, shown: &ShownPath) -> bool {
+        let has_overlays = self.place.as_ref().is_some_and(|place| place.has_overlays);
+        has_overlays && shown.is_large && shown.source.is_dir()
+    }
+
     /// The path at which commands see the checkout `tree`.
     pub fn seen<'p>(&'p self, tree: &'p Path) -> &'p Path {
         self.place.as_ref().map_or(tree, |place| &place.top)
     }
 }
 
-impl Shown {
-    /// Whether it is mounted if the place has overlays.
-    pub fn is_mounted(&self) -> bool {
-        self.is_large && self.source.is_dir()
-    }
-
+impl ShownPath {
     /// Makes a mount point for it below the checkout `tree`; `None` if the tree or a build has something at this path.
-    pub fn mount_point(&self, tree: &Path) -> io::Result<Option<PathBuf>> {
+    fn mount_point(&self, tree: &Path) -> io::Result<Option<PathBuf>> {
         let Some(target) = self.free_path(tree)? else { return Ok(None) };
         match fs::create_dir(&target) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
@@ -61,7 +93,7 @@ impl Shown {
     }
 
     /// Copies it into the checkout `tree`, unless the tree or a build has something at this path.
-    pub fn copy(&self, tree: &Path) -> io::Result<()> {
+    fn copy(&self, tree: &Path) -> io::Result<()> {
         match self.free_path(tree)? {
             Some(target) => copy(&self.source, &target),
             None => Ok(()),
@@ -89,25 +121,85 @@ impl Shown {
     }
 }
 
-/// Copies a file, a link or a directory with the times of its files; no link is followed, and what is none of these is
-/// left out.
+/// Copies a file, a link or a directory, with the times of its files. Links are not followed. What the user may not read,
+/// what is gone in the meantime, and what is neither file, link nor directory is left out.
+///
+/// Errors: the copy cannot be written.
 fn copy(source: &Path, target: &Path) -> io::Result<()> {
-    let metadata = fs::symlink_metadata(source)?;
+    let Some(metadata) = readable(fs::symlink_metadata(source))? else { return Ok(()) };
     if metadata.is_symlink() {
-        return symlink(fs::read_link(source)?, target);
+        return readable(fs::read_link(source))?.map_or(Ok(()), |to| symlink(to, target));
     }
     if metadata.is_file() {
-        fs::copy(source, target)?;
-        return File::open(target)?.set_modified(metadata.modified()?);
+        return match readable(fs::copy(source, target))? {
+            Some(_) => File::open(target)?.set_modified(metadata.modified()?),
+            None => Ok(()),
+        };
     }
-    if metadata.is_dir() {
-        if !target.is_dir() {
-            fs::create_dir(target)?;
-        }
-        for entry in fs::read_dir(source)? {
-            let entry = entry?;
-            copy(&entry.path(), &target.join(entry.file_name()))?;
-        }
+    let Some(entries) = readable(fs::read_dir(source)).ok().flatten().filter(|_| metadata.is_dir()) else {
+        return Ok(());
+    };
+    if !target.is_dir() {
+        fs::create_dir(target)?;
     }
-    Ok(())
+    entries.flatten().try_for_each(|entry| copy(&entry.path(), &target.join(entry.file_name())))
+}
+
+/// What was read of a file of the user; `None` if it may not be read, or is gone.
+fn readable<T>(read: io::Result<T>) -> io::Result<Option<T>> {
+    match read {
+        Ok(read) => Ok(Some(read)),
+        Err(error) if matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::NotFound) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::process::Command;
+
+    fn shown(source: &Path) -> ShownPath {
+        ShownPath { path: "a/b".into(), source: source.to_owned(), is_large: false, digest: [0; 32] }
+    }
+
+    #[test]
+    fn a_copy_has_what_can_be_read_and_its_times() {
+        let place = tempfile::tempdir().unwrap();
+        let (source, tree) = (place.path().join("source"), place.path().join("tree"));
+        fs::create_dir_all(source.join("deep")).unwrap();
+        fs::create_dir(&tree).unwrap();
+        fs::write(source.join("deep/file"), "text").unwrap();
+        fs::write(source.join("secret"), "text").unwrap();
+        fs::set_permissions(source.join("secret"), fs::Permissions::from_mode(0o000)).unwrap();
+        symlink("/nowhere", source.join("link")).unwrap();
+        assert!(Command::new("mkfifo").arg(source.join("pipe")).status().unwrap().success());
+        let then = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000);
+        File::open(source.join("deep/file")).unwrap().set_modified(then).unwrap();
+        shown(&source).copy(&tree).unwrap();
+        let copied = tree.join("a/b");
+        assert_eq!(fs::metadata(copied.join("deep/file")).unwrap().modified().unwrap(), then);
+        assert_eq!(fs::read_link(copied.join("link")).unwrap(), Path::new("/nowhere"));
+        assert!(!copied.join("pipe").exists());
+        // Only the administrator can read everything.
+        assert_eq!(copied.join("secret").exists(), fs::read(source.join("secret")).is_ok());
+        // What is there stays.
+        fs::write(copied.join("deep/file"), "changed").unwrap();
+        shown(&source).copy(&tree).unwrap();
+        assert_eq!(fs::read_to_string(copied.join("deep/file")).unwrap(), "changed");
+    }
+
+    #[test]
+    fn what_is_gone_is_left_out_and_a_link_is_not_followed() {
+        let place = tempfile::tempdir().unwrap();
+        shown(&place.path().join("gone")).copy(place.path()).unwrap();
+        let (tree, outside) = (place.path().join("tree"), place.path().join("outside"));
+        fs::create_dir(&tree).unwrap();
+        fs::create_dir(&outside).unwrap();
+        symlink(&outside, tree.join("a")).unwrap();
+        fs::write(place.path().join("file"), "").unwrap();
+        shown(&place.path().join("file")).copy(&tree).unwrap();
+        assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
+    }
 }

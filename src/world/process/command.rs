@@ -25,7 +25,7 @@ use crate::world::process::survivors::{MARKER, ProcessGroup, Survivors};
 use crate::world::process::{RunError, executions, survivors};
 use crate::world::system;
 use crate::world::system::usage::Usage;
-use crate::world::system::view::View;
+use crate::world::system::view::MountView;
 use crate::world::system::{Bait, launch, wait_with_usage};
 
 /// A command with its context.
@@ -36,7 +36,7 @@ pub struct Command {
     /// Its working directory; relative programs are searched from here.
     pub directory: PathBuf,
     /// What it sees at other paths; `None` for what is there.
-    pub view: Option<View>,
+    pub view: Option<MountView>,
     /// The complete environment: nothing is inherited, and only `IDD_PROBE` is added.
     pub environment: Vec<(OsString, OsString)>,
     /// The time limit.
@@ -179,7 +179,7 @@ fn start(command: &Command, bait: Option<Bait>) -> io::Result<(Pid, Survivors, P
     let (child, survivors) = Survivors::start(|marker| {
         let mut environment = command.environment.clone();
         environment.push((MARKER.into(), marker.into()));
-        launch(&words, &command.directory, &environment, &writer, (command.view.as_ref(), bait))
+        launch(&words, &command.directory, &environment, &writer, command.view.as_ref(), bait)
     })?;
     Ok((child, survivors, reader))
 }

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::world::system;
-use crate::world::system::observer::{Access, Observer};
+use crate::world::system::observer::{FileAccess, Observer};
 use crate::world::system::{Bait, Following};
 
 /// The maximum length of a script's first line, which names its interpreter, in bytes; as in the kernel.
@@ -166,22 +166,22 @@ impl Observer for Executions {
         Executions::is_leaking(self)
     }
 
-    fn uses(&self, path: PathBuf, access: Access) {
+    fn uses(&self, path: PathBuf, access: FileAccess) {
         let watched = self.watched();
-        let is_read = access == Access::Read;
+        let is_read = access == FileAccess::Read;
         if watched.is_empty() || !self.lock().asked.insert(path.clone()) && is_read {
             return;
         }
         let is_there = fs::symlink_metadata(&path).is_ok();
-        let file = if is_read || access == Access::Write && is_there {
+        let file = if is_read || access == FileAccess::Write && is_there {
             fs::canonicalize(&path).ok().filter(|file| file.is_file())
         } else {
             // The entry itself, also one that is made.
             let entry = || Some(fs::canonicalize(path.parent()?).ok()?.join(path.file_name()?));
             let has_effect = match access {
-                Access::Make => !is_there,
-                Access::Change => is_there,
-                Access::Read | Access::Write => true,
+                FileAccess::Make => !is_there,
+                FileAccess::Change => is_there,
+                FileAccess::Read | FileAccess::Write => true,
             };
             entry().filter(|_| has_effect)
         };

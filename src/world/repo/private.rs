@@ -204,10 +204,12 @@ pub fn set_head(
     private: &Repository,
     name: &str,
     head: CommitId,
-    (tree, written, beside): (TreeId, &Directory, &BTreeSet<Vec<u8>>),
+    tree: TreeId,
+    written: &Directory,
+    beside: &BTreeSet<Vec<u8>>,
 ) -> Result<(), RepoError> {
     let directory = private.path().join("worktrees").join(name);
-    let is_of_head = tree_of(private, head).is_some_and(|of_head| is_tree_with(private, (of_head, tree), beside));
+    let is_of_head = tree_of(private, head).is_some_and(|of_head| is_tree_with(private, of_head, tree, beside));
     let (commit, beside) = if is_of_head {
         (oid(head.0), Some(beside))
     } else {
@@ -232,7 +234,7 @@ fn tree_of(private: &Repository, commit: CommitId) -> Option<Oid> {
 }
 
 /// Whether `with` is the tree `plain` with the files `beside`, and nothing else.
-fn is_tree_with(private: &Repository, (plain, with): (Oid, TreeId), beside: &BTreeSet<Vec<u8>>) -> bool {
+fn is_tree_with(private: &Repository, plain: Oid, with: TreeId, beside: &BTreeSet<Vec<u8>>) -> bool {
     if plain == oid(with.0) {
         return true;
     }

@@ -21,9 +21,9 @@ const NS: i128 = 1_000_000_000;
 
 /// The tracked files of the working tree that are as in the index: path, content, time in nanoseconds since 1970.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Times(HashMap<Vec<u8>, (ObjectId, i128)>);
+pub struct FileTimes(HashMap<Vec<u8>, (ObjectId, i128)>);
 
-impl Times {
+impl FileTimes {
     /// Reads the index of the user; without any file if that fails.
     ///
     /// Cost: one stat for each file.

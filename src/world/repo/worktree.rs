@@ -21,7 +21,7 @@ use crate::world::repo::object::Objects;
 use crate::world::repo::refusal::{Limits, Refusal, WriteError, split};
 use crate::world::repo::settle::{Settled, settle};
 use crate::world::repo::stat::Directory;
-use crate::world::repo::unchanged::Times;
+use crate::world::repo::unchanged::FileTimes;
 use crate::world::repo::write::{Moved, Writer};
 
 /// The file at the top that belongs to the worker and not to the tree.
@@ -130,7 +130,7 @@ impl Worktree {
     }
 
     /// Gives the files that are the user's the times of the user's files. The worktree was empty before the last move.
-    pub fn date_back(&mut self, times: &Times) {
+    pub fn date_back(&mut self, times: &FileTimes) {
         times.give(self.root.as_fd(), &mut self.written);
     }
 

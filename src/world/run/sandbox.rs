@@ -5,8 +5,7 @@
 
 use crate::outcome::{Ending, Observation, Reason, Stage};
 use crate::revision::{CommitId, TreeId};
-use crate::world::place::Place;
-use crate::world::place::surroundings::{Shown, Surroundings};
+use crate::world::place::surroundings::{CHANGES, ShownPath, Surroundings};
 use crate::world::process::{Command, Ran, RunError, Watch, Words};
 use crate::world::repo::division::Divisions;
 use crate::world::repo::settle::Settled;
@@ -16,7 +15,6 @@ use crate::world::run::failure_line::failure_line;
 use crate::world::run::java_check::JavaCheck;
 use crate::world::run::product::{Product, product};
 use crate::world::run::table;
-use crate::world::system::view::{Mount, View};
 use crate::world::{files, process, repo};
 use rustix::io::Errno;
 use std::collections::{BTreeSet, HashSet};
@@ -29,9 +27,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use std::{fs, io};
-
-/// The directory in a sandbox for what commands change in directories of the user, as they see them.
-const CHANGES: &str = "changes";
 
 /// The variable that keeps Gradle from using a daemon.
 const GRADLE: (&str, &str) = ("GRADLE_OPTS", " -Dorg.gradle.daemon=false");
@@ -246,7 +241,7 @@ pub struct Sandbox {
     /// Its directory in the private repository.
     git_directory: PathBuf,
     /// What the last probe saw of the user's working tree.
-    shown: Vec<Shown>,
+    shown: Vec<ShownPath>,
 }
 
 impl Sandbox {
@@ -424,8 +419,9 @@ impl Sandbox {
         let begin_ns = self.clock_ns()?;
         let written = self.worktree.written();
         let head = job.revision.unwrap_or(self.head);
-        repo::private::set_head(&self.repository, &self.link, head, (job.tree, written, &commands.surroundings.held))?;
-        self.copy_shown(commands)?;
+        repo::private::set_head(&self.repository, &self.link, head, job.tree, written, &commands.surroundings.held)?;
+        let copied = commands.surroundings.copy(&self.tree_directory());
+        copied.map_err(|source| SandboxError::Prepare { path: self.tree_directory(), source })?;
         let is_built = artifact.is_none();
         let artifact = match artifact.map(|artifact| self.place(artifact, job, commands)).transpose()? {
             None => None,
@@ -561,10 +557,13 @@ impl Sandbox {
     ) -> Result<Ran, SandboxError> {
         let tree = self.tree_directory();
         let below = directory.strip_prefix(&tree).ok().filter(|_| directory.is_dir()).map(Path::to_owned);
-        let (view, directory) = match (&commands.surroundings.place, below) {
-            (Some(place), Some(below)) => (Some(self.view(place, job, commands)?), place.top.join(below)),
-            _ => (None, directory),
+        let seen = commands.surroundings.seen(&tree);
+        let view = match below {
+            Some(_) => commands.surroundings.view(&self.directory, &tree, !job.is_clean),
+            None => Ok(None),
         };
+        let view = view.map_err(|source| SandboxError::Prepare { path: self.directory.clone(), source })?;
+        let directory = below.filter(|_| view.is_some()).map_or(directory, |below| seen.join(below));
         let (is_in_place, is_in_tree) = (view.is_some(), view.is_some() || directory.starts_with(&tree));
         let mut environment = commands.environment.clone();
         let mut set = |name: &str, value: OsString| {
@@ -572,7 +571,7 @@ impl Sandbox {
             environment.push((name.into(), value));
         };
         if is_in_tree {
-            set("IDD_WORKTREE", commands.surroundings.seen(&tree).into());
+            set("IDD_WORKTREE", seen.into());
             set("IDD_TREE", job.tree.to_string().into());
         }
         if let Some(commit) = job.exposed_commit {
@@ -594,58 +593,13 @@ impl Sandbox {
         Ok(process::run(&Command { words: words.clone(), directory, view, environment, limit: job.limit }, watch)?)
     }
 
-    /// What a command sees in the place of the user's working tree.
-    fn view(&self, place: &Place, job: &Job, commands: &Commands) -> Result<View, SandboxError> {
-        let failed = |path: &Path| {
-            let path = path.to_owned();
-            move |source: io::Error| SandboxError::Prepare { path, source }
-        };
-        let tree = self.tree_directory();
-        let mut overlays = Vec::new();
-        for shown in Self::shown(job, commands).filter(|shown| place.has_overlays && shown.is_mounted()) {
-            let Some(to) = shown.mount_point(&tree).map_err(failed(&tree))? else { continue };
-            let changes = self.directory.join(CHANGES).join(files::short_digest(&shown.path));
-            let [upper, work] = ["upper", "work"].map(|part| changes.join(part));
-            for part in [&upper, &work] {
-                fs::create_dir_all(part).map_err(failed(part))?;
-            }
-            overlays.push(Mount::Overlay { lower: shown.source.clone(), upper, work, to });
-        }
-        if let Some(name) = place.mount_point() {
-            let point = self.directory.join(name);
-            fs::create_dir_all(&point).map_err(failed(&point))?;
-        }
-        Ok(place.view(&self.directory, &tree, overlays))
-    }
-
-    /// The files and directories of the user that a probe sees; none of its claims sees a cache.
-    fn shown<'s>(job: &Job, commands: &'s Commands) -> impl Iterator<Item = &'s Shown> + use<'s> {
-        let Surroundings { shown, caches, .. } = &commands.surroundings;
-        shown.iter().chain(caches.iter().take(if job.is_clean { 0 } else { usize::MAX }))
-    }
-
-    /// Copies into the checkout what cannot be mounted there.
-    fn copy_shown(&self, commands: &Commands) -> Result<(), SandboxError> {
-        let has_overlays = commands.surroundings.place.as_ref().is_some_and(|place| place.has_overlays);
-        for shown in &commands.surroundings.shown {
-            if !has_overlays || !shown.is_mounted() {
-                let failed = |source| SandboxError::Prepare { path: shown.source.clone(), source };
-                shown.copy(&self.tree_directory()).map_err(failed)?;
-            }
-        }
-        Ok(())
-    }
-
     /// Removes what commands have changed in directories of the user, as they saw them.
     fn drop_changes(&self) -> Result<(), SandboxError> {
-        match repo::files::remove(
-            File::open(&self.directory)
-                .map_err(|source| SandboxError::Prepare { path: self.directory.clone(), source })?
-                .as_fd(),
-            CHANGES.as_bytes(),
-        ) {
+        let failed = |source| SandboxError::Prepare { path: self.directory.join(CHANGES), source };
+        let directory = File::open(&self.directory).map_err(failed)?;
+        match repo::files::remove(directory.as_fd(), CHANGES.as_bytes()) {
             Ok(_) | Err(Errno::NOENT) => Ok(()),
-            Err(errno) => Err(SandboxError::Prepare { path: self.directory.join(CHANGES), source: errno.into() }),
+            Err(errno) => Err(failed(errno.into())),
         }
     }
 
@@ -692,28 +646,10 @@ impl Sandbox {
         let text = String::from_utf8_lossy(output);
         let text = text.replace(&format!("{place}/tree"), "<worktree>").replace(&place, "<sandbox>");
         match &surroundings.place {
-            Some(place) => replace_path(&text, &place.top.to_string_lossy(), "<worktree>"),
+            Some(place) => place.without_top(&text, "<worktree>"),
             None => text,
         }
     }
-}
-
-/// Replaces a path in a text, but not where it is the beginning of a longer name.
-fn replace_path(text: &str, path: &str, with: &str) -> String {
-    let is_of_name = |next: char| next.is_alphanumeric() || matches!(next, '-' | '_' | '.' | '+' | '~' | '@');
-    let mut parts = text.split(path);
-    let mut replaced = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        // A sentence can end behind a path.
-        let mut after = part.chars();
-        let is_longer = match after.next() {
-            Some('.') => after.next().is_some_and(is_of_name),
-            next => next.is_some_and(is_of_name),
-        };
-        replaced += if is_longer { path } else { with };
-        replaced += part;
-    }
-    replaced
 }
 
 /// The normalised failure line of a build, also of one inside the test; `None` if no build failed.

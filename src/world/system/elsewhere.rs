@@ -25,7 +25,7 @@ use crate::world::system::mapping::Mapping;
 use crate::world::system::observer::Observer;
 use crate::world::system::process::Process;
 use crate::world::system::usage::Usage;
-use crate::world::system::view::View;
+use crate::world::system::view::MountView;
 use crate::world::system::wait::wait;
 
 /// Why this system cannot run tests.
@@ -84,7 +84,8 @@ pub fn launch(
     _directory: &Path,
     _environment: &[(OsString, OsString)],
     _output: impl AsFd,
-    _view_and_bait: (Option<&View>, Option<Bait>),
+    _view: Option<&MountView>,
+    _bait: Option<Bait>,
 ) -> io::Result<Pid> {
     refused()
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 /// What a process is about to do with a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Access {
+pub enum FileAccess {
     /// It opens a file for reading.
     Read,
     /// It opens a file for writing, which may make it.
@@ -23,7 +23,7 @@ pub trait Observer: Send + Sync + 'static {
     fn executes(&self, path: PathBuf, takes_privileges: bool);
 
     /// A process is about to open or to change this file.
-    fn uses(&self, path: PathBuf, access: Access);
+    fn uses(&self, path: PathBuf, access: FileAccess);
 
     /// Whether a process is about to write to a file of the user: then it does not go on.
     fn is_leaking(&self) -> bool;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 /// The mounts of one command, in their order. They end with its last process, and no other process sees them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct View {
+pub struct MountView {
     /// The mounts.
     pub mounts: Vec<Mount>,
     /// The rights with which they are made.
@@ -30,6 +30,8 @@ pub enum Mount {
         from: PathBuf,
         /// Where it appears.
         to: PathBuf,
+        /// Whether nothing can be written there.
+        is_read_only: bool,
     },
     /// A directory appears at another path with the changes that commands have made, which do not reach it.
     Overlay {

@@ -125,7 +125,7 @@ mod tests {
         let mut counter = Counter::open(SOFTWARE, TASK_CLOCK).ok()?;
         let (_reader, writer) = io::pipe().unwrap();
         let words = ["/bin/sh", "-c", line].map(std::ffi::OsStr::new);
-        let child = launch(&words, Path::new("/"), &[], &writer, (None, None)).unwrap();
+        let child = launch(&words, Path::new("/"), &[], &writer, None, None).unwrap();
         wait_with_usage(child).unwrap();
         Some(counter.count().unwrap())
     }

@@ -1,4 +1,4 @@
-//! A filter with which the kernel asks before a process of a test executes a program, or also before it opens a file.
+//! A filter with which the kernel asks before a process of a test executes a program, and on request before it opens or changes a file.
 //!
 //! The first process of a command installs a filter on itself, which all its descendants inherit. From then on each
 //! `execve` of theirs waits until the holder of the listener permits it. All other system calls keep their speed. Other
@@ -16,8 +16,9 @@ use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStringExt as _;
 use std::{io, mem, ptr};
 
-use crate::world::system::observer::Access;
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
+
+use crate::world::system::observer::FileAccess;
 
 /// The kernel's number of this program's architecture, for filters; `None` if the filter does not support it.
 const ARCHITECTURE: Option<u32> = if cfg!(target_arch = "x86_64") {
@@ -28,30 +29,46 @@ const ARCHITECTURE: Option<u32> = if cfg!(target_arch = "x86_64") {
     None
 };
 
-/// A call on a file: its number, whether a directory comes before the path, what it does, and the argument with the flags of
-/// one that opens it.
-type FileCall = (i64, bool, Access, Option<usize>);
+/// A call on a file.
+struct FileCall {
+    number: i64,
+    /// Whether the directory to which the path is relative is the first argument.
+    has_directory: bool,
+    access: FileAccess,
+    /// The argument with the flags of a call that opens the file.
+    flags: Option<usize>,
+}
+
+impl FileCall {
+    const fn new(number: i64, has_directory: bool, access: FileAccess) -> Self {
+        Self { number, has_directory, access, flags: None }
+    }
+
+    const fn opening(number: i64, has_directory: bool, flags: usize) -> Self {
+        Self { number, has_directory, access: FileAccess::Read, flags: Some(flags) }
+    }
+}
 
 /// The calls on files that are watched.
 const FILE_CALLS: &[FileCall] = &[
-    (libc::SYS_openat, true, Access::Read, Some(2)),
-    (libc::SYS_openat2, true, Access::Read, None),
-    (libc::SYS_mkdirat, true, Access::Make, None),
-    (libc::SYS_unlinkat, true, Access::Change, None),
-    (libc::SYS_renameat2, true, Access::Change, None),
-    (libc::SYS_truncate, false, Access::Change, None),
+    FileCall::opening(libc::SYS_openat, true, 2),
+    FileCall::new(libc::SYS_openat2, true, FileAccess::Read),
+    FileCall::new(libc::SYS_mkdirat, true, FileAccess::Make),
+    FileCall::new(libc::SYS_unlinkat, true, FileAccess::Change),
+    FileCall::new(libc::SYS_renameat2, true, FileAccess::Change),
+    FileCall::new(libc::SYS_truncate, false, FileAccess::Change),
 ];
 
-/// Those that only older architectures have.
+/// Those that newer architectures do not have.
 #[cfg(target_arch = "x86_64")]
 const OLD_FILE_CALLS: &[FileCall] = &[
-    (libc::SYS_open, false, Access::Read, Some(1)),
-    (libc::SYS_creat, false, Access::Write, None),
-    (libc::SYS_mkdir, false, Access::Make, None),
-    (libc::SYS_unlink, false, Access::Change, None),
-    (libc::SYS_rmdir, false, Access::Change, None),
-    (libc::SYS_rename, false, Access::Change, None),
-    (libc::SYS_renameat, true, Access::Change, None),
+    FileCall::opening(libc::SYS_open, false, 1),
+    FileCall::new(libc::SYS_creat, false, FileAccess::Write),
+    FileCall::new(libc::SYS_mkdir, false, FileAccess::Make),
+    FileCall::new(libc::SYS_unlink, false, FileAccess::Change),
+    FileCall::new(libc::SYS_rmdir, false, FileAccess::Change),
+    FileCall::new(libc::SYS_rename, false, FileAccess::Change),
+    FileCall::new(libc::SYS_renameat, true, FileAccess::Change),
 ];
 #[cfg(not(target_arch = "x86_64"))]
 const OLD_FILE_CALLS: &[FileCall] = &[];
@@ -95,7 +112,7 @@ fn writes(flags: u64) -> bool {
 impl Filter {
     /// The filter; `None` on unsupported machines.
     ///
-    /// - `asks_for_files`: whether the kernel also asks before a file is opened. Then each of these calls waits.
+    /// - `asks_for_files`: whether the kernel also asks before a file is opened or changed. Then each of these calls waits.
     #[expect(
         clippy::cast_possible_truncation,
         reason = "codes of a machine with 16-bit codes, and small numbers of system calls"
@@ -114,7 +131,7 @@ impl Filter {
         let (ask, pass) = (end(libc::SECCOMP_RET_USER_NOTIF), end(libc::SECCOMP_RET_ALLOW));
         let [of_32_bit, at_of_32_bit] = OF_32_BIT;
         let executes = [libc::SYS_execve, libc::SYS_execveat];
-        let files = file_calls().map(|(number, ..)| number).filter(|_| asks_for_files);
+        let files = file_calls().map(|call| &call.number).filter(|_| asks_for_files);
         let asked: Vec<_> = executes
             .iter()
             .chain(files)
@@ -141,7 +158,7 @@ impl Filter {
 
     /// The form for the kernel; it points into the filter.
     pub(super) fn program(&mut self) -> libc::sock_fprog {
-        let len = u16::try_from(self.instructions.len()).expect("there are about 20");
+        let len = u16::try_from(self.instructions.len()).expect("there are at most 50");
         libc::sock_fprog { len, filter: self.instructions.as_mut_ptr() }
     }
 }
@@ -211,11 +228,11 @@ pub(super) struct Listener {
 
 /// What a waiting process is about to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum What {
+pub(super) enum WatchedCall {
     /// It executes a program.
     Execute,
     /// It opens a file, or changes one.
-    Use(Access),
+    Use(FileAccess),
     /// It requests a listener of its own, which is impossible beside this one.
     Listen,
 }
@@ -224,7 +241,7 @@ pub(super) enum What {
 pub(super) struct Request {
     id: u64,
     pub(super) pid: u32,
-    pub(super) what: What,
+    pub(super) what: WatchedCall,
     /// The descriptor to which the path is relative; `None` for the current directory.
     pub(super) at: Option<RawFd>,
     path: u64,
@@ -268,21 +285,21 @@ impl Listener {
         let number = u32::try_from(request.data.nr).unwrap_or_default();
         let is_ours = Some(request.data.arch) == ARCHITECTURE;
         let call = i64::from(number);
-        let file_call = file_calls().find(|(number, ..)| is_ours && *number == call);
+        let file_call = file_calls().find(|known| is_ours && known.number == call);
         let is_at = match file_call {
-            Some((_, is_at, ..)) => *is_at,
+            Some(known) => known.has_directory,
             None if is_ours => call == libc::SYS_execveat,
             None => number == OF_32_BIT[1],
         };
         #[expect(clippy::cast_possible_truncation, reason = "a descriptor, as the kernel takes it")]
         let at = Some(first as RawFd).filter(|at| is_at && *at != libc::AT_FDCWD);
         let what = match file_call {
-            Some((_, _, access, flags)) => {
-                let is_written = flags.is_some_and(|at| writes(request.data.args[at]));
-                What::Use(if is_written { Access::Write } else { *access })
+            Some(known) => {
+                let is_written = known.flags.is_some_and(|at| writes(request.data.args[at]));
+                WatchedCall::Use(if is_written { FileAccess::Write } else { known.access })
             }
-            None if is_ours && call == libc::SYS_seccomp => What::Listen,
-            None => What::Execute,
+            None if is_ours && call == libc::SYS_seccomp => WatchedCall::Listen,
+            None => WatchedCall::Execute,
         };
         Some(Request { id: request.id, pid: request.pid, what, at, path: if is_at { second } else { first } })
     }

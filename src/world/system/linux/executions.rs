@@ -10,7 +10,7 @@ use std::{fs, thread};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
-use crate::world::system::linux::exec_filter::{Filter, Listener, NoListener, Request, What};
+use crate::world::system::linux::exec_filter::{Filter, Listener, NoListener, Request, WatchedCall};
 use crate::world::system::observer::Observer;
 
 /// The data with which the first process of a command starts to be watched.
@@ -67,11 +67,11 @@ fn serve(socket: &OwnedFd, stopped: &OwnedFd, observer: &impl Observer) {
         if asked.contains(PollFlags::IN) {
             let Some(request) = listener.next() else { continue };
             match (path(&listener, &request), request.what) {
-                (_, What::Listen) => observer.harms(),
-                (Some(path), What::Execute) => observer.executes(path, listener.takes_privileges),
-                (Some(path), What::Use(access)) => observer.uses(path, access),
-                (None, What::Execute) => observer.misses(),
-                (None, What::Use(_)) => {}
+                (_, WatchedCall::Listen) => observer.harms(),
+                (Some(path), WatchedCall::Execute) => observer.executes(path, listener.takes_privileges),
+                (Some(path), WatchedCall::Use(access)) => observer.uses(path, access),
+                (None, WatchedCall::Execute) => observer.misses(),
+                (None, WatchedCall::Use(_)) => {}
             }
             // A program that would run without its rights, or that would write to a file of the user, waits until it is killed.
             if !observer.is_harmful() && !observer.is_leaking() {

@@ -20,7 +20,7 @@ use rustix::process::{Pid, Signal};
 use crate::world::system::linux::exec_filter;
 use crate::world::system::linux::executions::Bait;
 use crate::world::system::linux::mounts::Mounts;
-use crate::world::system::view::View;
+use crate::world::system::view::MountView;
 use crate::world::system::wait::wait;
 
 /// Bytes of the child's stack; it makes a dozen system calls.
@@ -51,9 +51,10 @@ pub fn launch(
     directory: &Path,
     environment: &[(OsString, OsString)],
     output: impl AsFd,
-    (view, bait): (Option<&View>, Option<Bait>),
+    view: Option<&MountView>,
+    bait: Option<Bait>,
 ) -> io::Result<Pid> {
-    start(words, directory, environment, output.as_fd(), (view, bait, libc::CLONE_VM))
+    start(words, directory, environment, output.as_fd(), view, bait, libc::CLONE_VM)
 }
 
 /// The same with a copy of the memory of this process, which costs time, but the child does not count the memory of its parent
@@ -64,7 +65,7 @@ pub fn launch_copied(
     environment: &[(OsString, OsString)],
     output: impl AsFd,
 ) -> io::Result<Pid> {
-    start(words, directory, environment, output.as_fd(), (None, None, 0))
+    start(words, directory, environment, output.as_fd(), None, None, 0)
 }
 
 /// - `flags`: whether the child shares the memory of this process until it executes the program.
@@ -73,7 +74,9 @@ fn start(
     directory: &Path,
     environment: &[(OsString, OsString)],
     output: BorrowedFd<'_>,
-    (view, mut bait, flags): (Option<&View>, Option<Bait>, c_int),
+    view: Option<&MountView>,
+    mut bait: Option<Bait>,
+    flags: c_int,
 ) -> io::Result<Pid> {
     let program = words.first().ok_or(ErrorKind::InvalidInput)?;
     let variables: BTreeMap<&OsStr, &OsStr> =
@@ -279,7 +282,7 @@ mod tests {
         let environment: Vec<(OsString, OsString)> =
             path.map(|path| ("PATH".into(), path.into())).into_iter().collect();
         let (mut reader, writer) = io::pipe()?;
-        let child = launch(&words, directory, &environment, &writer, (None, None))?;
+        let child = launch(&words, directory, &environment, &writer, None, None)?;
         drop(writer);
         let mut said = String::new();
         reader.read_to_string(&mut said)?;
@@ -332,7 +335,7 @@ mod tests {
         let (mut reader, writer) = io::pipe().unwrap();
         let words = ["/bin/sh", "-c", "echo begun; exec sleep 1000"].map(OsStr::new);
         let child = std::thread::spawn(move || {
-            let child = launch(&words, Path::new("/"), &[], &writer, (None, None)).unwrap();
+            let child = launch(&words, Path::new("/"), &[], &writer, None, None).unwrap();
             let mut begun = [0; 6];
             reader.read_exact(&mut begun).unwrap();
             child

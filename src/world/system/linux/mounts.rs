@@ -1,4 +1,4 @@
-//! Makes the mounts of a [`View`] in the process that is about to execute a command.
+//! Makes the mounts of a [`MountView`] in the process that is about to execute a command.
 //!
 //! The process gets a mount namespace of its own, from which no mount reaches the system. A user who may not mount gets a
 //! user namespace around it, with the same user and group; executing a program takes the rights in it away again.
@@ -8,11 +8,11 @@
 use std::ffi::{CStr, CString};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
-use std::{io, ptr};
+use std::{io, mem, ptr};
 
 use rustix::io::Errno;
 
-use crate::world::system::view::{Mount, Rights, View};
+use crate::world::system::view::{Mount, MountView, Rights};
 
 /// The kernel's name of the file system.
 const OVERLAY: &CStr = c"overlay";
@@ -31,11 +31,12 @@ struct Prepared {
     kind: Option<&'static CStr>,
     flags: libc::c_ulong,
     options: Option<CString>,
+    is_read_only: bool,
 }
 
 impl Mounts {
     /// Errors: a path has a zero byte.
-    pub(super) fn new(view: &View) -> io::Result<Self> {
+    pub(super) fn new(view: &MountView) -> io::Result<Self> {
         let is_of_namespace = view.rights == Rights::OfNamespace;
         let maps = if is_of_namespace {
             let (user, group) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
@@ -71,6 +72,9 @@ impl Mounts {
                 let kind = mount.kind.map_or(ptr::null(), CStr::as_ptr);
                 let options = mount.options.as_ref().map_or(ptr::null(), |options| options.as_ptr());
                 check(libc::mount(mount.from.as_ptr(), mount.to.as_ptr(), kind, mount.flags, options.cast()))?;
+                if mount.is_read_only {
+                    forbid_writing(&mount.to)?;
+                }
             }
         }
         Ok(())
@@ -81,12 +85,13 @@ impl Prepared {
     fn new(mount: &Mount, rights: Rights) -> io::Result<Self> {
         let path = |path: &Path| CString::new(path.as_os_str().as_bytes());
         Ok(match mount {
-            Mount::Bind { from, to } => Self {
+            Mount::Bind { from, to, is_read_only } => Self {
                 from: path(from)?,
                 to: path(to)?,
                 kind: None,
                 flags: libc::MS_BIND | libc::MS_REC,
                 options: None,
+                is_read_only: *is_read_only,
             },
             Mount::Overlay { lower, upper, work, to } => {
                 let mut options = Vec::new();
@@ -103,9 +108,27 @@ impl Prepared {
                     kind: Some(OVERLAY),
                     flags: 0,
                     options: Some(CString::new(options)?),
+                    is_read_only: false,
                 }
             }
         })
+    }
+}
+
+/// Makes a mount read-only, and keeps its other attributes, which a user may not change.
+///
+/// # Safety
+///
+/// As for [`Mounts::enter`].
+#[expect(unsafe_code, reason = "as above")]
+unsafe fn forbid_writing(path: &CStr) -> Result<(), Errno> {
+    // SAFETY: the path ends with a zero, and the kernel reads the structure, whose size is given.
+    unsafe {
+        let mut attributes: libc::mount_attr = mem::zeroed();
+        attributes.attr_set = libc::MOUNT_ATTR_RDONLY;
+        let (attributes, size) = (&raw const attributes, size_of::<libc::mount_attr>());
+        let done = libc::syscall(libc::SYS_mount_setattr, libc::AT_FDCWD, path.as_ptr(), 0, attributes, size);
+        check(if done < 0 { -1 } else { 0 })
     }
 }
 

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest as _, Sha256};
 
 use crate::world::files::{self, OnDisk};
-use crate::world::place::surroundings::Shown;
+use crate::world::place::surroundings::ShownPath;
 use crate::world::repo::locate::{self, Location};
 
 /// The largest file and directory that are copied, in bytes; larger ones are shown as they are.
@@ -20,10 +20,10 @@ const MAX_COPIED_BYTES: u64 = 4 << 20;
 /// The largest directory that is copied, in entries.
 const MAX_COPIED_ENTRIES: usize = 500;
 
-/// At most so many bytes become part of the tested trees in all.
+/// The limit of the bytes that become part of the tested trees, in total.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// Entries of a directory that its digest covers.
+/// The limit of the entries of a directory that its digest covers.
 const MAX_DIGESTED: usize = 200_000;
 
 /// The file with which a directory says that it is a cache, and whose, see `bford.info/cachedir`.
@@ -41,50 +41,50 @@ const CACHES: [&str; 6] = ["__pycache__", ".pytest_cache", ".mypy_cache", ".ruff
 
 /// A path of the user's working tree that is not tracked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Candidate {
+pub struct UntrackedPath {
     /// Its path, relative to the top: the topmost directory with nothing tracked below it, or a file.
     pub path: Vec<u8>,
     /// Whether git ignores it.
     pub is_ignored: bool,
     /// How it becomes visible.
-    pub content: Content,
+    pub content: Visibility,
 }
 
 /// How a path becomes visible in a checkout.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Content {
+pub enum Visibility {
     /// These files become part of the tested trees: they are new, and git does not ignore them.
     Held(BTreeMap<Vec<u8>, OnDisk>),
     /// It is beside the tree, with its times, so that a build knows what is older than the sources.
-    Shown(Shown),
+    Beside(ShownPath),
 }
 
-impl Candidate {
+impl UntrackedPath {
     /// Its files, if they are part of the tested trees.
     pub fn held(&self) -> impl Iterator<Item = (&Vec<u8>, &OnDisk)> {
         let held = match &self.content {
-            Content::Held(files) => Some(files),
-            Content::Shown(_) => None,
+            Visibility::Held(files) => Some(files),
+            Visibility::Beside(_) => None,
         };
         held.into_iter().flatten()
     }
 
     /// What is shown beside the tested trees.
-    pub fn shown(&self) -> Option<&Shown> {
+    pub fn shown(&self) -> Option<&ShownPath> {
         match &self.content {
-            Content::Held(_) => None,
-            Content::Shown(shown) => Some(shown),
+            Visibility::Held(_) => None,
+            Visibility::Beside(shown) => Some(shown),
         }
     }
 }
 
 /// What is beside the tracked files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Beside {
+pub struct Untracked {
     /// What a test may need, what git does not ignore first.
-    pub candidates: Vec<Candidate>,
+    pub candidates: Vec<UntrackedPath>,
     /// Caches of build tools.
-    pub caches: Vec<Shown>,
+    pub caches: Vec<ShownPath>,
 }
 
 /// Looks at the working tree; nothing if there is none, or git cannot say.
@@ -92,9 +92,13 @@ pub struct Beside {
 /// - `is_known`: whether a path is not to be listed, because every checkout has it.
 ///
 /// Cost: git reads the names of all files; small files are read.
-pub fn beside(location: &Location, environment: &[(OsString, OsString)], is_known: &dyn Fn(&[u8]) -> bool) -> Beside {
-    let mut beside = Beside::default();
-    let Some(top) = &location.top else { return beside };
+pub fn untracked(
+    location: &Location,
+    environment: &[(OsString, OsString)],
+    is_known: &dyn Fn(&[u8]) -> bool,
+) -> Untracked {
+    let mut found = Untracked::default();
+    let Some(top) = &location.top else { return found };
     let mut n_bytes = 0;
     for is_ignored in [false, true] {
         for path in locate::untracked(location, is_ignored, environment) {
@@ -104,7 +108,7 @@ pub fn beside(location: &Location, environment: &[(OsString, OsString)], is_know
                 continue;
             }
             let size = size(&source);
-            let shown = || Shown {
+            let shown = || ShownPath {
                 path: relative.clone(),
                 source: source.clone(),
                 is_large: size.is_none(),
@@ -114,7 +118,7 @@ pub fn beside(location: &Location, environment: &[(OsString, OsString)], is_know
                 continue;
             }
             if is_of_builder(&source) {
-                beside.caches.push(Shown { path: relative, source, is_large: true, digest: [0; 32] });
+                found.caches.push(ShownPath { path: relative, source, is_large: true, digest: [0; 32] });
                 continue;
             }
             if CACHES.iter().any(|name| relative.ends_with(name)) {
@@ -123,16 +127,16 @@ pub fn beside(location: &Location, environment: &[(OsString, OsString)], is_know
             let content = match size {
                 Some(size) if !is_ignored && n_bytes + size <= MAX_BYTES => {
                     n_bytes += size;
-                    Content::Held(files::read_all(top, name))
+                    Visibility::Held(files::read_all(top, name))
                 }
-                _ => Content::Shown(shown()),
+                _ => Visibility::Beside(shown()),
             };
-            if content != Content::Held(BTreeMap::new()) {
-                beside.candidates.push(Candidate { path: name.to_vec(), is_ignored, content });
+            if content != Visibility::Held(BTreeMap::new()) {
+                found.candidates.push(UntrackedPath { path: name.to_vec(), is_ignored, content });
             }
         }
     }
-    beside
+    found
 }
 
 /// Whether this is a program that was compiled. If git ignores it, a build makes it, and every revision would be tested with
@@ -146,7 +150,7 @@ fn is_program(path: &Path) -> bool {
 
 /// Whether a directory is the cache of a build tool.
 fn is_of_builder(path: &Path) -> bool {
-    let tag = files::bytes_up_to(&path.join(CACHE_TAG), MAX_TAG_BYTES).unwrap_or_default();
+    let tag = files::plain_up_to(&path.join(CACHE_TAG), MAX_TAG_BYTES).ok().flatten().unwrap_or_default();
     let tag = String::from_utf8_lossy(&tag);
     BUILDERS.iter().any(|name| tag.contains(name))
 }
@@ -162,7 +166,7 @@ fn size(path: &Path) -> Option<u64> {
     is_seen.then_some(n_bytes)
 }
 
-/// The digest of names, sizes and times.
+/// The digest of names, modes, sizes and times.
 fn digest(path: &Path) -> [u8; 32] {
     let mut digest = Sha256::new();
     let mut n_entries = 0;
@@ -170,9 +174,9 @@ fn digest(path: &Path) -> [u8; 32] {
         n_entries += 1;
         digest.update(path.as_os_str().as_bytes());
         // The time of a directory changes with each file that is made and removed there.
-        let time = if metadata.is_dir() { 0 } else { metadata.mtime() };
-        let nanoseconds = if metadata.is_dir() { 0 } else { metadata.mtime_nsec() };
-        for number in [u64::from(metadata.mode()), metadata.size(), time.cast_unsigned(), nanoseconds.cast_unsigned()] {
+        let time = if metadata.is_dir() { [0; 2] } else { [metadata.mtime(), metadata.mtime_nsec()] };
+        let [seconds, nanoseconds] = time.map(i64::cast_unsigned);
+        for number in [u64::from(metadata.mode()), metadata.size(), seconds, nanoseconds] {
             digest.update(number.to_le_bytes());
         }
         n_entries < MAX_DIGESTED
