@@ -25,7 +25,7 @@ use crate::hunt::probe::Probe;
 use crate::outcome::{Observation, Outcome, Stage};
 use crate::report::Untrusted;
 use crate::report::escape::Terminal;
-use crate::revision::TreeId;
+use crate::revision::{CommitId, TreeId};
 use crate::session::audit::Audit;
 use crate::session::beside::Beside;
 use crate::session::chronicle;
@@ -53,6 +53,7 @@ use crate::world::run::java_check::JavaCheck;
 use crate::world::run::sandbox;
 use crate::world::run::sandbox::{Commands, Probed, SandboxError};
 use sha2::{Digest as _, Sha256};
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -136,6 +137,8 @@ pub struct Runner<'p> {
     /// See [`Executor::programs`].
     programs: Option<[u8; 32]>,
     flights: Vec<Flight>,
+    /// See [`head_of`](Self::head_of).
+    heads: RefCell<HashMap<TreeId, CommitId>>,
     root: PathBuf,
     interrupt: Arc<AtomicBool>,
     reader: Thread,
@@ -254,6 +257,7 @@ impl<'p> Runner<'p> {
             unconsumed: HashMap::new(),
             next_sequence,
             flights: Vec::new(),
+            heads: RefCell::default(),
             root,
             interrupt,
             reader,

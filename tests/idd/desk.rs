@@ -345,3 +345,20 @@ fn doctor_disturbs_no_hunt_and_leaves_nothing() {
     fs::write(&go, "").unwrap();
     assert_eq!(read(&hunt.wait_with_output().unwrap()).status, Status::Found);
 }
+
+#[test]
+fn a_version_of_git_in_the_failing_line_does_not_matter() {
+    let fixture = Fixture::of(
+        "printf 'v=$(git describe --tags --always)\\nn=$(cat n)\\n[ $n -lt 5 ] || { echo \"$v $(git rev-parse HEAD): n is $n\"; exit 1; }\\n' > test.sh
+         echo 1 > n; commit start; git tag v0.9; for n in 1 2 3 4; do echo $n > log; commit \"note $n\"; done
+         echo 9 > n; commit 'the culprit'; for n in 5 6 7 8; do echo $n > log; commit \"note $n\"; done",
+    );
+    let found = fixture.report(&["sh", "test.sh"]);
+    assert_eq!(found.status, Status::Found, "{found:?}");
+    assert_eq!(found.first_bad.unwrap().commit.subject, "the culprit".into());
+    assert_eq!(found.change.sufficient.unwrap().lines, 2);
+    assert!(found.probes.run <= 30, "{:?}", found.probes);
+    assert_eq!(found.probes.repair, 0);
+    let line = found.signature.unwrap().line.unwrap();
+    assert_eq!(String::from_utf8_lossy(line.as_bytes()), "v0.9-9-g<commit> <commit>: n is 9");
+}

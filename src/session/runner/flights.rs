@@ -87,7 +87,7 @@ impl Runner<'_> {
         let job = Job {
             tree: ticket.probe.tree,
             artifact_of: ticket.probe.is_fetched.then_some(ticket.probe.revision),
-            revision: Some(ticket.probe.revision),
+            revision: Some(self.head_of(&ticket.probe)),
             exposed_commit: self.plan.order.test.expose_commit.then_some(ticket.probe.revision),
             precheck: vetting.or_else(|| self.check(&ticket.probe).map(|check| check.run)),
             is_clean: is_clean || self.was_rejected(&ticket.probe),

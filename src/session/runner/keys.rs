@@ -38,7 +38,16 @@ impl Runner<'_> {
     /// The commit, if a result can depend on it: the test can read it, or some command has executed git.
     pub(super) fn exposed(&self, probe: &Probe) -> Option<CommitId> {
         // That of the bad revision is made before it is known, and answers for no other revision.
-        let asks_git = || probe.revision != self.plan.bad && self.all_observations().has_git();
-        (self.plan.order.test.expose_commit || asks_git()).then_some(probe.revision)
+        let asks_git = || self.head_of(probe) != self.plan.bad && self.all_observations().has_git();
+        if self.plan.order.test.expose_commit {
+            return Some(probe.revision);
+        }
+        asks_git().then(|| self.head_of(probe))
+    }
+
+    /// The revision that is HEAD, or the parent of HEAD, when this tree is tested: for one tree always the same, because the
+    /// engine asks for trees.
+    pub(super) fn head_of(&self, probe: &Probe) -> CommitId {
+        *self.heads.borrow_mut().entry(probe.tree).or_insert(probe.revision)
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::revision::{CommitId, ObjectId, TreeId};
 use crate::world::files;
-use crate::world::repo::ids::oid;
+use crate::world::repo::ids::{commit_id, oid};
 use crate::world::repo::object::{Objects, n_id_bytes};
 use crate::world::repo::stat::Directory;
 use crate::world::repo::{RepoError, Repository, index, loose, modules, refs};
@@ -192,7 +192,7 @@ pub fn git_file(git_directory: &Path) -> Vec<u8> {
     [b"gitdir: ", git_directory.as_os_str().as_bytes(), b"\n"].concat()
 }
 
-/// Sets HEAD and index of a worktree for a probe of `tree`, whatever the last probe did with git.
+/// Sets HEAD and index of a worktree for a probe of `tree`, whatever the last probe did with git; returns the commit of HEAD.
 ///
 /// - `head`: the tested revision.
 /// - `written`: the files of `tree` in the worktree; `beside`: those of them that count as untracked, if `head` has all others.
@@ -207,7 +207,7 @@ pub fn set_head(
     tree: TreeId,
     written: &Directory,
     beside: &BTreeSet<Vec<u8>>,
-) -> Result<(), RepoError> {
+) -> Result<CommitId, RepoError> {
     let directory = private.path().join("worktrees").join(name);
     let is_of_head = tree_of(private, head).is_some_and(|of_head| is_tree_with(private, of_head, tree, beside));
     let (commit, beside) = if is_of_head {
@@ -225,7 +225,8 @@ pub fn set_head(
     }
     let file = files::create_new(&path)
         .and_then(|mut file| file.write_all(&index::bytes(written, beside, n_id_bytes(private))));
-    file.map_err(|source| RepoError::io("write", &path, source))
+    file.map_err(|source| RepoError::io("write", &path, source))?;
+    Ok(commit_id(commit))
 }
 
 /// The tree of a commit; `None` if it cannot be read.

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use regex::{Regex, RegexBuilder};
 
-use super::normalise::{normalise, without_colours};
+use super::normalise::{DESCRIBED, normalise, without_colours};
 use crate::outcome::{Observation, Outcome, Reason};
 
 /// A text that was cut, or has more lines than this, is not compared line by line.
@@ -128,7 +128,7 @@ fn lines(observation: &Observation) -> BTreeSet<String> {
 }
 
 /// A line without colours, and without parts that change with every candidate or every run: places in sources,
-/// addresses, times. Other numbers stay.
+/// addresses, times, versions of `git describe`. Other numbers stay.
 pub fn form(line: &str) -> String {
     let mut text = without_colours(line).trim().to_owned();
     for (pattern, replacement) in REPLACEMENTS.iter() {
@@ -141,6 +141,8 @@ pub fn form(line: &str) -> String {
 
 static REPLACEMENTS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     [
+        // A candidate has a commit of its own.
+        (DESCRIBED, "<version>"),
         // `file.c:12:5`, `File.java:12`, `file.c(12)`, `file", line 12`, `line 12:`.
         (r"([\w>/+-]\.[A-Za-z]\w{0,4})(?::\d+)+", "$1:N"),
         (r"([\w>/+-]\.[A-Za-z]\w{0,4})\(\d+(?:,\d+)?\)", "$1(N)"),

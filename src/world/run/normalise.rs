@@ -12,7 +12,7 @@ const MAX_CHARS: usize = 400;
 /// lines.
 ///
 /// - Paths become `<path>`, numbers `N`, addresses `<address>`, times and dates `<time>`, durations `<duration>`,
-///   random names `<id>`. Colours and control characters are removed, blanks become one space. Words stay.
+///   random names `<id>`, versions of `git describe` `<version>`. Colours and control characters are removed, blanks become one space. Words stay.
 /// - A digit inside a word stays (`utf8`, `test_3`), unless the word ends in five digits or more.
 /// - Applying it twice changes nothing more. The result has no line break and at most 400 characters.
 pub fn normalise(line: &str) -> String {
@@ -48,6 +48,9 @@ pub(super) fn without_colours(text: &str) -> Cow<'_, str> {
     COLOUR.replace_all(text, "")
 }
 
+/// A version as `git describe` prints it after a tag; the id can be replaced by [`COMMIT`](super::sandbox::COMMIT).
+pub(super) const DESCRIBED: &str = r"\b[\w.+~-]+-\d+-g(?:[0-9a-f]{4,40}|<commit>)(?:-dirty)?";
+
 /// In the order of application: the longer and more special forms first.
 static REPLACEMENTS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     [
@@ -69,6 +72,9 @@ static REPLACEMENTS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         (r"(^|[^\w/>])(?:[\w.+@-]+/)+[\w+@-]*\.[\w.+-]*\w", "$1<path>"),
         (r"\b0[xX][0-9a-fA-F]+\b", "<address>"),
         (r"\btmp[._-]?[A-Za-z0-9_]*\d[A-Za-z0-9_]*\b", "<id>"),
+        // As `git describe` prints it: the tag alone at a tagged commit.
+        (DESCRIBED, "<version>"),
+        (r"\bv\d+(?:\.\d+)+(?:-dirty)?\b", "<version>"),
         (r"\b(?:[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{32})\b", "<id>"),
         (
             r"\b(?:\d+ ?(?:h|m|min) ?)*\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)? ?(?:ns|nsec|µs|us|usec|ms|msec|s|secs?|seconds?|milliseconds?|mins?|minutes?|h|hours?)\b",
@@ -128,6 +134,15 @@ mod tests {
         check("object 0123456789abcdef0123456789abcdef01234567 lost", "object <id> lost");
         check("request 123e4567-e89b-12d3-a456-426614174000 failed", "request <id> failed");
         check("worker12345 died, thread-7 too", "workerN died, thread-N too");
+    }
+
+    #[test]
+    fn versions_of_git_describe_are_removed() {
+        check("v0.9-9-gca52e3c: n is 9", "<version>: n is N");
+        check("v0.9: n is 9", "<version>: n is N");
+        check("v0.9-9-g<commit>-dirty: n is 9", "<version>: n is N");
+        check("tool rel_1.2-12-g0a1b2c3d-dirty (utf8)", "tool <version> (utf8)");
+        check("v2 API of list-3-good", "v2 API of list-N-good");
     }
 
     #[test]

@@ -16,6 +16,7 @@ use crate::world::run::java_check::JavaCheck;
 use crate::world::run::product::{Product, product};
 use crate::world::run::table;
 use crate::world::{files, process, repo};
+use regex::{Captures, Regex};
 use rustix::io::Errno;
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsString;
@@ -24,7 +25,7 @@ use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 use std::{fs, io};
 
@@ -240,6 +241,8 @@ pub struct Sandbox {
     head: CommitId,
     /// Its directory in the private repository.
     git_directory: PathBuf,
+    /// HEAD of the last probe.
+    probed_head: CommitId,
     /// What the last probe saw of the user's working tree.
     shown: Vec<ShownPath>,
 }
@@ -276,6 +279,7 @@ impl Sandbox {
             link,
             head,
             git_directory,
+            probed_head: head,
             shown: Vec::new(),
         })
     }
@@ -419,7 +423,14 @@ impl Sandbox {
         let begin_ns = self.clock_ns()?;
         let written = self.worktree.written();
         let head = job.revision.unwrap_or(self.head);
-        repo::private::set_head(&self.repository, &self.link, head, job.tree, written, &commands.surroundings.held)?;
+        self.probed_head = repo::private::set_head(
+            &self.repository,
+            &self.link,
+            head,
+            job.tree,
+            written,
+            &commands.surroundings.held,
+        )?;
         let copied = commands.surroundings.copy(&self.tree_directory());
         copied.map_err(|source| SandboxError::Prepare { path: self.tree_directory(), source })?;
         let is_built = artifact.is_none();
@@ -645,11 +656,29 @@ impl Sandbox {
         let place = String::from_utf8_lossy(self.directory.as_os_str().as_bytes()).into_owned();
         let text = String::from_utf8_lossy(output);
         let text = text.replace(&format!("{place}/tree"), "<worktree>").replace(&place, "<sandbox>");
+        let text = without_id(text, self.probed_head);
         match &surroundings.place {
             Some(place) => place.without_top(&text, "<worktree>"),
             None => text,
         }
     }
+}
+
+/// Stands for the id of HEAD in outputs: a tree can be tested with several commits.
+pub const COMMIT: &str = "<commit>";
+
+/// A text with [`COMMIT`] in place of the id of a commit, also an abbreviated one, as git prints it.
+fn without_id(text: String, commit: CommitId) -> String {
+    static IDS: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\b(g?)([0-9a-f]{7,64})\b").expect("a valid pattern"));
+    let id = commit.to_string();
+    if !text.contains(&id[..7]) {
+        return text;
+    }
+    let shown = |found: &Captures<'_>| {
+        let by = if id.starts_with(&found[2]) { COMMIT } else { &found[2] };
+        format!("{}{by}", &found[1])
+    };
+    IDS.replace_all(&text, shown).into_owned()
 }
 
 /// The normalised failure line of a build, also of one inside the test; `None` if no build failed.
