@@ -155,11 +155,11 @@ fn a_search_comes_near_what_any_number_of_workers_can_do() {
         table.push_str(&line);
     }
     insta::assert_snapshot!(table, @r"
-     1 workers:  9.88 tests after each other,  12.0 begun, 0.99 of the bound
-     2 workers:  6.78 tests after each other,  17.6 begun, 1.07 of the bound
-     4 workers:  4.60 tests after each other,  26.1 begun, 1.07 of the bound
-     8 workers:  3.52 tests after each other,  43.1 begun, 1.12 of the bound
-    16 workers:  2.78 tests after each other,  73.8 begun, 1.14 of the bound
-    64 workers:  1.91 tests after each other, 322.9 begun, 1.15 of the bound
+     1 workers:  9.88 tests after each other,  11.2 begun, 0.99 of the bound
+     2 workers:  6.78 tests after each other,  16.8 begun, 1.07 of the bound
+     4 workers:  4.60 tests after each other,  25.4 begun, 1.07 of the bound
+     8 workers:  3.52 tests after each other,  42.8 begun, 1.12 of the bound
+    16 workers:  2.78 tests after each other,  73.7 begun, 1.14 of the bound
+    64 workers:  1.92 tests after each other, 323.5 begun, 1.15 of the bound
     ");
 }

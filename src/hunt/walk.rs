@@ -27,6 +27,9 @@ pub struct Bracket {
     pub good: Tested,
 }
 
+/// A revision that is given as good is tested after this many failures without a pass.
+const MAX_FAILURES: usize = 2;
+
 impl Hunter<'_> {
     /// Finds a line from the bad revision to a passing one.
     ///
@@ -59,8 +62,14 @@ impl Hunter<'_> {
     async fn bracket_from(&self, good: CommitId, bad: Tested) -> Result<Option<Bracket>, Halt> {
         let base = self.history.merge_base(bad.revision, good);
         let line = base.and_then(|base| self.history.path(bad.revision, base));
-        let line = line.map(|line| self.in_scope(&line)).transpose()?;
-        if let Some(line) = line.as_ref().filter(|line| line.len() > 1 && base == Some(good)) {
+        let mut line = line.map(|line| self.in_scope(&line)).transpose()?;
+        let mut bad = bad;
+        if let Some(line) = line.as_mut().filter(|line| line.len() > 1 && base == Some(good)) {
+            if self.order.goods.len() == 1
+                && let Some(bracket) = self.bracket_before(line, &mut bad).await?
+            {
+                return Ok(Some(bracket));
+            }
             self.look_ahead(line, Position::Verify { good: line.len() - 1 });
         }
         let tested = self.as_tested(good).await?;
@@ -100,6 +109,37 @@ impl Hunter<'_> {
             }
             Examined::Irreparable => Ok(None),
         }
+    }
+
+    /// Bisects a line whose last revision is given as good, until a revision passes: then that one need not be tested.
+    /// `None` if nothing has passed after some failures, or if a revision cannot be tested; the line and its failing end are
+    /// cut then.
+    async fn bracket_before(&self, line: &mut Vec<CommitId>, bad: &mut Tested) -> Result<Option<Bracket>, Halt> {
+        for _ in 0..MAX_FAILURES {
+            let good = line.len() - 1;
+            if good < 2 {
+                break;
+            }
+            let middle = self.next_between(line, 0, good);
+            self.board.borrow_mut().finding.range = line[..good].to_vec();
+            if !self.is_known(line[middle]) {
+                let (n_left, n_candidates) = (good - middle - 1, good);
+                self.tell(Event::Bisecting { n_left, n_candidates, next: line[middle] });
+            }
+            self.look_ahead(line, Position::Bisect { bad: 0, good });
+            let tested = self.as_tested(line[middle]).await?;
+            match tested.outcome {
+                Outcome::Pass => {
+                    return Ok(Some(Bracket { line: line[..=middle].to_vec(), bad: *bad, good: tested }));
+                }
+                Outcome::Fail => {
+                    line.drain(..middle);
+                    *bad = tested;
+                }
+                Outcome::Unresolved(_) => break,
+            }
+        }
+        Ok(None)
     }
 
     /// Gallops back 1, 2, 4, 8, ... steps on the first-parent line until a revision passes, beyond the revision at

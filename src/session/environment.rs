@@ -1,8 +1,13 @@
 //! What a hunt needs of the user's untracked and ignored files: its environment.
 //!
-//! The first of the runs that reproduce the failure sees all of these files, the second one none. If both show the same,
-//! the test needs none of them. Otherwise the smallest set of them with which the failure is the first one is searched by
-//! halves (Zeller and Hildebrandt's delta debugging, with what is known to be needed kept in place), and every probe has it.
+//! The first of the runs that reproduce the failure sees all of these files, and it is recorded which of them it uses before
+//! it makes or changes them. The second run sees only these, without what a compiler makes. If both show the same failure,
+//! every probe has these files.
+//!
+//! If the first run uses none, or if that cannot be recorded, or if the second run differs, then a run without any of the
+//! files is compared to the first one. If both show the same, the test needs none of them. Otherwise the smallest set with
+//! which the failure is the first one is searched by halves (Zeller and Hildebrandt's delta debugging, with what is known to
+//! be needed kept in place).
 
 use crate::change::trees::Trees as _;
 use crate::hunt::event::Phase;
@@ -18,7 +23,7 @@ use crate::session::plan::Adjustments;
 use crate::world::files;
 use crate::world::journal::Record;
 use crate::world::place::surroundings::Surroundings;
-use crate::world::place::untracked::{Untracked, UntrackedPath, untracked};
+use crate::world::place::untracked::{Untracked, UntrackedPath, untracked, used};
 use crate::world::repo::unchanged::FileTimes;
 use crate::world::repo::{graph, private};
 use crate::world::run::classify::{Shown, reproduced};
@@ -62,8 +67,8 @@ pub(super) enum FirstRun {
     Stopped,
     /// It is known from before what is needed; the failure has to be reproduced with it.
     Known,
-    /// What it showed.
-    Seen(Observation),
+    /// What it showed, and which of the files it used; no files if that is not known, or if it does not fail.
+    Seen(Observation, Vec<Arc<UntrackedPath>>),
 }
 
 impl Hunt<'_> {
@@ -117,12 +122,50 @@ impl Hunt<'_> {
             self.use_files(needed, adjustments)?;
             return Ok(FirstRun::Known);
         }
-        let seen = self.busily(|hunt| hunt.with_files(&all, adjustments, 0))?;
+        self.runner.record_uses();
+        let Some(seen) = self.busily(|hunt| hunt.with_files(&all, adjustments, 0))? else {
+            return Ok(FirstRun::Stopped);
+        };
+        let recorded = self.runner.take_uses();
+        let used = match self.runner.environment_of_journal() {
+            _ if reproduced(&seen, &self.runner.criteria) != Shown::Fails => Vec::new(),
+            Some(known) => all.into_iter().filter(|path| known.contains(&files::hex(&path.path))).collect(),
+            None => self.location.top.as_ref().map(|top| used(&all, &recorded, top)).unwrap_or_default(),
+        };
         self.show(&adjustments.environment);
-        Ok(seen.map_or(FirstRun::Stopped, FirstRun::Seen))
+        Ok(FirstRun::Seen(seen, used))
     }
 
-    /// Compares the run with all files to one without: finds the environment, and says it. `None` if it is empty.
+    /// The probe of the second run: with the files that the first one used.
+    pub(super) fn second_probe(
+        &mut self,
+        probe: Probe,
+        used: &[Arc<UntrackedPath>],
+        adjustments: &Adjustments,
+    ) -> Result<Option<Probe>, Failure> {
+        let with_files = if used.is_empty() { probe } else { self.probe_with(self.plan.bad, used, adjustments)? };
+        self.bad_probe(with_files)
+    }
+
+    /// Compares the run with all files to those with the `used` ones: uses these if all show the same. If the runs differ,
+    /// the next round compares with runs without any file.
+    pub(super) fn environment_by_use(
+        &mut self,
+        with: &Observation,
+        others: &[Observation],
+        used: Vec<Arc<UntrackedPath>>,
+        adjustments: &mut Adjustments,
+    ) -> Result<Option<Reproduced>, Failure> {
+        if !others.iter().all(|other| self.is_alike(with, other)) {
+            self.show(&adjustments.environment);
+            return Ok(Some(Reproduced::Otherwise));
+        }
+        self.environment.listed = EnvironmentState::Closed;
+        self.use_files(used, adjustments)?;
+        Ok(None)
+    }
+
+    /// Compares the run with all files to those without: finds the environment, and says it. `None` if it is empty.
     pub(super) fn environment(
         &mut self,
         with: &Observation,

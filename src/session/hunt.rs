@@ -335,8 +335,7 @@ impl<'h> Hunt<'h> {
             if adjustments.is_clean || adjustments.is_alone {
                 self.runner.n_jobs = 1;
             }
-            let store = self.store(&adjustments)?;
-            let reproduced = self.reproduce(&mut adjustments, &store)?;
+            let (reproduced, store) = self.reproduce_and_open(&mut adjustments)?;
             if let Some(name) = self.runner.leave_place() {
                 self.runner.talk.say(&left(name));
                 continue;

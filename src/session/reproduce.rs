@@ -55,6 +55,17 @@ pub fn measured_limit(longest: Duration) -> Duration {
 }
 
 impl Hunt<'_> {
+    /// Runs the test at the bad revision twice, and opens the trees with the files that it needs.
+    pub(super) fn reproduce_and_open(
+        &mut self,
+        adjustments: &mut Adjustments,
+    ) -> Result<(Reproduced, TreeStore), Failure> {
+        let (store, n_before) = (self.store(adjustments)?, adjustments.environment.len());
+        let reproduced = self.reproduce(adjustments, &store)?;
+        let is_same = adjustments.environment.len() == n_before;
+        Ok((reproduced, if is_same { store } else { self.store(adjustments)? }))
+    }
+
     /// Runs the test at the bad revision twice, and computes the signature.
     pub(super) fn reproduce(
         &mut self,
@@ -78,21 +89,24 @@ impl Hunt<'_> {
             self.say_what_begins();
         }
         let is_noisy = self.plan.noisy(adjustments).is_some();
-        let Some(probe) = self.bad_probe(probe)? else {
-            return Ok(Reproduced::No(self.runner.conclusion(), None));
-        };
-        let with_all = match self.with_all_files(adjustments)? {
-            FirstRun::Seen(seen) => Some(seen),
-            FirstRun::NotNeeded => None,
+        let (with_all, used) = match self.with_all_files(adjustments)? {
+            FirstRun::Seen(seen, used) => (Some(seen), used),
+            FirstRun::NotNeeded => (None, Vec::new()),
             FirstRun::Known => return Ok(Reproduced::Otherwise),
             FirstRun::Stopped => return Ok(Reproduced::No(self.runner.conclusion(), None)),
+        };
+        let Some(probe) = self.second_probe(probe, &used, adjustments)? else {
+            return Ok(Reproduced::No(self.runner.conclusion(), None));
         };
         let Some(seen) = self.reproduction_runs(probe, is_noisy, with_all.clone())? else {
             return Ok(Reproduced::No(self.runner.conclusion(), None));
         };
-        if let Some(with_all) = with_all
-            && let Some(result) = self.environment(&with_all, &seen[1..], adjustments)?
-        {
+        let result = match with_all {
+            Some(with_all) if used.is_empty() => self.environment(&with_all, &seen[1..], adjustments)?,
+            Some(with_all) => self.environment_by_use(&with_all, &seen[1..], used, adjustments)?,
+            None => None,
+        };
+        if let Some(result) = result {
             return Ok(result);
         }
         self.seen.clone_from(&seen);
@@ -167,8 +181,7 @@ impl Hunt<'_> {
         }
         let minutes = FIRST_LIMIT.as_secs() / 60;
         let what = self.plan.order.history.find.words().reproducing;
-        let files =
-            if self.is_environment_open() { ", with your untracked and ignored files and without them" } else { "" };
+        let files = if self.is_environment_open() { ", first with all your untracked and ignored files" } else { "" };
         self.runner.talk.say(&match self.plan.order.test.timeout {
             Some(limit) => {
                 format!("{what}{files} (each command is killed after {} s).", limit.as_secs_f64())

@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use std::{fs, io};
 
@@ -87,7 +87,7 @@ pub fn is_executable(path: &Path) -> bool {
 }
 
 /// The file at the end of all links of a path; `None` if there is none.
-pub fn real(path: &Path) -> Option<std::path::PathBuf> {
+pub fn real(path: &Path) -> Option<PathBuf> {
     fs::canonicalize(path).ok()
 }
 
@@ -269,7 +269,7 @@ pub fn can_write_in(directory: &Path) -> bool {
 }
 
 /// The file of the running program.
-pub fn this_program() -> io::Result<std::path::PathBuf> {
+pub fn this_program() -> io::Result<PathBuf> {
     system::this_program()
 }
 

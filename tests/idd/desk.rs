@@ -75,6 +75,41 @@ fn the_environment_is_the_smallest_set_of_files_with_which_the_test_fails_as_it_
 }
 
 #[test]
+fn what_the_first_run_uses_is_the_environment_and_costs_no_further_run() {
+    let fixture = Fixture::of(HISTORY);
+    fixture.sh("mkdir new; echo 1 > new/want; echo 1 > c; echo old > a.made");
+    let runs = fixture.place().join("runs");
+    // What the test makes is its product, although it looks at the file first.
+    let test = format!(
+        "wc -l < log >> {}; [ -e a.made ] && rm a.made; cp value a.made
+         [ $(cat a.made) = $(cat new/want) ] || {{ echo wrong; exit 1; }}",
+        runs.display()
+    );
+    assert_eq!(check_found(&fixture, &["-j1", "--until", "commit", "--good", "HEAD~6", &test]), ["new"]);
+    let seen = fs::read_to_string(runs).unwrap();
+    let seen: Vec<&str> = seen.split_whitespace().collect();
+    assert_eq!(seen[..3], ["7", "7", "4"]);
+    // Others passed, so the revision that was given as good need not be tested.
+    assert!(!seen.contains(&"1"), "{seen:?}");
+}
+
+#[test]
+fn files_that_one_configuration_has_made_stay_together() {
+    let fixture = Fixture::of(HISTORY);
+    fixture.sh("echo 1 > a.made; echo tool > b.made; echo 1 > c");
+    let test = "[ $(cat value) = $(cat a.made) ] || { echo wrong; exit 1; }";
+    assert_eq!(check_found(&fixture, &[test]), ["a.made", "b.made"]);
+}
+
+#[test]
+fn a_directory_that_is_only_listed_is_found_by_halves() {
+    let fixture = Fixture::of(HISTORY);
+    fixture.sh("mkdir listed; touch listed/1; echo 1 > c; echo 2 > d");
+    let test = "[ $(cat value) = \"$(ls listed)\" ] || { echo got $(cat value), wanted $(ls listed); exit 1; }";
+    assert_eq!(check_found(&fixture, &[test]), ["listed"]);
+}
+
+#[test]
 fn a_test_that_needs_no_untracked_file_is_hunted_without_any() {
     let fixture = Fixture::of(HISTORY);
     fixture.sh("echo 1 > new; echo 1 > x.made");

@@ -57,7 +57,7 @@ fn between_two_revisions_of_the_user_the_fix_is_searched_with_the_words_of_the_u
     let (stdout, _) = fixture.said(&["--find", "fix", "--good", "HEAD~5", TEST], 3);
     assert!(stdout.contains("The test fails at the newer revision"), "{stdout}");
     assert!(stdout.contains("next: name a revision where the test passes with `--good <rev>`"), "{stdout}");
-    let (stdout, _) = fixture.said(&["--find", "fix", "--bad", "HEAD~8", TEST], 3);
+    let (stdout, _) = fixture.said(&["--find", "fix", "--bad", "HEAD~2", TEST], 3);
     assert!(stdout.contains("The test passes at the revision that was given as bad"), "{stdout}");
     let (stdout, _) = fixture.said(&["--find", "fix", "true"], 7);
     assert!(stdout.contains("No revision fails, back to the root"), "{stdout}");

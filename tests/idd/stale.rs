@@ -90,8 +90,8 @@ fn tests_that_disturb_each_other_run_one_at_a_time_beside_products_of_earlier_bu
 #[test]
 fn a_hunt_in_which_nothing_passes_beside_other_tests_looks_at_one_alone() {
     let fixture = Fixture::of(
-        "echo ok > value; commit init; for n in 1 2 3; do echo $n > n; commit \"change $n\"; done
-         echo bad > value; commit 'break it'; echo 4 > n; commit 'change 4'",
+        "echo ok > value; commit init; for n in 1 2 3 4 5; do echo $n > n; commit \"change $n\"; done
+         echo bad > value; commit 'break it'; echo 6 > n; commit 'change 6'",
     );
     let (crowd, place) = (fixture.place().join("crowd"), fixture.place().display());
     std::fs::create_dir(&crowd).unwrap();
@@ -101,7 +101,7 @@ fn a_hunt_in_which_nothing_passes_beside_other_tests_looks_at_one_alone() {
          for other in {place}/crowd/*; do [ $other = {place}/crowd/$$ ] || flock -n $other true || exit 1; done
          sleep 0.4; grep -q ok value"
     );
-    let args = ["-j2", "--no-cache", "--no-port", "--until", "commit", "--good", "HEAD~4", "--", &test];
+    let args = ["-j2", "--no-cache", "--no-port", "--until", "commit", "--good", "HEAD~6", "--", &test];
     let Hunted { report, .. } = hunt(&fixture, &args, "break it");
     assert!(notes(&report).contains("one probe runs at a time now"), "{}", notes(&report));
 }

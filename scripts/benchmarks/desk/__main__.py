@@ -70,6 +70,8 @@ class Desk:
             directory.mkdir(parents=True)
         subprocess.run(["git", "init", "-q", "-b", "main"], cwd=self.repo, env=self.variables(), check=True)
         subprocess.run(["bash", "-c", HEAD + self.script], cwd=self.repo, env=self.variables(), check=True, stdout=sys.stderr)
+        # As a clone is.
+        subprocess.run(["git", "gc", "-q"], cwd=self.repo, env=self.variables(), check=True)
         subprocess.run(["cp", "-a", self.repo, self.copy], check=True)
 
     def restore(self):

@@ -7,7 +7,8 @@ use crate::world::place::surroundings::Surroundings;
 use crate::world::repo::locate;
 use crate::world::repo::store::Held;
 use crate::world::run::sandbox::Commands;
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Programs whose work is done by a process that was started before, outside of the place.
@@ -32,6 +33,25 @@ impl Runner<'_> {
             let spared = [files::real(&self.root), git].into_iter().flatten().collect();
             executions.watch_files_below(tops, spared);
         }
+    }
+
+    /// Records from now on which paths commands use.
+    pub fn record_uses(&self) {
+        self.all_observations().executions().iter().for_each(|executions| executions.record_uses());
+    }
+
+    /// The paths in checkouts that commands have used since [`record_uses`](Self::record_uses) before they made or changed
+    /// them, relative to the top; none if some may be missing. They need not exist.
+    pub fn take_uses(&self) -> BTreeSet<PathBuf> {
+        let Some(executions) = self.all_observations().executions() else { return BTreeSet::new() };
+        let uses = executions.take_uses();
+        if executions.has_gaps() {
+            return BTreeSet::new();
+        }
+        let tops = self.location.top.iter().flat_map(|top| [Some(top.clone()), files::real(top)]).flatten();
+        let tops: Vec<PathBuf> = tops.chain(self.checkouts()).collect();
+        let relative = |path: &PathBuf| tops.iter().find_map(|top| path.strip_prefix(top).ok()).map(Path::to_owned);
+        uses.iter().filter_map(relative).collect()
     }
 
     /// Gives up the place if a command has executed a program that lets another process work, which does not see it; returns

@@ -1,12 +1,13 @@
 //! What the user's working tree has beside the tracked files: what a test may need of it, and caches of build tools.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirEntry, File};
 use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
@@ -35,6 +36,9 @@ const BUILDERS: [&str; 1] = ["cargo"];
 
 /// The largest tag that is read, in bytes.
 const MAX_TAG_BYTES: u64 = 1 << 12;
+
+/// The first bytes of compiled code: ELF, Mach-O, archives, classes of Java, WebAssembly.
+const COMPILED: [&[u8; 4]; 5] = [b"\x7fELF", b"\xcf\xfa\xed\xfe", b"!<ar", b"\xca\xfe\xba\xbe", b"\0asm"];
 
 /// Names of directories that are caches, and are left out.
 const CACHES: [&str; 6] = ["__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".gradle", ".ccls-cache"];
@@ -139,13 +143,51 @@ pub fn untracked(
     found
 }
 
+/// The candidates with a file that was used, other than compiled code, which a build makes again. Beside an ignored file
+/// that was used, also the other ignored files of its directory: one configuration has made them, and can need each of them.
+///
+/// - `paths`: the used paths, relative to the top; they need not exist.
+pub fn used(candidates: &[Arc<UntrackedPath>], paths: &BTreeSet<PathBuf>, top: &Path) -> Vec<Arc<UntrackedPath>> {
+    let names: HashSet<&[u8]> = candidates.iter().map(|candidate| &candidate.path[..]).collect();
+    let mut found = HashSet::new();
+    for path in paths {
+        let candidate = path.ancestors().find_map(|above| names.get(above.as_os_str().as_bytes()));
+        if let Some(candidate) = candidate.filter(|candidate| !found.contains(*candidate))
+            && let file = top.join(path)
+            && file.is_file()
+            && !is_compiled(&file)
+        {
+            found.insert(*candidate);
+        }
+    }
+    let file_in = |candidate: &UntrackedPath| {
+        let path = Path::new(OsStr::from_bytes(&candidate.path));
+        let file = top.join(path);
+        (candidate.is_ignored && file.is_file()).then(|| (path.parent().map(Path::to_owned), file))
+    };
+    let is_found = |candidate: &UntrackedPath| found.contains(&candidate.path[..]);
+    let used = candidates.iter().filter(|candidate| is_found(candidate));
+    let directories: HashSet<_> =
+        used.filter_map(|candidate| file_in(candidate)).map(|(directory, _)| directory).collect();
+    let is_beside = |candidate: &UntrackedPath| {
+        file_in(candidate).is_some_and(|(directory, file)| directories.contains(&directory) && !is_compiled(&file))
+    };
+    candidates.iter().filter(|candidate| is_found(candidate) || is_beside(candidate)).cloned().collect()
+}
+
+/// Whether a file is compiled code: an object file, a library, a program or a class.
+fn is_compiled(path: &Path) -> bool {
+    let mut magic = [0; 4];
+    let is_read = File::open(path).is_ok_and(|mut file| file.read_exact(&mut magic).is_ok());
+    is_read && COMPILED.contains(&&magic)
+}
+
 /// Whether this is a program that was compiled. If git ignores it, a build makes it, and every revision would be tested with
 /// the same one.
 fn is_program(path: &Path) -> bool {
     let is_executable =
         fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file()) && files::is_executable(path);
-    let mut magic = [0; 4];
-    is_executable && File::open(path).is_ok_and(|mut file| file.read_exact(&mut magic).is_ok()) && magic == *b"\x7fELF"
+    is_executable && is_compiled(path)
 }
 
 /// Whether a directory is the cache of a build tool.

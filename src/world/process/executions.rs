@@ -2,18 +2,18 @@
 //!
 //! All commands of a hunt share [`Executions`]; [`follow`] watches one command. See [`system`] for the method.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::fs::File;
 use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::world::system;
-use crate::world::system::observer::{FileAccess, Observer};
+use crate::world::system::observer::{FileAccess, Observer, WatchedCalls};
 use crate::world::system::{Bait, Following};
 
 /// The maximum length of a script's first line, which names its interpreter, in bytes; as in the kernel.
@@ -45,6 +45,8 @@ struct Seen {
     spared: Vec<PathBuf>,
     /// The first file that a command was about to write to.
     written: Option<PathBuf>,
+    /// The first use of each path, as long as that is recorded. A look is replaced by the use that follows.
+    uses: Option<HashMap<PathBuf, FileAccess>>,
 }
 
 impl Seen {
@@ -75,6 +77,36 @@ impl Executions {
     pub fn watch_files_below(&self, directories: Vec<PathBuf>, spared: Vec<PathBuf>) {
         let mut seen = self.lock();
         (seen.watched, seen.spared) = (directories, spared);
+    }
+
+    /// Records from now on which paths commands use before they make or change them.
+    pub fn record_uses(&self) {
+        self.lock().uses = Some(HashMap::new());
+    }
+
+    /// The paths that were used so since [`record_uses`](Self::record_uses), as written and with links resolved: absolute
+    /// ones, without `.` and `..`. They need not exist. Nothing is recorded from now on.
+    pub fn take_uses(&self) -> Vec<PathBuf> {
+        let uses = self.lock().uses.take().unwrap_or_default();
+        let is_read = |access| matches!(access, FileAccess::Look | FileAccess::Read);
+        uses.into_iter().filter(|(_, access)| is_read(*access)).map(|(path, _)| path).collect()
+    }
+
+    /// Records the use of a path, as written and with links resolved.
+    fn record_use(&self, path: &Path, access: FileAccess) {
+        let is_new =
+            |known: Option<&FileAccess>| known.is_none_or(|known| *known == FileAccess::Look && access != *known);
+        let written = without_dots(path);
+        if !self.lock().uses.as_ref().is_some_and(|uses| is_new(uses.get(&written))) {
+            return;
+        }
+        let resolved = fs::canonicalize(path).ok();
+        let mut seen = self.lock();
+        for path in [Some(written), resolved].into_iter().flatten() {
+            if let Some(uses) = seen.uses.as_mut().filter(|uses| is_new(uses.get(&path))) {
+                uses.insert(path, access);
+            }
+        }
     }
 
     /// Whether a command was about to write to such a file.
@@ -139,6 +171,19 @@ fn gets_rights(path: &Path, metadata: &fs::Metadata) -> bool {
     is_setuid || rustix::fs::getxattr(path, "security.capability", &mut [0_u8; 64][..]).is_ok()
 }
 
+/// The path without `.` and `..`, resolved by name only.
+pub fn without_dots(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => drop(plain.pop()),
+            part => plain.push(part),
+        }
+    }
+    plain
+}
+
 /// The program that the kernel starts for a script.
 fn interpreter(path: &Path) -> Option<PathBuf> {
     let mut line = Vec::new();
@@ -149,8 +194,15 @@ fn interpreter(path: &Path) -> Option<PathBuf> {
 }
 
 /// Prepares to watch a command; `None`, and a gap, if that is not possible.
+///
+/// - `with_files`: whether the files that it opens are watched.
 pub(super) fn follow(executions: &Arc<Executions>, with_files: bool) -> Option<(Following, Bait)> {
-    let following = system::follow(executions, with_files);
+    let watched = match (executions.lock().uses.is_some(), with_files) {
+        (true, _) => WatchedCalls::Looks,
+        (false, true) => WatchedCalls::Files,
+        (false, false) => WatchedCalls::Programs,
+    };
+    let following = system::follow(executions, watched);
     if following.is_none() {
         executions.misses();
     }
@@ -159,6 +211,7 @@ pub(super) fn follow(executions: &Arc<Executions>, with_files: bool) -> Option<(
 
 impl Observer for Executions {
     fn executes(&self, path: PathBuf, takes_privileges: bool) {
+        self.record_use(&path, FileAccess::Read);
         self.take_in(path, takes_privileges);
     }
 
@@ -167,6 +220,10 @@ impl Observer for Executions {
     }
 
     fn uses(&self, path: PathBuf, access: FileAccess) {
+        self.record_use(&path, access);
+        if access == FileAccess::Look {
+            return;
+        }
         let watched = self.watched();
         let is_read = access == FileAccess::Read;
         if watched.is_empty() || !self.lock().asked.insert(path.clone()) && is_read {
@@ -181,7 +238,7 @@ impl Observer for Executions {
             let has_effect = match access {
                 FileAccess::Make => !is_there,
                 FileAccess::Change => is_there,
-                FileAccess::Read | FileAccess::Write => true,
+                FileAccess::Look | FileAccess::Read | FileAccess::Write => true,
             };
             entry().filter(|_| has_effect)
         };

@@ -6,6 +6,7 @@
 //!
 //! Source of the format: "JSON Compilation Database Format Specification", Clang documentation.
 
+use crate::world::process::executions::without_dots;
 use crate::world::process::shell::quoted;
 use crate::world::run::toolchain;
 use serde::Deserialize;
@@ -15,7 +16,7 @@ use std::fs;
 use std::io::Read;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 /// A longer database is not read.
 const MAX_BYTES: u64 = 64 << 20;
@@ -252,19 +253,6 @@ fn include_directory(line: &mut Vec<u8>, place: &Place) {
 fn append(line: &mut Vec<u8>, word: &[u8]) {
     line.push(b' ');
     line.extend(quoted(word));
-}
-
-/// The path without `.` and `..`, resolved by name only.
-fn without_dots(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => drop(plain.pop()),
-            part => plain.push(part),
-        }
-    }
-    plain
 }
 
 fn name_of(word: &[u8]) -> &str {

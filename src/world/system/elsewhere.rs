@@ -22,7 +22,7 @@ use rustix::net::SendFlags;
 use rustix::process::Pid;
 
 use crate::world::system::mapping::Mapping;
-use crate::world::system::observer::Observer;
+use crate::world::system::observer::{Observer, WatchedCalls};
 use crate::world::system::process::Process;
 use crate::world::system::usage::Usage;
 use crate::world::system::view::MountView;
@@ -74,7 +74,7 @@ pub const CANNOT_BE_EXECUTED: &[Errno] = &[];
 pub const NO_SIGNAL: SendFlags = SendFlags::empty();
 
 /// Prepares to watch a command: that is not possible.
-pub fn follow<O: Observer>(_: &Arc<O>, _: bool) -> Option<(Following, Bait)> {
+pub fn follow<O: Observer>(_: &Arc<O>, _: WatchedCalls) -> Option<(Following, Bait)> {
     None
 }
 

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 /// What a process is about to do with a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileAccess {
+    /// It asks whether a file is there, and what it is.
+    Look,
     /// It opens a file for reading.
     Read,
     /// It opens a file for writing, which may make it.
@@ -13,6 +15,17 @@ pub enum FileAccess {
     Make,
     /// It removes, renames or cuts what is there.
     Change,
+}
+
+/// The calls that are watched beside those that execute a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum WatchedCalls {
+    /// None.
+    Programs,
+    /// Those that open or change a file.
+    Files,
+    /// Those, and the ones that look at a file.
+    Looks,
 }
 
 /// Learns which programs a command and its descendants execute, and which files they open.

@@ -18,7 +18,7 @@ use std::{io, mem, ptr};
 
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 
-use crate::world::system::observer::FileAccess;
+use crate::world::system::observer::{FileAccess, WatchedCalls};
 
 /// The kernel's number of this program's architecture, for filters; `None` if the filter does not support it.
 const ARCHITECTURE: Option<u32> = if cfg!(target_arch = "x86_64") {
@@ -47,6 +47,10 @@ impl FileCall {
     const fn opening(number: i64, has_directory: bool, flags: usize) -> Self {
         Self { number, has_directory, access: FileAccess::Read, flags: Some(flags) }
     }
+
+    fn needs(&self) -> WatchedCalls {
+        if self.access == FileAccess::Look { WatchedCalls::Looks } else { WatchedCalls::Files }
+    }
 }
 
 /// The calls on files that are watched.
@@ -57,6 +61,10 @@ const FILE_CALLS: &[FileCall] = &[
     FileCall::new(libc::SYS_unlinkat, true, FileAccess::Change),
     FileCall::new(libc::SYS_renameat2, true, FileAccess::Change),
     FileCall::new(libc::SYS_truncate, false, FileAccess::Change),
+    FileCall::new(libc::SYS_newfstatat, true, FileAccess::Look),
+    FileCall::new(libc::SYS_statx, true, FileAccess::Look),
+    FileCall::new(libc::SYS_faccessat, true, FileAccess::Look),
+    FileCall::new(libc::SYS_faccessat2, true, FileAccess::Look),
 ];
 
 /// Those that newer architectures do not have.
@@ -69,6 +77,9 @@ const OLD_FILE_CALLS: &[FileCall] = &[
     FileCall::new(libc::SYS_rmdir, false, FileAccess::Change),
     FileCall::new(libc::SYS_rename, false, FileAccess::Change),
     FileCall::new(libc::SYS_renameat, true, FileAccess::Change),
+    FileCall::new(libc::SYS_stat, false, FileAccess::Look),
+    FileCall::new(libc::SYS_lstat, false, FileAccess::Look),
+    FileCall::new(libc::SYS_access, false, FileAccess::Look),
 ];
 #[cfg(not(target_arch = "x86_64"))]
 const OLD_FILE_CALLS: &[FileCall] = &[];
@@ -79,6 +90,9 @@ fn file_calls() -> impl Iterator<Item = &'static FileCall> {
 
 /// `execve` and `execveat` of 32-bit programs on the same machine.
 const OF_32_BIT: [u32; 2] = if cfg!(target_arch = "x86_64") { [11, 358] } else { [11, 387] };
+
+/// `SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP`, which `libc` does not have.
+const SYNC_WAKE_UP: u64 = 1;
 
 /// The size of a descriptor, in bytes.
 const SIZE_OF_FD: u32 = RawFd::BITS / 8;
@@ -112,16 +126,22 @@ fn writes(flags: u64) -> bool {
 impl Filter {
     /// The filter; `None` on unsupported machines.
     ///
-    /// - `asks_for_files`: whether the kernel also asks before a file is opened or changed. Then each of these calls waits.
+    /// Each of the watched calls waits for an answer.
     #[expect(
         clippy::cast_possible_truncation,
         reason = "codes of a machine with 16-bit codes, and small numbers of system calls"
     )]
-    pub(super) fn new(asks_for_files: bool) -> Option<Self> {
+    pub(super) fn new(watched: WatchedCalls) -> Option<Self> {
         /// Offsets of the number of a system call, the architecture, and the lower half of the second argument.
         const NUMBER: u32 = 0;
         const KIND: u32 = 4;
         const SECOND: u32 = 24;
+        // The argument with the flags of a call that may look at a descriptor.
+        let flags_of = |number: i64| match number {
+            libc::SYS_newfstatat => Some(16 + 8 * 3),
+            libc::SYS_statx => Some(16 + 8 * 2),
+            _ => None,
+        };
         let make = |code: u32, jf, k| libc::sock_filter { code: code as u16, jt: 0, jf, k };
         let load = |at| make(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, at);
         // Both skip this number of instructions if the comparison fails.
@@ -131,11 +151,16 @@ impl Filter {
         let (ask, pass) = (end(libc::SECCOMP_RET_USER_NOTIF), end(libc::SECCOMP_RET_ALLOW));
         let [of_32_bit, at_of_32_bit] = OF_32_BIT;
         let executes = [libc::SYS_execve, libc::SYS_execveat];
-        let files = file_calls().map(|call| &call.number).filter(|_| asks_for_files);
+        let files = file_calls().filter(|call| call.needs() <= watched).map(|call| &call.number);
         let asked: Vec<_> = executes
             .iter()
             .chain(files)
-            .flat_map(|number| [is(u32::try_from(*number).unwrap_or_default(), 1), ask])
+            .flat_map(|number| {
+                let of_descriptor = flags_of(*number)
+                    .map_or_else(Vec::new, |at| vec![load(at), has(libc::AT_EMPTY_PATH.cast_unsigned(), 1), pass]);
+                let is_number = is(u32::try_from(*number).unwrap_or_default(), of_descriptor.len() as u8 + 1);
+                [vec![is_number], of_descriptor, vec![ask]].concat()
+            })
             .collect();
         let n_native = asked.len() + 6;
         let mut instructions = vec![load(KIND), is(ARCHITECTURE?, n_native as u8), load(NUMBER)];
@@ -158,7 +183,7 @@ impl Filter {
 
     /// The form for the kernel; it points into the filter.
     pub(super) fn program(&mut self) -> libc::sock_fprog {
-        let len = u16::try_from(self.instructions.len()).expect("there are at most 50");
+        let len = u16::try_from(self.instructions.len()).expect("there are at most 80");
         libc::sock_fprog { len, filter: self.instructions.as_mut_ptr() }
     }
 }
@@ -249,6 +274,7 @@ pub(super) struct Request {
 
 impl Listener {
     /// Waits for the listener of a process that was started with the filter.
+    #[expect(unsafe_code, reason = "there is no safe interface")]
     pub(super) fn receive(socket: BorrowedFd<'_>) -> Result<Self, NoListener> {
         let mut byte = [0_u8];
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
@@ -264,6 +290,9 @@ impl Listener {
             _ => None,
         });
         let fd = fd.ok_or(NoListener::Harmed)?;
+        // Holder and process take turns. Older kernels do not have the flag.
+        // SAFETY: the kernel reads two numbers.
+        unsafe { libc::ioctl(fd.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_SET_FLAGS, SYNC_WAKE_UP) };
         Ok(Self { fd, takes_privileges: byte[0] == TAKES_PRIVILEGES })
     }
 

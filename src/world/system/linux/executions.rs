@@ -11,7 +11,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
 use crate::world::system::linux::exec_filter::{Filter, Listener, NoListener, Request, WatchedCall};
-use crate::world::system::observer::Observer;
+use crate::world::system::observer::{Observer, WatchedCalls};
 
 /// The data with which the first process of a command starts to be watched.
 pub struct Bait {
@@ -29,9 +29,9 @@ pub struct Following {
 
 /// Prepares to watch a command; `None` if that is not possible.
 ///
-/// - `with_files`: whether the files that it opens are watched too.
-pub fn follow<O: Observer>(observer: &Arc<O>, with_files: bool) -> Option<(Following, Bait)> {
-    let filter = Filter::new(with_files)?;
+/// - `watched`: what is watched beside the programs that it executes.
+pub fn follow<O: Observer>(observer: &Arc<O>, watched: WatchedCalls) -> Option<(Following, Bait)> {
+    let filter = Filter::new(watched)?;
     let (ours, socket) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None).ok()?;
     let (stopped, stop) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).ok()?;
     let observer = Arc::clone(observer);
