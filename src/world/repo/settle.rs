@@ -1,4 +1,4 @@
-//! After a probe: restores tracked files, and removes untracked ones unless the tree ignores them.
+//! After a probe: restores tracked files, and removes untracked ones unless the tree ignores them or the build made them.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -35,22 +35,30 @@ pub struct Settled {
     pub products: Vec<Vec<u8>>,
 }
 
+/// What is known of the commands that ran. Times are those of the clock of the file system.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Since {
+    /// If the commands were killed, the time at which they were started. Build products that changed since then can be
+    /// half-written, and no later build would notice, so they are removed too.
+    pub cut_ns: Option<i128>,
+    /// A time after the end of the build and before the start of the test, if both are known. Untracked files that have not
+    /// changed since then are products of the build, which stay together, ignored or not.
+    pub built_ns: Option<i128>,
+}
+
 /// Restores the files below `root` to the state in `written`, and updates the record.
 ///
-/// - `is_same_rules`: whether the ignore rules are those of the last call. Then the names of an unchanged directory are
+/// - `since`: `None` if no command ran, but the ignore rules have changed. Otherwise the names of an unchanged directory are
 ///   not read again: adding, removing or renaming an entry changes the directory. Files are always examined.
-/// - `cut_ns`: if the commands of the probe were killed, the time at which they were started, in the clock of the file
-///   system. Build products that changed since then can be half-written, and no later build would notice, so they are
-///   removed too.
 pub fn settle(
     objects: &Objects<'_>,
     directory: &Path,
     root: BorrowedFd<'_>,
     written: &mut Directory,
-    (is_same_rules, cut_ns): (bool, Option<i128>),
+    since: Option<Since>,
 ) -> Result<Settled, WriteError> {
     let last_ctime_ns = last_ctime_ns(written);
-    let may_know_names = is_same_rules && cut_ns.is_none();
+    let may_know_names = since.is_some_and(|since| since.cut_ns.is_none());
     let mut settler = Settler {
         objects,
         directory,
@@ -59,7 +67,7 @@ pub fn settle(
         ignored: IgnoreStack::default(),
         attention: may_know_names.then(|| attention(root, written, last_ctime_ns)),
         last_ctime_ns,
-        cut_ns,
+        since: since.unwrap_or_default(),
         settled: Settled::default(),
     };
     settler.directory(root, written, false)?;
@@ -70,8 +78,9 @@ pub fn settle(
 }
 
 /// Extensions of files that compilers and linkers write.
-const PRODUCTS: [&[u8]; 14] =
-    [b"a", b"class", b"cmi", b"cmo", b"cmx", b"dylib", b"exe", b"gch", b"hi", b"jar", b"lo", b"o", b"rlib", b"so"];
+const PRODUCTS: [&[u8]; 15] = [
+    b"a", b"class", b"cmi", b"cmo", b"cmx", b"d", b"dylib", b"exe", b"gch", b"hi", b"jar", b"lo", b"o", b"rlib", b"so",
+];
 
 /// Whether an untracked file is probably a product of a build: by its extension, or as a program without one.
 fn is_product(parent: BorrowedFd<'_>, name: &[u8], file_type: FileType) -> bool {
@@ -105,7 +114,7 @@ struct Settler<'a> {
     /// The paths to examine; `None` for all.
     attention: Option<HashSet<Vec<u8>>>,
     last_ctime_ns: i128,
-    cut_ns: Option<i128>,
+    since: Since,
     settled: Settled,
 }
 
@@ -127,11 +136,19 @@ impl Settler<'_> {
         let is_known = written.settled == Some(looks) && looks.ctime_ns < self.last_ctime_ns;
         if !(is_known && self.attention.is_some()) {
             let mut is_settled = true;
+            let n_products = self.settled.products.len();
             // Untracked entries first: on a case-insensitive file system one of them can have the name of a tracked
             // file.
-            for (name, file_type) in files::list(handle).map_err(|errno| self.failed(errno, "list"))? {
-                if !written.entries.contains_key(&name) {
-                    is_settled &= self.at(&name, |settler| settler.untracked(handle, &name, file_type, is_ignored))?;
+            let mut entries = files::list(handle).map_err(|errno| self.failed(errno, "list"))?;
+            entries.retain(|(name, _)| !written.entries.contains_key(name));
+            for (name, file_type) in &entries {
+                is_settled &= self.at(name, |settler| settler.untracked(handle, name, *file_type, is_ignored))?;
+            }
+            // What a build made here goes as a whole: an object without its list of headers would not be made again.
+            if self.settled.products[n_products..].iter().any(|path| self.is_here(path)) {
+                for (name, _) in entries.iter().filter(|(name, file_type)| is_product(handle, name, *file_type)) {
+                    let n_removed = files::remove(handle, name).map_err(|errno| self.failed(errno, "remove"))?;
+                    self.settled.removed_untracked += n_removed;
                 }
             }
             // The state before: if something was added or removed in the meantime, the directory is examined again.
@@ -145,6 +162,12 @@ impl Settler<'_> {
         Ok(())
     }
 
+    /// Whether a path is that of an entry of the present directory.
+    fn is_here(&self, path: &[u8]) -> bool {
+        let name = if self.path.is_empty() { Some(path) } else { path[self.path.len()..].strip_prefix(b"/") };
+        name.is_some_and(|name| !name.contains(&b'/'))
+    }
+
     fn at<T>(&mut self, name: &[u8], step: impl FnOnce(&mut Self) -> Result<T, WriteError>) -> Result<T, WriteError> {
         let path_bytes = self.path.len();
         if path_bytes > 0 {
@@ -156,7 +179,7 @@ impl Settler<'_> {
         result
     }
 
-    /// Removes an untracked entry, unless an ignore rule covers it.
+    /// Removes an untracked entry, unless an ignore rule covers it or the build made it.
     ///
     /// Result: whether the entry needs no examination next time: it was removed, or a rule covers it with all its content.
     fn untracked(
@@ -173,7 +196,7 @@ impl Settler<'_> {
         }
         // No rule covers a `.git`, at the top or in a directory that is not ignored as a whole.
         if is_ignored || name != GIT_FILE && self.ignored.is_ignored(&self.path, is_directory) {
-            if let Some(cut_ns) = self.cut_ns {
+            if let Some(cut_ns) = self.since.cut_ns {
                 self.remove_written_since(parent, name, cut_ns)?;
             }
             return Ok(true);
@@ -189,6 +212,13 @@ impl Settler<'_> {
                 self.settled.removed_untracked += usize::from(is_gone);
                 return Ok(is_gone);
             }
+        }
+        if !is_directory
+            && let Some(built_ns) = self.since.built_ns
+            && let Some(stat) = files::look(parent, name).map_err(|errno| self.failed(errno, "look at"))?
+            && stat.ctime_ns < built_ns
+        {
+            return Ok(false);
         }
         if self.settled.products.len() < MAX_TAMPERED && is_product(parent, name, file_type) {
             self.settled.products.push(self.path.clone());

@@ -19,7 +19,7 @@ use crate::revision::TreeId;
 use crate::world::repo::conversion::Notice;
 use crate::world::repo::object::Objects;
 use crate::world::repo::refusal::{Limits, Refusal, WriteError, split};
-use crate::world::repo::settle::{Settled, settle};
+use crate::world::repo::settle::{Settled, Since, settle};
 use crate::world::repo::stat::Directory;
 use crate::world::repo::unchanged::FileTimes;
 use crate::world::repo::write::{Moved, Writer};
@@ -123,7 +123,7 @@ impl Worktree {
         }
         let moved = writer.moved;
         if writer.has_new_ignore_rules && has_products {
-            self.settle_files(&objects, (false, None))?;
+            self.settle_files(&objects, None)?;
         }
         self.is_doubtful = false;
         Ok(Ok(moved))
@@ -151,27 +151,25 @@ impl Worktree {
     }
 
     /// Undoes the changes of a probe: restores tracked files, and removes untracked ones that no ignore rule of the
-    /// tree covers.
-    ///
-    /// - `cut_ns`: the begin of a probe whose commands were killed, see [`settle`].
+    /// tree covers and that the build did not make.
     ///
     /// Cost: examines every file and directory, and every name in a directory that changed. It reads the content of
     /// files whose state differs, and of those written last, because a change within one clock tick is not visible.
     /// After a kill it also examines every product.
-    pub fn settle(&mut self, repository: &Repository, cut_ns: Option<i128>) -> Result<Settled, WriteError> {
+    pub fn settle(&mut self, repository: &Repository, since: Since) -> Result<Settled, WriteError> {
         self.reopen_if_replaced()?;
         if self.is_doubtful {
             self.wipe()?;
             return Ok(Settled::default());
         }
         self.is_doubtful = true;
-        let settled = self.settle_files(&Objects::open(repository)?, (true, cut_ns))?;
+        let settled = self.settle_files(&Objects::open(repository)?, Some(since))?;
         self.restore_git_file()?;
         self.is_doubtful = false;
         Ok(settled)
     }
 
-    fn settle_files(&mut self, objects: &Objects<'_>, since: (bool, Option<i128>)) -> Result<Settled, WriteError> {
+    fn settle_files(&mut self, objects: &Objects<'_>, since: Option<Since>) -> Result<Settled, WriteError> {
         settle(objects, &self.directory, self.root.as_fd(), &mut self.written, since)
     }
 

@@ -8,7 +8,7 @@ use crate::revision::{CommitId, TreeId};
 use crate::world::place::surroundings::{CHANGES, ShownPath, Surroundings};
 use crate::world::process::{Command, Ran, RunError, Watch, Words};
 use crate::world::repo::division::Divisions;
-use crate::world::repo::settle::Settled;
+use crate::world::repo::settle::{Settled, Since};
 use crate::world::repo::{RepoError, Worktree, WriteError};
 use crate::world::run::artifacts::{Artifact, Fetched, Fetching, Origin};
 use crate::world::run::failure_line::failure_line;
@@ -27,7 +27,10 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
-use std::{fs, io};
+use std::{fs, io, thread};
+
+/// Clocks of file systems advance in ticks that are not much longer.
+const TICK: Duration = Duration::from_millis(4);
 
 /// The variable that keeps Gradle from using a daemon.
 const GRADLE: (&str, &str) = ("GRADLE_OPTS", " -Dorg.gradle.daemon=false");
@@ -444,6 +447,8 @@ impl Sandbox {
         };
         let (stage, mut duration, ran) =
             if is_built { self.build(job, commands, watch)? } else { (Stage::Test, Duration::ZERO, None) };
+        let is_apart = is_built && commands.build.is_some() && !ran.as_ref().is_some_and(is_cut);
+        let built_ns = if is_apart { Some(self.next_clock_ns()?) } else { None };
         let product = if is_built { self.product(&commands.artifacts).filter(|_| ran.is_none()) } else { None };
         let earlier = product.as_ref().filter(|_| !job.is_clean).and_then(known);
         let ran = if let Some(ran) = ran {
@@ -456,14 +461,15 @@ impl Sandbox {
             Ok(tested)
         };
         self.restore()?;
-        let is_cut = ran.as_ref().is_ok_and(|ran| ran.cancelled || ran.ending == Ending::Timeout);
+        let is_cut = ran.as_ref().is_ok_and(is_cut);
         if is_cut {
             self.drop_changes()?;
         }
         let settled = if self.keeps_products {
             Settled::default()
         } else {
-            self.worktree.settle(&self.repository, is_cut.then_some(begin_ns))?
+            let since = Since { cut_ns: is_cut.then_some(begin_ns), built_ns };
+            self.worktree.settle(&self.repository, since)?
         };
         let is_same_product = ran.is_err();
         let mut seen = match ran {
@@ -651,6 +657,18 @@ impl Sandbox {
         Ok(stat.ctime_ns)
     }
 
+    /// The next tick of that clock: what was written before has an earlier time.
+    fn next_clock_ns(&self) -> Result<i128, SandboxError> {
+        let begin_ns = self.clock_ns()?;
+        loop {
+            let now_ns = self.clock_ns()?;
+            if now_ns > begin_ns {
+                return Ok(now_ns);
+            }
+            thread::sleep(TICK / 4);
+        }
+    }
+
     /// Output as text, the same in every sandbox.
     fn readable(&self, output: &[u8], surroundings: &Surroundings) -> String {
         let place = String::from_utf8_lossy(self.directory.as_os_str().as_bytes()).into_owned();
@@ -691,6 +709,11 @@ fn build_failure(observation: &Observation) -> Option<String> {
         Stage::Test => table::failed_builder(output).is_some(),
     };
     (is_failing && is_build).then(|| failure_line(output).unwrap_or_else(|| ending.to_string()))
+}
+
+/// Whether a command was killed, so that what it made can be half-written.
+fn is_cut(ran: &Ran) -> bool {
+    ran.cancelled || ran.ending == Ending::Timeout
 }
 
 fn observation(job: &Job, stage: Stage, ending: Ending, output: String) -> Observation {

@@ -21,7 +21,7 @@ use crate::world::repo::Repository;
 use crate::world::repo::ids::{oid, tree_id};
 use crate::world::repo::object::n_id_bytes;
 use crate::world::repo::refusal::{Limits, Refusal};
-use crate::world::repo::settle::Settled;
+use crate::world::repo::settle::{Settled, Since};
 use crate::world::repo::worktree::Worktree;
 use crate::world::repo::write::Moved;
 
@@ -228,12 +228,12 @@ impl Bench {
     }
 
     pub fn settle(&mut self) -> Settled {
-        self.worktree.settle(&self.repository, None).unwrap()
+        self.worktree.settle(&self.repository, Since::default()).unwrap()
     }
 
-    /// Settles after a probe that was killed and that began at this time of the file system's clock.
-    pub fn settle_cut(&mut self, cut_ns: i128) -> Settled {
-        self.worktree.settle(&self.repository, Some(cut_ns)).unwrap()
+    /// Settles after a probe of which this is known.
+    pub fn settle_since(&mut self, since: Since) -> Settled {
+        self.worktree.settle(&self.repository, since).unwrap()
     }
 
     pub fn picture(&self) -> Leaves {

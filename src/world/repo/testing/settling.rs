@@ -9,11 +9,27 @@ use std::{fs, thread};
 use rustix::process::Uid;
 
 use crate::world::repo::files::{make_directory, write_file};
-use crate::world::repo::settle::Settled;
+use crate::world::repo::settle::{Settled, Since};
 use crate::world::repo::stat::Node;
 use crate::world::repo::testing::moving::many;
 use crate::world::repo::testing::{Bench, Leaf, Leaves, files};
 use crate::world::repo::write::Moved;
+
+/// Writes a file in the next tick of the file system's clock, which has ticks of some milliseconds; returns its time.
+fn later_ns(bench: &Bench, path: &str) -> i128 {
+    let write = || {
+        bench.write(path, "x");
+        let metadata = fs::metadata(bench.path(path)).unwrap();
+        i128::from(metadata.ctime()) * 1_000_000_000 + i128::from(metadata.ctime_nsec())
+    };
+    let begin_ns = write();
+    loop {
+        let now_ns = write();
+        if now_ns > begin_ns {
+            return now_ns;
+        }
+    }
+}
 
 #[track_caller]
 fn check_settled(settled: &Settled, tampered: &[Vec<u8>], removed_untracked: usize) {
@@ -31,6 +47,43 @@ fn products_that_no_rule_covers_are_named() {
     let mut products = bench.settle().products;
     products.sort();
     assert_eq!(products, ["lib/b.a", "prog"].map(|path| path.as_bytes().to_vec()));
+}
+
+#[test]
+fn what_a_build_made_in_one_directory_is_removed_as_a_whole() {
+    let mut bench = Bench::new();
+    bench.go(&files(&[(".gitignore", "*.o\n"), ("a.c", "1"), ("lib/b.c", "1")]));
+    for path in ["a.o", "a.d", "a.json.o", "lib/b.o"] {
+        bench.write(path, "x");
+    }
+    bench.settle();
+    let is_there = |path: &str| bench.path(path).exists();
+    // Nothing was removed beside `lib/b.o`.
+    assert_eq!(["a.o", "a.d", "a.json.o", "lib/b.o"].map(is_there), [false, false, false, true]);
+}
+
+#[test]
+fn what_the_build_made_stays_and_what_the_test_made_goes() {
+    let mut bench = Bench::new();
+    bench.go(&files(&[(".gitignore", "*.o\n"), ("a.c", "1")]));
+    for path in ["a.o", "a.d", "new/made"] {
+        bench.write(path, "x");
+    }
+    let built_ns = later_ns(&bench, "left");
+    for path in ["left.o", "new/left"] {
+        bench.write(path, "x");
+    }
+    let settled = bench.settle_since(Since { built_ns: Some(built_ns), ..Since::default() });
+    assert_eq!(settled.removed_untracked, 2);
+    let is_there = |path: &str| bench.path(path).exists();
+    assert_eq!(
+        ["a.o", "a.d", "new/made", "left.o", "left", "new/left"].map(is_there),
+        [true, true, true, true, false, false]
+    );
+    // A later test changes a product.
+    let built_ns = later_ns(&bench, "a.d");
+    bench.settle_since(Since { built_ns: Some(built_ns), ..Since::default() });
+    assert!(!bench.path("a.d").exists() && bench.path("new/made").exists());
 }
 
 #[test]
@@ -119,8 +172,9 @@ fn only_products_that_the_tree_ignores_stay() {
     let leaves =
         files(&[(".gitignore", "*.o\n/out/\n!keep.o\n"), ("d/.gitignore", "*.log\n"), ("d/x.c", "x"), ("out/t", "t")]);
     bench.go(&leaves);
-    let kept = ["x.o", "d/x.o", "d/x.log", "d/new/x.o", "out/a", "out/b/.git/config", "new/deep/y.o"];
-    let gone = ["x.log", "keep.o", "d/out/z", "new/deep/z", "fresh/z", ".hidden"];
+    let kept = ["d/x.o", "d/x.log", "d/new/x.o", "out/a", "out/b/.git/config", "new/deep/y.o"];
+    // The first one goes with `keep.o`.
+    let gone = ["x.o", "x.log", "keep.o", "d/out/z", "new/deep/z", "fresh/z", ".hidden"];
     kept.iter().chain(&gone).for_each(|path| bench.write(path, "product"));
     // Rules that the test writes do not count.
     bench.write("fresh/.gitignore", "*");
@@ -257,21 +311,11 @@ fn what_a_killed_build_wrote_goes_and_what_was_built_before_stays() {
         bench.write(path, "built");
     }
     bench.settle();
-    // The clock of the file system has ticks of some milliseconds.
-    let ctime_ns = |bench: &Bench, path: &str| {
-        let metadata = fs::metadata(bench.path(path)).unwrap();
-        i128::from(metadata.ctime()) * 1_000_000_000 + i128::from(metadata.ctime_nsec())
-    };
-    let last_ns = ctime_ns(&bench, "out/deep/old");
-    bench.write("new.o", "half");
-    while ctime_ns(&bench, "new.o") == last_ns {
-        bench.write("new.o", "half");
-    }
-    let cut_ns = ctime_ns(&bench, "new.o");
+    let cut_ns = later_ns(&bench, "new.o");
     for path in ["rewritten.o", "out/new", "out/deep/new"] {
         bench.write(path, "half");
     }
-    assert_eq!(bench.settle_cut(cut_ns), Settled::default());
+    assert_eq!(bench.settle_since(Since { cut_ns: Some(cut_ns), ..Since::default() }), Settled::default());
     for path in ["old.o", "out/old", "out/deep/old", "out/kept.c"] {
         assert!(bench.path(path).exists(), "{path}");
     }
