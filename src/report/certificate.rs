@@ -24,6 +24,9 @@ pub struct Certificate {
     pub regenerate: Option<Untrusted>,
     /// The directory that the commands run in, relative to the top.
     pub directory: Untrusted,
+    /// The paths of the author's working tree that the commands need beside the tested trees, such as installed
+    /// dependencies.
+    pub environment: Vec<Untrusted>,
     /// The hunted failure.
     pub signature: Signature,
     /// The newest revision that passes: a parent of the first bad one.

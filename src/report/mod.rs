@@ -129,6 +129,9 @@ pub struct Report {
     pub evidence: Vec<Evidence>,
     /// The held paths.
     pub held: Vec<Held>,
+    /// Whether probes saw their checkout at the path of the user's working tree; `None` if no probe of this machine ran.
+    #[serde(default)]
+    pub in_place: Option<bool>,
     /// Notes, for example about a fallback.
     pub notes: Vec<Untrusted>,
     /// Whose programs were fetched, if `--from-artifacts` was used.
@@ -169,6 +172,7 @@ impl Report {
             repairs: Vec::new(),
             evidence: Vec::new(),
             held: Vec::new(),
+            in_place: None,
             notes: Vec::new(),
             artifacts: None,
             probes: Probes::default(),
@@ -525,6 +529,9 @@ pub struct Held {
     /// Whether the first bad revision has it; null if there is none.
     #[serde(default)]
     pub in_bad: Option<bool>,
+    /// Whether it is beside the tested trees, not in them: git ignores it, or it is large.
+    #[serde(default)]
+    pub beside: bool,
 }
 
 impl Held {

@@ -96,7 +96,8 @@ pub fn found() -> Report {
                 place: Some("grpcs://build.example.org:443/main".into()),
             },
         ],
-        held: vec![Held { path: "test.sh".into(), changed: Some(true), in_good: Some(true), in_bad: Some(true) }],
+        held: vec![held()],
+        in_place: Some(true),
         notes: vec!["The signature is the exit code only.".into()],
         artifacts: Some(Artifacts {
             fetched: 4,
@@ -127,6 +128,10 @@ pub fn found() -> Report {
         log: Some(".git/idd/outputs".into()),
         ..Report::new(Status::Found, "3333333333333333333333333333333333333333 is the first bad commit")
     }
+}
+
+fn held() -> Held {
+    Held { path: "test.sh".into(), changed: Some(true), in_good: Some(true), in_bad: Some(true), beside: false }
 }
 
 /// A hunt that could not name one commit, with hostile text.

@@ -417,6 +417,12 @@ impl Page<'_> {
                 probes.cached,
                 duration(report.seconds)
             )?;
+            if report.in_place == Some(false) {
+                writeln!(
+                    self.out,
+                    "place:  checkouts elsewhere, not at the path of the working tree (`git idd doctor` shows why)"
+                )?;
+            }
             if let Some(others) = others(probes) {
                 writeln!(self.out, "also run: {others}")?;
             }

@@ -18,13 +18,15 @@ use crate::session::plan::Plan;
 use crate::session::sandboxes::sandboxes;
 use crate::session::saved;
 use crate::session::saved::SavedPlan;
+use crate::session::surroundings::surroundings;
 use crate::session::talk::Talk;
+use crate::world::files;
 use crate::world::process::shell;
 use crate::world::repo::locate::Location;
 use crate::world::repo::store::{Held, TreeStore};
 use crate::world::repo::{RepoError, Repository, graph, private};
 use crate::world::run::classify::{Criteria, classify, is_build_failure};
-use crate::world::run::sandbox::{Job, Sandbox};
+use crate::world::run::sandbox::{Commands, Job, Sandbox};
 use crate::world::run::{normalise, sandbox};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -95,6 +97,7 @@ pub fn make(
         options: options(&plan.order, limit).into_iter().map(|word| word.into_vec().into()).collect(),
         regenerate: regenerate.map(Untrusted::from),
         directory: plan.prefix.as_os_str().as_bytes().into(),
+        environment: report.held.iter().filter(|held| held.beside).map(|held| held.path.clone()).collect(),
         signature: signature.clone(),
         last_good: last_good.commit,
         first_bad: first_bad.commit.commit,
@@ -295,9 +298,16 @@ fn replay(
     let changes = relations(&certificate, &trees, &user, &store)?;
     let statement = statement(&certificate, &changes, &store)?;
     let (plan, mut criteria) = orders(&certificate, &user, location, context, parse)?;
+    for path in certificate.environment.iter().filter(|path| !is_there(path, location)) {
+        let path = Terminal.line(path);
+        let _ = writeln!(text, "The commands need `{path}`, which this working tree does not have.");
+    }
 
     let mut interrupt = Interrupt::register()?;
     let root = sandboxes(context, location, "verify")?;
+    let environment: Vec<_> = certificate.environment.iter().map(|path| path.as_bytes().to_vec()).collect();
+    let surroundings = surroundings(location, context, &root, &environment);
+    let commands = Commands { surroundings, ..plan.commands.clone() };
     let private = private::private_directory(&location.idd_directory());
     let limit = plan.order.test.timeout.unwrap_or(FIRST_LIMIT);
     let verdict = (|| {
@@ -308,7 +318,7 @@ fn replay(
             let job = Job::fresh(*tree, limit);
             let mut outcome = Outcome::Pass;
             for _ in 0..plan.order.test.repeat {
-                let seen = sandbox.observe(&job, &plan.commands, &mut interrupt);
+                let seen = sandbox.observe(&job, &commands, &mut interrupt);
                 let seen = seen?;
                 let seen = seen.ok_or_else(|| Failure::new(Status::Interrupted, "the verification was interrupted"))?;
                 // In the order of roles, this is known before any claim about a change.
@@ -333,6 +343,12 @@ fn replay(
     })();
     sandbox::remove(&root, &private);
     verdict.map(|verdict| (verdict, statement)).map_err(End::Failure)
+}
+
+/// Whether the working tree has a path.
+fn is_there(path: &Untrusted, location: &Location) -> bool {
+    let path = OsStr::from_bytes(path.as_bytes());
+    location.top.as_ref().is_some_and(|top| files::real(&top.join(path)).is_some())
 }
 
 /// The tree of each claim, made again from its commit and its patch.

@@ -18,8 +18,9 @@ use crate::session::hold::Holder;
 use crate::session::order::{ExplainOrder, SWITCH_BUDGET};
 use crate::session::record::instruments::Tools;
 use crate::session::sandboxes::{objects, sandboxes};
+use crate::session::surroundings::surroundings;
 use crate::session::talk::Talk;
-use crate::session::{record, saved};
+use crate::session::{kept, record, saved};
 use crate::trace::run::Run;
 use crate::trace::step::Step;
 use crate::world::process::Watch as _;
@@ -129,13 +130,21 @@ fn with_explainer<T>(
     let interrupt = context.interrupt()?;
     let root = sandboxes(context, location, "explain")?;
     let objects = objects(&root, location);
-    let explainer = Explainer { order: &order, location, context, root: &root, objects, interrupt };
+    let environment = pair.hunt.as_deref().map_or_else(|| Ok(Vec::new()), |hunt| environment(location, hunt))?;
+    let surroundings = surroundings(location, context, &root, &environment);
+    let explainer = Explainer { order: &order, location, context, root: &root, surroundings, objects, interrupt };
     let done = (|| {
         let mut sandbox = Sandbox::create(&root, "w", &private, pair.failing.1)?;
         explain(&explainer, &mut sandbox, (pair, changed), talk)
     })();
     sandbox::remove(&root, &private);
     done
+}
+
+/// The paths of the user's that a hunt found its test to need.
+fn environment(location: &Location, hunt: &str) -> Result<Vec<Vec<u8>>, Failure> {
+    let report = kept::newest_finding(location, Some(hunt))?.0.report()?;
+    Ok(report.held.iter().map(|held| held.path.as_bytes().to_vec()).collect())
 }
 
 /// Stores an explanation of a hunt for its reports.

@@ -337,6 +337,7 @@ impl Sources<'_> {
                 changed: good.as_ref().zip(bad.as_ref()).map(|(good, bad)| good != bad),
                 in_good: good.map(|file| file.is_some()),
                 in_bad: bad.map(|file| file.is_some()),
+                beside: false,
             });
         }
         held.extend(self.adjustments.environment.iter().map(|candidate| report::Held {
@@ -344,6 +345,7 @@ impl Sources<'_> {
             changed: None,
             in_good: None,
             in_bad: None,
+            beside: candidate.shown().is_some(),
         }));
         Ok(held)
     }

@@ -13,6 +13,7 @@ use crate::session::order::{Holding, TestCommand};
 use crate::session::talk::Talk;
 use crate::world::files;
 use crate::world::files::OnDisk;
+use crate::world::place::untracked::{UntrackedPath, untracked};
 use crate::world::repo::locate::Location;
 use crate::world::repo::store::{Held, TreeStore};
 use crate::world::repo::{Repository, graph, locate, private};
@@ -24,6 +25,9 @@ use std::path::{Component, Path};
 /// Programs that take a script as their first argument.
 const INTERPRETERS: [&str; 14] =
     ["sh", "bash", "dash", "ksh", "zsh", "python", "python2", "python3", "perl", "ruby", "node", "tclsh", "awk", "php"];
+
+/// The number of held paths that are named.
+const MAX_NAMED: usize = 5;
 
 /// The paths to hold, relative to the top: the script of the test, and those that the user names.
 ///
@@ -124,7 +128,8 @@ pub struct Holder {
 }
 
 impl Holder {
-    /// Holds the same files as a hunt from the revision `bad`; needs the private repository.
+    /// Holds the files that a hunt from the revision `bad` holds from the start, and all that git neither has nor ignores;
+    /// needs the private repository.
     pub fn new(
         command: &TestCommand,
         holding: &Holding,
@@ -132,7 +137,14 @@ impl Holder {
         location: &Location,
         from: (&Repository, &Context),
     ) -> Result<Self, Failure> {
-        let held = held(command, holding, bad, location, from)?;
+        let mut held = held(command, holding, bad, location, from)?;
+        if !holding.no_hold {
+            let is_known = |path: &[u8]| held.contains_key(path) || graph::has_path(from.0, bad, path);
+            let candidates = untracked(location, &from.1.environment, &is_known).candidates;
+            held.extend(
+                candidates.iter().flat_map(UntrackedPath::held).map(|(path, file)| (path.clone(), file.clone())),
+            );
+        }
         let paths = held.keys().cloned().collect();
         let files = held.iter().map(|(path, file)| (path.clone(), Some(stored(file)))).collect();
         let repository = private::open(&private::private_directory(&location.idd_directory()))?;
@@ -159,7 +171,11 @@ impl Holder {
 
     /// The paths that differ from their revisions.
     fn remark(&self) -> Option<String> {
-        let names: Vec<_> = self.paths.iter().map(|path| format!("`{}`", String::from_utf8_lossy(path))).collect();
+        let names = self.paths.iter().take(MAX_NAMED).map(|path| format!("`{}`", String::from_utf8_lossy(path)));
+        let mut names: Vec<_> = names.collect();
+        if self.paths.len() > MAX_NAMED {
+            names.push(format!("and {} more", self.paths.len() - MAX_NAMED));
+        }
         self.is_other.then(|| format!("Held as in the working tree: {}.", names.join(", ")))
     }
 }

@@ -607,6 +607,7 @@ impl<'h> Hunt<'h> {
         let session = &self.runner;
         let refused = report.probes.refused;
         report.probes = finding::probes(&session.tally, refused);
+        report.in_place = self.plan.remote.is_none().then(|| session.surroundings().place.is_some());
         report.artifacts.iter_mut().for_each(|artifacts| finding::count_artifacts(artifacts, &session.tally));
         for shown in &mut report.evidence {
             let place = shown.tree.and_then(|tree| session.noticed.places.get(&tree));

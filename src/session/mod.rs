@@ -57,6 +57,7 @@ pub mod sources;
 mod spent;
 pub mod story;
 pub mod suite;
+mod surroundings;
 pub mod talk;
 pub mod tally;
 #[cfg(test)]

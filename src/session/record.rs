@@ -16,6 +16,7 @@ use crate::session::record::instruments::{Instruments, Ran, Tools, kept};
 use crate::session::record::missed::Java;
 use crate::session::recorded::Run;
 use crate::session::sandboxes::sandboxes;
+use crate::session::surroundings::surroundings;
 use crate::session::talk::Talk;
 use crate::session::{recorded, saved};
 use crate::trace::native::digest;
@@ -146,8 +147,9 @@ pub fn of_trees(
         if !others.trees.is_empty() {
             sandbox.keep_products();
         }
-        let at = instruments::Place { order, location, context, root: &root };
-        let instruments = Instruments::create(tools, at, sandbox.tree_directory(), talk)?;
+        let surroundings = surroundings(location, context, &root, &[]);
+        let at = instruments::Place { order, location, context, root: &root, surroundings: &surroundings };
+        let instruments = Instruments::create(tools, at, &sandbox.tree_directory(), talk)?;
         let place = store::directory(&location.session_directory()).join(&name);
         let limit = order.timeout.unwrap_or(FIRST_LIMIT);
         let job = Job::fresh(tree, limit);
@@ -159,7 +161,8 @@ pub fn of_trees(
             None
         } else {
             talk.say("Building and running the test as it is.");
-            let seen = observe(&job, &plain_commands(order, location, context), None)?;
+            let commands = plain_commands(order, location, context);
+            let seen = observe(&job, &Commands { surroundings: surroundings.clone(), ..commands }, None)?;
             plain_build(&seen)?;
             Some(seen)
         };

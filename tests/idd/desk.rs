@@ -397,3 +397,45 @@ fn a_version_of_git_in_the_failing_line_does_not_matter() {
     let line = found.signature.unwrap().line.unwrap();
     assert_eq!(String::from_utf8_lossy(line.as_bytes()), "v0.9-9-g<commit> <commit>: n is 9");
 }
+
+/// The environment of a hunt is that of its explanation, and recordings and measurements have the place, too.
+#[test]
+fn explanations_recordings_and_measurements_see_what_a_hunt_sees() {
+    let fixture = Fixture::of(
+        "printf 'p\\n*.made\\n' > .gitignore
+         printf 'p: p.c\\n\\t$(CC) -g -o p p.c\\n' > Makefile
+         for n in 1 2 3 4; do
+             [ $n -ge 3 ] && by=7 || by=1
+             printf '#include <stdio.h>\\nint main(int argc, char **argv)\\n{\\n    int sum = argc * %s;\\n    printf(\"%%s\\\\n\", argv[1]);\\n    return sum > 5;\\n}\\n' $by > p.c
+             echo $n > log; commit \"change $n\"
+         done",
+    );
+    let repo = fixture.repo().display().to_string();
+    // The build leads to the working tree by its path, and the test needs an ignored and an untracked file.
+    fixture.sh("echo word > want.made; printf 'cd \"%s\" && exec ./p $(cat want.made)\\n' \"$PWD\" > try.sh");
+    let build = format!("make -C {repo}");
+    let before = (files(&fixture), fixture.state());
+    fixture.said(&["--build", &build, "sh try.sh"], 0);
+    let report: Report = json::read(&fixture.run(&["show", "--json"]).stdout).unwrap();
+    let held: Vec<_> = report.held.iter().map(|held| (held.path.as_bytes(), held.beside)).collect();
+    assert_eq!((report.in_place, &held[..]), (Some(true), &[(&b"try.sh"[..], false), (b"want.made", true)][..]));
+    let (certificate, _) = fixture.said(&["report", "--format", "certificate"], 0);
+    let file = fixture.place().join("certificate.json");
+    fs::write(&file, certificate).unwrap();
+    fixture.said(&["verify", "--yes", file.to_str().unwrap()], 0);
+    assert_eq!((files(&fixture), fixture.state()), before);
+    fixture.sh("mv want.made \"$PLACE\"");
+    let (lacking, _) = fixture.said(&["verify", "--yes", file.to_str().unwrap()], 5);
+    assert!(lacking.contains("The commands need `want.made`, which this working tree does not have."), "{lacking}");
+    fixture.sh("mv \"$PLACE/want.made\" .");
+    let before = (files(&fixture), fixture.state());
+    let (chain, _) = fixture.said(&["explain"], 0);
+    assert!(chain.contains("sum") && chain.contains("p.c:4"), "{chain}");
+    let (_, recorded) =
+        fixture.said(&["record", "--build", &build, "--", "sh", "-c", &format!("{repo}/p; sh try.sh")], 0);
+    assert!(recorded.contains("Held as in the working tree: `try.sh`."), "{recorded}");
+    let slower = format!("cd {repo} && ./p x; [ $(cat log) -lt 3 ] || sleep 0.05");
+    let slow = fixture.report(&["--perf", &slower, "--measure", "time", "--build", &build, "--good", "HEAD~3"]);
+    assert_eq!(slow.first_bad.unwrap().commit.subject, "change 3".into());
+    assert_eq!((files(&fixture), fixture.state()), before);
+}

@@ -430,7 +430,7 @@ fn products_that_no_rule_ignores_are_named_once_with_what_saves_the_builds() {
     let place = Place::new();
     let words = ["--until", "commit", "touch a.o b.o; cp test.sh prog || true; ./test.sh"];
     let said = place.said(&words, 0);
-    let text = "which no `.gitignore` of the revision covers. They are removed after each probe, so each probe builds everything;";
+    let text = "which no `.gitignore` of the revision covers. They are removed after each probe, so each probe builds everything.";
     assert_eq!(said.matches(text).count(), 1, "{said}");
     place.write(".gitignore", "*.o\nprog\n");
     let held = place.said(&[&["--hold", ".gitignore"], &words[..]].concat(), 0);

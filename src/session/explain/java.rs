@@ -170,10 +170,11 @@ impl Explainer<'_> {
         sandbox: &Sandbox,
         talk: &mut dyn Talk,
     ) -> Result<Instruments<'i>, Failure> {
-        let at = Place { order, location: self.location, context: self.context, root: self.root };
+        let (location, context, root, surroundings) = (self.location, self.context, self.root, &self.surroundings);
+        let at = Place { order, location, context, root, surroundings };
         let tools = Tools::of_java(self.location, self.context, tree);
         let tools = tools.ok_or_else(|| Failure::new(Status::Error, "one of the versions has no Java program"))?;
-        Instruments::create(tools, at, sandbox.tree_directory(), talk)
+        Instruments::create(tools, at, &sandbox.tree_directory(), talk)
     }
 
     /// Builds a version, and runs the test on it.

@@ -19,6 +19,7 @@ use crate::trace::native::play::Player;
 use crate::trace::native::target::Target;
 use crate::trace::place::Place;
 use crate::trace::step::Step;
+use crate::world::place::surroundings::Surroundings;
 use crate::world::record::objects::Objects;
 use crate::world::repo::locate::Location;
 use std::path::Path;
@@ -145,6 +146,8 @@ pub(super) struct Explainer<'e> {
     pub(super) location: &'e Location,
     pub(super) context: &'e Context,
     pub(super) root: &'e Path,
+    /// Where the commands see the checkout.
+    pub(super) surroundings: Surroundings,
     /// Where instrumented objects are kept; `None` if they cannot be.
     pub(super) objects: Option<Objects>,
     pub(super) interrupt: Interrupt,

@@ -108,7 +108,8 @@ impl Explainer<'_> {
     pub(super) fn commands(&self, build: &BuildDirectory, variables: Vec<(OsString, OsString)>) -> Commands {
         let set = |(name, value): (OsString, OsString)| record::variable(name, value);
         let variables = level(variables).into_iter().map(set).collect();
-        record::commands(&self.record_args(), self.location, self.context, build, variables)
+        let commands = record::commands(&self.record_args(), self.location, self.context, build, variables);
+        Commands { surroundings: self.surroundings.clone(), ..commands }
     }
 
     pub(super) fn limit(&self) -> Duration {

@@ -11,7 +11,7 @@ use crate::session::failure::Failure;
 use crate::session::record;
 use crate::session::talk::Talk;
 use crate::world::process::Watch as _;
-use crate::world::run::sandbox::{Job, Sandbox};
+use crate::world::run::sandbox::{Commands, Job, Sandbox};
 
 /// How a version ended: as it is, and under instrumentation; `None` where it could not be built or run.
 type Endings = (Option<Ending>, Option<Ending>);
@@ -84,6 +84,7 @@ impl Explainer<'_> {
 
     fn as_it_is(&self, tree: TreeId, sandbox: &mut Sandbox) -> Option<Ending> {
         let commands = record::plain_commands(&self.record_args(), self.location, self.context);
+        let commands = Commands { surroundings: self.surroundings.clone(), ..commands };
         let seen = sandbox.observe(&Job::fresh(tree, self.limit()), &commands, &mut self.interrupt.clone());
         seen.ok().flatten().map(|seen| seen.ending)
     }

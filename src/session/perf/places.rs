@@ -10,11 +10,13 @@ use crate::session::judged;
 use crate::session::judged::{Built, Scene};
 use crate::session::order::Measure;
 use crate::session::perf::peak;
+use crate::session::plan::Plan;
 use crate::session::sandboxes::sandboxes;
+use crate::session::surroundings::surroundings;
 use crate::world::process::{Ran, Words};
 use crate::world::repo::private;
 use crate::world::run::sandbox;
-use crate::world::run::sandbox::Sandbox;
+use crate::world::run::sandbox::{Commands, Sandbox};
 use crate::world::system::Counter;
 use std::io;
 use std::path::PathBuf;
@@ -41,9 +43,11 @@ pub struct Place {
     pub first: f64,
 }
 
-/// The checkouts. Their paths have one length, since the length of a path can change how fast a program is.
+/// The checkouts. Commands see them at one path, or else their paths have one length: a path can change how fast a program is.
 pub struct Places<'s> {
     scene: Scene<'s>,
+    /// The plan of the hunt, with the place of the checkouts.
+    plan: Plan,
     measure: Measure,
     root: PathBuf,
     n_created: usize,
@@ -57,7 +61,10 @@ impl<'s> Places<'s> {
     /// No checkout yet.
     pub fn new(scene: Scene<'s>, (measure, interrupt): (Measure, Interrupt), id: &str) -> Result<Self, Failure> {
         let root = sandboxes(scene.context, scene.location, id)?;
-        Ok(Self { scene, measure, root, n_created: 0, free: Vec::new(), interrupt, n_runs: 0 })
+        let surroundings = surroundings(scene.location, scene.context, &root, &[]);
+        let commands = Commands { surroundings, ..scene.plan.commands.clone() };
+        let plan = Plan { commands, ..scene.plan.clone() };
+        Ok(Self { scene, plan, measure, root, n_created: 0, free: Vec::new(), interrupt, n_runs: 0 })
     }
 
     /// Removes all checkouts.
@@ -72,7 +79,7 @@ impl<'s> Places<'s> {
             Some(sandbox) => sandbox,
             None => self.create()?,
         };
-        let built = judged::build(tree, self.scene.plan, &mut sandbox, &mut self.interrupt)?;
+        let built = judged::build(tree, &self.plan, &mut sandbox, &mut self.interrupt)?;
         let mut place = Place { tree, sandbox, first: 0.0 };
         match built {
             None => Ok(Tried::Interrupted),
@@ -107,7 +114,7 @@ impl<'s> Places<'s> {
 
     /// Runs the command once; returns its cost, in seconds, bytes or instructions.
     pub fn run(&mut self, place: &mut Place) -> Result<Tried<f64>, Failure> {
-        let plan = self.scene.plan;
+        let plan = &self.plan;
         let job = judged::job(plan, place.tree);
         let file = self.root.join("peak");
         let words = match self.measure {

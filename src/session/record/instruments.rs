@@ -14,6 +14,7 @@ use crate::session::talk::Talk;
 use crate::session::{order, record, sandboxes};
 use crate::world::files;
 use crate::world::jdk::Jdk;
+use crate::world::place::surroundings::Surroundings;
 use crate::world::record::build::BuildDirectory;
 use crate::world::record::java::replace::Replaced;
 use crate::world::record::java::trials::{Trials, Tried};
@@ -63,6 +64,8 @@ pub(in crate::session) struct Place<'p> {
     pub(in crate::session) context: &'p Context,
     /// The directory for the sandboxes of this command.
     pub(in crate::session) root: &'p Path,
+    /// Where the commands see the checkout.
+    pub(in crate::session) surroundings: &'p Surroundings,
 }
 
 /// A run of the test under them.
@@ -93,14 +96,15 @@ pub(in crate::session) fn kept(path: &Path) -> impl Fn(io::Error) -> Failure {
 impl<'p> Instruments<'p> {
     /// Prepares them.
     ///
-    /// - `checkout`: where the classes are that are recorded.
+    /// - `checkout`: the checkout with the classes that are recorded.
     pub(in crate::session) fn create(
         tools: Tools,
         place: Place<'p>,
-        checkout: PathBuf,
+        checkout: &Path,
         talk: &mut dyn Talk,
     ) -> Result<Self, Failure> {
-        let Place { order, context, root, .. } = place;
+        let Place { order, context, root, surroundings, .. } = place;
+        let checkout = surroundings.seen(checkout).to_owned();
         let program = files::this_program()?;
         let create = |clang: &Path| -> Result<BuildDirectory, Failure> {
             let build = BuildDirectory::create(
@@ -133,11 +137,12 @@ impl<'p> Instruments<'p> {
 
     /// Build and test under them, with `variables` for the test.
     pub(in crate::session) fn commands(&self, variables: Vec<OsString>) -> Commands {
-        let Place { order, location, context, .. } = self.place;
-        match &self.build {
+        let Place { order, location, context, surroundings, .. } = self.place;
+        let commands = match &self.build {
             Some(build) => record::commands(order, location, context, build, variables),
             None => java::commands(record::plain_commands(order, location, context), variables),
-        }
+        };
+        Commands { surroundings: surroundings.clone(), ..commands }
     }
 
     /// Builds if `is_built`, runs the test, and puts the traces of its programs into `place`.
