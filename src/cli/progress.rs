@@ -112,10 +112,11 @@ impl Talk for Progress {
                 }
                 self.begin(format!("Reducing, {n_units} of {n_total} left"));
             }
-            Event::Culprit { n_candidates, .. } => {
+            Event::Culprit { revision, n_candidates } => {
                 let first = self.sought.words().first;
+                let (id, subject) = (revision.short(), self.subject(*revision));
                 self.line(&match n_candidates {
-                    1 => format!("Found the {first}; testing it and its parent in fresh checkouts."),
+                    1 => format!("Found the {first}, {id} ({subject}); testing it and its parent in fresh checkouts."),
                     _ => format!("The {first} is one of {n_candidates}; testing both ends in fresh checkouts."),
                 });
             }

@@ -25,6 +25,11 @@ pub trait ProbeRunner {
     /// The other probes are candidates for speculation. They are asked again, unless the answers make them unnecessary.
     fn answer(&mut self, probes: &[Probe]) -> Result<Reply, Self::Error>;
 
+    /// Whether a run that answered one of these probes, and backs a claim, took so long that it is not repeated.
+    fn has_slow_claim(&mut self, _: &[Probe]) -> Result<bool, Self::Error> {
+        Ok(false)
+    }
+
     /// Reports the number of answers of the last call that were used; the others were speculation.
     fn used(&mut self, probes: &[Probe], outcomes: &[Outcome]) -> Result<(), Self::Error>;
 
@@ -91,6 +96,7 @@ pub fn drive<L: ProbeRunner>(
                 }
             }
             Reply::Outcomes(outcomes) => {
+                board.borrow_mut().has_slow_claim |= runner.has_slow_claim(&probes[..outcomes.len()])?;
                 let n_used = search.tell(&outcomes);
                 runner.used(&probes[..n_used], &outcomes[..n_used])?;
             }

@@ -197,6 +197,8 @@ pub struct Board {
     n_asked_for_repairs: usize,
     /// Whether the time for reductions is used up: then no further candidate is probed.
     pub is_effort_spent: bool,
+    /// Whether runs that back claims take so long that they are not repeated.
+    pub has_slow_claim: bool,
     tested: HashMap<CommitId, Tested>,
     /// Revisions whose artifact gave no verdict, so that they are built.
     unfetched: HashSet<CommitId>,
@@ -221,6 +223,7 @@ impl Board {
             n_refused: 0,
             n_asked_for_repairs: 0,
             is_effort_spent: false,
+            has_slow_claim: false,
             tested: HashMap::new(),
             unfetched: HashSet::new(),
             is_building: false,

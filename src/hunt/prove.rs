@@ -71,15 +71,16 @@ impl Hunter<'_> {
         Halt::Again(if is_noisy { Again::Noisy } else { Again::Clean })
     }
 
-    /// Runs both ends of a pair three times in fresh worktrees before other results depend on them.
+    /// Runs both ends of a pair in fresh worktrees before other results depend on them.
     ///
     /// If the commit broke another test, there are fewer runs: it is likely that it broke this one, too.
     ///
-    /// Cost: six probes, or three; [`prove`](Self::prove) then needs two fewer. See [`check`](Self::check).
+    /// Cost: six probes, or three; two if they are slow. [`prove`](Self::prove) then needs two fewer. See
+    /// [`check`](Self::check).
     pub(super) async fn check_ends(&self, pair: &Pair) -> Result<(), Halt> {
         if self.order.known.contains(&pair.newer.revision) {
             self.see(&[pair.older, pair.newer], &[None]).await?;
-            return self.see(&[pair.older], &[Some(1)]).await;
+            return if self.has_slow_claim() { Ok(()) } else { self.see(&[pair.older], &[Some(1)]).await };
         }
         self.check(&[pair.older, pair.newer]).await
     }
@@ -93,24 +94,27 @@ impl Hunter<'_> {
         self.see(&[pair.older, pair.newer], &[Some(3)]).await
     }
 
-    /// Runs revisions three times in fresh worktrees, because a single run says too little about a flaky test. In a
-    /// noisy hunt, a verdict has several runs anyway.
+    /// Runs revisions three times in fresh worktrees, because a single run says too little about a flaky test; slow ones
+    /// once. In a noisy hunt, a verdict has several runs anyway.
     ///
-    /// The last run of each revision is made alone: tests that disturb each other can fail in the same way each time
+    /// The first run of each revision is made alone: tests that disturb each other can fail in the same way each time
     /// they run side by side.
     ///
     /// If a run does not have the outcome of its revision, the hunt ends as [`contradicted`](Self::contradicted) says.
     ///
-    /// Cost: three probes for each revision; [`prove`](Self::prove) then needs one fewer for each.
+    /// Cost: three probes for each revision, or one; [`prove`](Self::prove) then needs one fewer for each.
     pub(super) async fn check(&self, revisions: &[Tested]) -> Result<(), Halt> {
         if self.order.noisy.is_some() {
             return self.see(revisions, &[None]).await;
         }
-        self.see(revisions, &[None, Some(1)]).await?;
         for tested in revisions {
-            self.see(&[*tested], &[Some(2)]).await?;
+            self.see(&[*tested], &[None]).await?;
         }
-        Ok(())
+        if self.has_slow_claim() { Ok(()) } else { self.see(revisions, &[Some(1), Some(2)]).await }
+    }
+
+    fn has_slow_claim(&self) -> bool {
+        self.board.borrow().has_slow_claim
     }
 
     /// Makes these clean runs of these revisions; ends the hunt if one does not have the outcome of its revision.

@@ -26,10 +26,8 @@ pub struct Chop {
     /// The names of the inputs.
     pub inputs: Vec<Untrusted>,
     /// The inputs that were reduced before the run.
-    #[serde(default)]
     pub reduced: Vec<Reduced>,
     /// The number of passing runs with similar inputs that the run is compared with.
-    #[serde(default)]
     pub n_passing: u32,
     /// The instrumented part of the program; steps are not counted.
     pub program: Size,
@@ -92,7 +90,6 @@ pub struct Line {
     /// The number of dependences from the line to the failure, if it is known.
     pub distance: Option<u32>,
     /// The number of the compared passing runs that ran the line.
-    #[serde(default)]
     pub n_passing: u32,
     /// The number of steps of the line in the slice.
     pub n_steps: u64,

@@ -28,7 +28,6 @@ pub struct Invariants {
     /// What the invariants say of addresses: `value`, `address` or `absolute`.
     pub mode: Untrusted,
     /// The recording of a passing run: what holds there, too, is left out. `None` if there is none.
-    #[serde(default)]
     pub compared: Option<Untrusted>,
     /// How far decisions are followed: 0 not at all, 1 those on which the values of the failure depend, 2 those on which
     /// the values in their conditions depend, too, and so on; `None` for all.
@@ -88,10 +87,8 @@ pub struct Statement {
     /// Whether it decides that another statement of the slice runs, and does nothing else for the failure.
     pub is_decision: bool,
     /// Whether the failing and the passing run do different things after it, although the same holds in both.
-    #[serde(default)]
     pub is_parting: bool,
     /// Whether it stores at another address than in the passing run.
-    #[serde(default)]
     pub is_elsewhere: bool,
     /// Whether the change that breaks the test touches the line.
     pub is_changed: bool,

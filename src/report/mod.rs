@@ -84,7 +84,6 @@ pub struct Report {
     pub status: Status,
     /// What the hunt looked for. For another question than a failure, `fail` is the behaviour of the newer revisions, in
     /// every field, and `pass` that of the older ones.
-    #[serde(default)]
     pub find: Sought,
     /// The error, if there was one.
     pub error: Option<ErrorReport>,
@@ -93,10 +92,8 @@ pub struct Report {
     /// The hunted failure.
     pub signature: Option<Signature>,
     /// The older value, if a change of a value was looked for.
-    #[serde(default)]
     pub before: Option<Untrusted>,
     /// The loss, if the cost of a command was measured.
-    #[serde(default)]
     pub loss: Option<Loss>,
     /// The revision where the test fails.
     pub bad: Option<Commit>,
@@ -109,10 +106,8 @@ pub struct Report {
     /// Whether the failure needs all of them together; otherwise each of them causes it alone.
     pub interaction: bool,
     /// The probability that the first bad commit is the right one, between 0 and 1, if runs of one tree disagreed.
-    #[serde(default)]
     pub confidence: Option<f64>,
     /// The measured noise of the test in that case.
-    #[serde(default)]
     pub noise: Option<Noise>,
     /// The remaining candidates, if no single commit can be named.
     pub range: Option<Range>,
@@ -121,7 +116,6 @@ pub struct Report {
     /// The recommended fix; or, if that is not complete, the one that was carried farthest.
     pub fix: Option<Fix>,
     /// All reversals that were tried, from the smallest to the largest.
-    #[serde(default)]
     pub fixes: Vec<Fix>,
     /// The changes that made revisions testable.
     pub repairs: Vec<Repair>,
@@ -130,12 +124,10 @@ pub struct Report {
     /// The held paths.
     pub held: Vec<Held>,
     /// Whether probes saw their checkout at the path of the user's working tree; `None` if no probe of this machine ran.
-    #[serde(default)]
     pub in_place: Option<bool>,
     /// Notes, for example about a fallback.
     pub notes: Vec<Untrusted>,
     /// Whose programs were fetched, if `--from-artifacts` was used.
-    #[serde(default)]
     pub artifacts: Option<Artifacts>,
     /// How often the test ran.
     pub probes: Probes,
@@ -263,7 +255,6 @@ pub struct Signature {
     pub line: Option<Untrusted>,
     /// The level of comparison for candidates: `output` (this line as printed, and no line that neither end of the
     /// change prints), `line`, `normalised` (the line without numbers), `ending`; `None` if nothing was reduced.
-    #[serde(default)]
     pub compared: Option<String>,
 }
 
@@ -299,7 +290,6 @@ pub struct Changes {
     /// If it is taken out of the bad revision, the test passes.
     pub necessary: Option<Change>,
     /// The common part of both: the change to look at first.
-    #[serde(default)]
     pub common: Option<Change>,
 }
 
@@ -328,7 +318,6 @@ pub struct Unit {
     /// Its added and removed lines.
     pub lines: u64,
     /// Its edits as lines of a patch, without headers and context; empty if it changes no text.
-    #[serde(default)]
     pub text: Untrusted,
     /// The outcome of the test without it: for the sufficient change, if only this unit is left out; for the necessary
     /// one, if only this unit is not reversed. `None` if unknown.
@@ -357,13 +346,10 @@ pub struct Fix {
     /// The method by which it was carried to `commit`.
     pub rung: Rung,
     /// The part of the culprit that it reverses.
-    #[serde(default)]
     pub scope: Scope,
     /// The commit that it reverts, if it is one of several culprits.
-    #[serde(default)]
     pub reverts: Option<CommitId>,
     /// The warnings of compiler or interpreter that appear only with it.
-    #[serde(default)]
     pub complaints: Vec<Untrusted>,
 }
 
@@ -502,7 +488,6 @@ pub struct Evidence {
     /// The strength of the evidence.
     pub verified: Verified,
     /// The service that made the run; `None` for this machine.
-    #[serde(default)]
     pub place: Option<Untrusted>,
 }
 
@@ -524,13 +509,10 @@ pub struct Held {
     /// Whether it changed between good and bad; null if unknown.
     pub changed: Option<bool>,
     /// Whether the last good revision has it; null if there is none.
-    #[serde(default)]
     pub in_good: Option<bool>,
     /// Whether the first bad revision has it; null if there is none.
-    #[serde(default)]
     pub in_bad: Option<bool>,
     /// Whether it is beside the tested trees, not in them: git ignores it, or it is large.
-    #[serde(default)]
     pub beside: bool,
 }
 
@@ -577,7 +559,6 @@ pub struct Probes {
     /// Candidates that the precheck rejected, so nothing else ran; they are in no other count.
     pub precheck_refused: u64,
     /// Builds with the same bytes as an earlier, tested one; the test was not run again.
-    #[serde(default)]
     pub same_product: u64,
     /// Runs to find good and bad.
     pub search: u64,
@@ -592,12 +573,9 @@ pub struct Probes {
     /// Runs to reproduce the failure.
     pub reproduce: u64,
     /// Runs of the checks for new warnings; in no other count.
-    #[serde(default)]
     pub checks: u64,
     /// Runs of the suite; in no other count.
-    #[serde(default)]
     pub suite: u64,
     /// Used answers, including cached ones: for each purpose, the number of each outcome.
-    #[serde(default)]
     pub outcomes: BTreeMap<String, BTreeMap<String, u64>>,
 }

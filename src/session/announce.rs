@@ -83,6 +83,10 @@ impl ProbeRunner for Announcing<'_, '_> {
         self.runner.answer(probes)
     }
 
+    fn has_slow_claim(&mut self, probes: &[Probe]) -> Result<bool, RunnerError> {
+        self.runner.has_slow_claim(probes)
+    }
+
     fn used(&mut self, probes: &[Probe], outcomes: &[Outcome]) -> Result<(), RunnerError> {
         self.runner.used(probes, outcomes)
     }

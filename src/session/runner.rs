@@ -717,6 +717,10 @@ impl ProbeRunner for Runner<'_> {
         reply
     }
 
+    fn has_slow_claim(&mut self, probes: &[Probe]) -> Result<bool, RunnerError> {
+        self.is_claim_slow(probes)
+    }
+
     fn used(&mut self, probes: &[Probe], outcomes: &[Outcome]) -> Result<(), RunnerError> {
         for (probe, outcome) in probes.iter().zip(outcomes) {
             if !probe.question.is_of_test() {

@@ -70,7 +70,6 @@ pub struct SavedPlan {
     /// The directory in which the command was given, relative to the top.
     pub prefix: PathBuf,
     /// Other conditions of the results: a name for people, and a digest.
-    #[serde(default)]
     pub basis: BTreeMap<String, String>,
 }
 

@@ -114,6 +114,16 @@ impl Runner<'_> {
         }
     }
 
+    /// Whether a run that answered one of these probes, and backs a claim, took so long that it is not repeated.
+    pub(super) fn is_claim_slow(&mut self, probes: &[Probe]) -> Result<bool, RunnerError> {
+        for probe in probes.iter().filter(|probe| is_proof(probe)) {
+            if matches!(self.state(probe)?, State::Known(seen) if seen.duration >= SLOW) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Whether the hunted failure is a hang.
     pub fn hunts_hang(&self) -> bool {
         self.criteria.signature.as_ref().is_some_and(|signature| signature.ending == Ending::Timeout)
@@ -131,6 +141,9 @@ impl Runner<'_> {
         }
     }
 }
+
+/// A run that backs a claim and takes this time is not repeated.
+const SLOW: Duration = Duration::from_secs(2);
 
 /// What backs a claim is run for it: runs from this number on are of no use to the search, and no earlier hunt answers
 /// them.
@@ -214,6 +227,20 @@ mod tests {
         ask(&[(2, 0, fail())], true, "Budget");
         ask(&[(2, 1 << 16, incremental)], true, "Budget");
         ask(&[(2, 1 << 16, fail())], true, "fail");
+    }
+
+    #[test]
+    fn a_run_that_backs_a_claim_and_takes_two_seconds_is_slow() {
+        let ask = |seconds: f64, is_claim: bool, expected: bool| {
+            let seen = Observation { duration: Duration::from_secs_f64(seconds), ..fail() };
+            with_runner(order(), &[(2, 0, seen.clone()), (2, 1 << 16, seen)], |runner, world| {
+                let asked = Probe { is_claim, ..probe(world, 2, Phase::Verify) };
+                assert_eq!(runner.has_slow_claim(&[asked]).unwrap(), expected, "{seconds} s");
+            });
+        };
+        ask(2.0, true, true);
+        ask(1.9, true, false);
+        ask(9.0, false, false);
     }
 
     #[test]

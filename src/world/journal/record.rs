@@ -58,10 +58,10 @@ pub enum Record {
         /// The number of this observation of the key in this hunt, from 0; above 0 only if repetition was requested.
         nth: u32,
         /// The key of the tested product, as hex, if it is known.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         product: Option<String>,
         /// The name of the set of programs that the hunt has executed so far; `None` if unknown.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         toolset: Option<String>,
         /// The observation.
         observation: ObservationRecord,
@@ -135,7 +135,7 @@ pub enum Record {
         /// `pass`, `fail`, or the reason why it is unresolved.
         outcome: String,
         /// The reason that the person gave.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         why: Option<String>,
         /// Whether the build judged it, and not the person.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -271,7 +271,7 @@ pub struct ObservationRecord {
     pub output: String,
     pub is_clean: bool,
     pub is_tampered: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
 }
 

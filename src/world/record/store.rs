@@ -28,7 +28,6 @@ pub struct Recording {
     /// The revision that was recorded.
     pub commit: String,
     /// The tree that was checked out: a version of the revision with other inputs or held files, or its own tree.
-    #[serde(default)]
     pub tree: Option<String>,
     /// The test, as it was given.
     pub command: Vec<String>,
@@ -51,7 +50,6 @@ pub struct Recording {
     /// The units that were instrumented.
     pub units: Vec<UnitRange>,
     /// Why records of Java programs are missing, a sentence without a full stop for each reason.
-    #[serde(default)]
     pub losses: Vec<String>,
 }
 
@@ -77,37 +75,23 @@ pub struct Traced {
     /// Whether records are missing at the end because of the limit.
     pub is_cut: bool,
     /// Whether records are missing at the end for another reason.
-    #[serde(default)]
     pub is_lost: bool,
     /// Bytes of records that were dropped at the beginning because of the limit.
-    #[serde(default)]
     pub n_given_up: u64,
     /// Bytes of the trace on disk.
-    #[serde(default)]
     pub n_packed: u64,
     /// If it was forked and executed no other program: its parent, by its number in the recording.
-    #[serde(default)]
     pub forked_by: Option<usize>,
     /// Whether it was forked and executed no other program; its parent may have no records.
-    #[serde(default)]
     pub is_forked: bool,
     /// Whether it was killed because it outlived the test.
-    #[serde(default)]
     pub is_left: bool,
     /// Whether it is a Java virtual machine; how one ended is not known.
-    #[serde(default)]
     pub is_java: bool,
     /// Whether values were recorded, beside the steps.
-    #[serde(default = "yes")]
     pub has_values: bool,
     /// The methods of recorded Java classes that were not recorded, and why.
-    #[serde(default)]
     pub left_out: Vec<String>,
-}
-
-/// What earlier recordings have, which do not say it.
-fn yes() -> bool {
-    true
 }
 
 /// The form of `recording.json`.
