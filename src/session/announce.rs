@@ -8,6 +8,7 @@ use crate::hunt::probe::Probe;
 use crate::outcome::Outcome;
 use crate::report::{Report, Untrusted};
 use crate::revision::CommitId;
+use crate::session::environment::AllFiles;
 use crate::session::finding::Sources;
 use crate::session::order::Until;
 use crate::session::runner::{Runner, RunnerError};
@@ -28,6 +29,8 @@ pub struct Announcing<'a, 'p> {
     pub sources: Sources<'a>,
     /// The repository.
     pub location: &'a Location,
+    /// All files of the user, if the hunt uses only some of them, until a run at the first bad commit has seen them.
+    pub all_files: Option<AllFiles>,
     /// The commit that the journal has.
     pub kept: &'a mut Option<CommitId>,
     /// The id of the hunt, its journal, the start of this run, and the seconds of earlier runs.
@@ -80,6 +83,13 @@ impl ProbeRunner for Announcing<'_, '_> {
     }
 
     fn answer(&mut self, probes: &[Probe]) -> Result<Reply, RunnerError> {
+        let first_bad = self.board.borrow().finding.first_bad;
+        if let Some(revision) = first_bad
+            && let Some(all_files) = self.all_files.take()
+            && all_files.lets_pass(revision, self.runner)?
+        {
+            return Ok(Reply::Stop(Conclusion::NeverPassed));
+        }
         self.runner.answer(probes)
     }
 

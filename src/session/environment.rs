@@ -15,20 +15,24 @@ use crate::hunt::finding::{Conclusion, Finding};
 use crate::hunt::probe::Probe;
 use crate::outcome::Observation;
 use crate::report::escape::Terminal;
-use crate::report::{ErrorReport, Untrusted};
+use crate::report::{ErrorReport, Status, Untrusted};
 use crate::revision::CommitId;
 use crate::session::failure::Failure;
 use crate::session::hunt::{Hunt, Reproduced};
 use crate::session::plan::Adjustments;
+use crate::session::runner::{Runner, RunnerError};
 use crate::world::files;
 use crate::world::journal::Record;
 use crate::world::place::surroundings::Surroundings;
-use crate::world::place::untracked::{Untracked, UntrackedPath, untracked, used};
+use crate::world::place::untracked::{Untracked, UntrackedPath, has_objects, untracked, used};
+use crate::world::repo::store::TreeStore;
 use crate::world::repo::unchanged::FileTimes;
 use crate::world::repo::{graph, private};
 use crate::world::run::classify::{Shown, reproduced};
 use crate::world::run::{failure_line, normalise};
+use std::ffi::OsStr;
 use std::mem;
+use std::os::unix::ffi::OsStrExt as _;
 use std::sync::Arc;
 
 /// Runs of the search for the smallest set.
@@ -43,8 +47,33 @@ pub(super) struct Environment {
     listed: EnvironmentState,
     /// What the test needs, if that is known.
     pub(super) needed: Vec<Arc<UntrackedPath>>,
-    /// All files, if none are needed at the bad revision.
-    unused: Vec<Arc<UntrackedPath>>,
+    /// All files, if not all are in use, and no run has shown yet whether other revisions need them.
+    all: Vec<Arc<UntrackedPath>>,
+    /// Programs that a build makes; only the run with all files sees them.
+    programs: Vec<Arc<UntrackedPath>>,
+}
+
+/// All files of the user, for a run at the first bad commit. If the test passes there, it fails for want of a file that the
+/// bad revision does not need, or whose use was not seen.
+pub struct AllFiles {
+    store: TreeStore,
+    surroundings: Surroundings,
+}
+
+impl AllFiles {
+    /// Whether the test passes at a revision with these files.
+    ///
+    /// Cost: a run.
+    pub fn lets_pass(&self, revision: CommitId, runner: &mut Runner<'_>) -> Result<bool, RunnerError> {
+        let tree = graph::tree_of(self.store.repository(), revision).ok();
+        let Some(tree) = tree.and_then(|tree| self.store.view(tree).ok()) else { return Ok(false) };
+        let present = runner.surroundings().clone();
+        runner.stand(self.surroundings.clone());
+        let seen = runner.reproduce(Probe::of(tree, revision, Phase::Reproduce), &[0]);
+        runner.stand(present);
+        let passes = |seen: &Observation| reproduced(seen, &runner.criteria) == Shown::Passes;
+        Ok(seen?.is_some_and(|seen| seen.iter().all(passes)))
+    }
 }
 
 /// What the working tree has, as long as it is not known what the test needs of it.
@@ -93,7 +122,8 @@ impl Hunt<'_> {
         }
         let user = private::open(&self.location.git_directory)?;
         let is_known = |path: &[u8]| self.plan.held.contains_key(path) || graph::has_path(&user, self.plan.bad, path);
-        let Untracked { candidates, caches } = untracked(self.location, &self.plan.commands.environment, &is_known);
+        let Untracked { candidates, programs, caches } =
+            untracked(self.location, &self.plan.commands.environment, &is_known);
         let has_overlays = self.runner.surroundings().place.as_ref().is_some_and(|place| place.has_overlays);
         let is_cache_shown = has_overlays && !caches.is_empty();
         let has_products = candidates.iter().any(|candidate| candidate.is_ignored);
@@ -102,10 +132,34 @@ impl Hunt<'_> {
             let times = Some(Arc::new(FileTimes::read(self.location)));
             self.runner.stand(Surroundings { times, caches, ..self.runner.surroundings().clone() });
         }
+        self.refuse_gone()?;
+        self.environment.programs = programs.into_iter().map(Arc::new).collect();
+        self.keep_all(&[], 0);
         if !candidates.is_empty() {
             self.environment.listed = EnvironmentState::Open(candidates.into_iter().map(Arc::new).collect());
         }
         Ok(())
+    }
+
+    /// Refuses to go on with a hunt that needs a file which is gone.
+    fn refuse_gone(&self) -> Result<(), Failure> {
+        let needed = self.runner.environment_of_journal().unwrap_or_default();
+        let is_gone = |path: &Vec<u8>| {
+            let top = self.location.top.as_ref();
+            top.is_some_and(|top| top.join(OsStr::from_bytes(path)).symlink_metadata().is_err())
+        };
+        let Some(path) = needed.iter().filter_map(|path| files::unhex(path)).find(is_gone) else { return Ok(()) };
+        let path = Terminal.line(&Untrusted::from(path));
+        Err(Failure::new(Status::Error, format!("the hunt needs `{path}` of your working tree, which is gone"))
+            .with_hint("put it back, or start another hunt with `--no-cache`"))
+    }
+
+    /// Keeps all files for a later run, if only the first `n_used` of them, or fewer than all, are in use.
+    fn keep_all(&mut self, candidates: &[Arc<UntrackedPath>], n_used: usize) {
+        let all = [candidates, &self.environment.programs].concat();
+        if n_used < all.len() {
+            self.environment.all = all;
+        }
     }
 
     /// The first run at the bad revision, with all untracked and ignored files.
@@ -117,7 +171,9 @@ impl Hunt<'_> {
             && !self.runner.knows(&probe, 0)?
         {
             // The files have changed since the hunt was stopped; which of them it needs is known.
-            let needed = all.into_iter().filter(|candidate| known.contains(&files::hex(&candidate.path))).collect();
+            let is_needed = |candidate: &&Arc<UntrackedPath>| known.contains(&files::hex(&candidate.path));
+            let needed: Vec<_> = all.iter().filter(is_needed).cloned().collect();
+            self.keep_all(&all, needed.len());
             self.environment.listed = EnvironmentState::Closed;
             self.use_files(needed, adjustments)?;
             return Ok(FirstRun::Known);
@@ -160,7 +216,10 @@ impl Hunt<'_> {
             self.show(&adjustments.environment);
             return Ok(Some(Reproduced::Otherwise));
         }
-        self.environment.listed = EnvironmentState::Closed;
+        let listed = mem::replace(&mut self.environment.listed, EnvironmentState::Closed);
+        if let EnvironmentState::Open(all) = listed {
+            self.keep_all(&all, used.len());
+        }
         self.use_files(used, adjustments)?;
         Ok(None)
     }
@@ -176,7 +235,7 @@ impl Hunt<'_> {
             return Ok(None);
         };
         if without.iter().any(|other| self.is_alike(with, other)) {
-            self.environment.unused = all;
+            self.keep_all(&all, 0);
             self.use_files(Vec::new(), adjustments)?;
             return Ok(None);
         }
@@ -191,7 +250,11 @@ impl Hunt<'_> {
         };
         if !self.is_alike(with, &again) {
             self.show(&adjustments.environment);
-            return Ok(None);
+            if [shown, reproduced(&again, &self.runner.criteria)].contains(&Shown::Passes) {
+                return Ok(None);
+            }
+            let said = self.disagreement(&[with.clone(), again]);
+            return Ok(Some(Reproduced::No(Conclusion::NotReproducible, Some(said))));
         }
         if shown == Shown::Passes {
             let said = Self::contrast(with, without);
@@ -209,24 +272,39 @@ impl Hunt<'_> {
         let Some(needed) = self.needed(&all, &[], with, &mut n_runs, adjustments)? else {
             return Ok(Some(Reproduced::No(self.runner.conclusion(), None)));
         };
+        self.keep_all(&all, needed.len());
         self.use_files(needed, adjustments)?;
         Ok(Some(Reproduced::Otherwise))
     }
 
-    /// In a hunt without a pass that uses no untracked file: whether a revision passes with all of them although it failed
-    /// without. If so, every probe has them from now on.
+    /// All files, if not all are in use.
+    pub(super) fn all_files(&mut self, adjustments: &Adjustments) -> Result<Option<AllFiles>, Failure> {
+        let all = self.environment.all.clone();
+        if all.is_empty() {
+            return Ok(None);
+        }
+        let surroundings = self.with(&all);
+        let store = self.store(&Adjustments { environment: all, ..adjustments.clone() })?;
+        Ok(Some(AllFiles { store, surroundings }))
+    }
+
+    /// In a hunt that does not use all untracked files, whether a revision passes with all of them although it failed
+    /// without: the first bad commit, or in a hunt without a pass another one. If so, every probe has them from now on.
     pub(super) fn passes_with_all_files(
         &mut self,
         finding: &Finding,
         adjustments: &mut Adjustments,
     ) -> Result<bool, Failure> {
-        let all = mem::take(&mut self.environment.unused);
-        let Some(revision) = finding.last_good.or(finding.oldest_failing).filter(|_| !all.is_empty()) else {
-            return Ok(false);
-        };
+        let all = mem::take(&mut self.environment.all);
+        let failing = finding.first_bad.or(finding.last_good).or(finding.oldest_failing);
+        let Some(revision) = failing.filter(|_| !all.is_empty()) else { return Ok(false) };
         let seen = self.with_files_at(revision, &all, adjustments, 0)?;
         let passes = seen.is_some_and(|seen| reproduced(&seen, &self.runner.criteria) == Shown::Passes);
         if passes {
+            let revision = revision.short();
+            self.runner.talk.say(&format!(
+                "{revision} fails without your other untracked and ignored files, and passes with them: the hunt starts again with all of them."
+            ));
             self.use_files(all, adjustments)?;
         } else {
             self.show(&adjustments.environment);
@@ -313,6 +391,8 @@ impl Hunt<'_> {
             let said = format!("Testing {revision} with your files: {}.", named(&needed));
             self.runner.talk.say(&Terminal.line(&Untrusted::from(said)));
         }
+        let has_objects = needed.iter().filter_map(|path| path.shown()).any(|shown| has_objects(&shown.source));
+        self.runner.stand(Surroundings { has_objects, ..self.runner.surroundings().clone() });
         self.environment.needed.clone_from(&needed);
         adjustments.environment = needed;
         Ok(())
@@ -320,13 +400,16 @@ impl Hunt<'_> {
 
     /// Shows these files to probes from now on; the small ones are part of the trees.
     fn show(&mut self, files: &[Arc<UntrackedPath>]) {
-        let shown = files.iter().filter_map(|candidate| candidate.shown().cloned()).collect();
-        let held = files.iter().flat_map(|candidate| candidate.held()).map(|(path, _)| path.clone()).collect();
-        let present = self.runner.surroundings();
-        let surroundings = Surroundings { shown, held, ..present.clone() };
+        let (surroundings, present) = (self.with(files), self.runner.surroundings());
         if (&surroundings.shown, &surroundings.held) != (&present.shown, &present.held) {
             self.runner.stand(surroundings);
         }
+    }
+
+    fn with(&self, files: &[Arc<UntrackedPath>]) -> Surroundings {
+        let shown = files.iter().filter_map(|candidate| candidate.shown().cloned()).collect();
+        let held = files.iter().flat_map(|candidate| candidate.held()).map(|(path, _)| path.clone()).collect();
+        Surroundings { shown, held, ..self.runner.surroundings().clone() }
     }
 
     fn is_alike(&self, one: &Observation, other: &Observation) -> bool {

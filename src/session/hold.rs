@@ -5,7 +5,8 @@
 
 use crate::change::Mode;
 use crate::change::trees::Trees as _;
-use crate::report::Status;
+use crate::report::escape::Terminal;
+use crate::report::{Status, Untrusted};
 use crate::revision::{CommitId, TreeId};
 use crate::session::context::Context;
 use crate::session::failure::Failure;
@@ -108,6 +109,12 @@ pub fn missing(
     };
     let is_named = |name: &Vec<u8>| inside(OsStr::from_bytes(name), location).filter(|path| !path.is_empty());
     names.filter(|name| is_named(name).is_some_and(|path| is_missing(&path))).collect()
+}
+
+/// The message about a file that no checkout has.
+pub fn missing_file(path: &[u8]) -> String {
+    let name = Terminal.line(&Untrusted::from(path));
+    format!("`{name}` is in your working tree, but in no checkout; `--hold {name}` puts it into every revision.")
 }
 
 /// A file in the form of trees.

@@ -29,7 +29,7 @@ use crate::session::sandboxes::sandboxes;
 use crate::session::saved::{Asked, Saved};
 use crate::session::talk::Talk;
 use crate::session::tally::{Limits, counted};
-use crate::session::{bisect, finding, hints, kept, mend, remote, saved, suite};
+use crate::session::{bisect, finding, hints, hold, kept, mend, remote, saved, suite};
 use crate::world::cache::Observations;
 use crate::world::journal::{FileLock, Record};
 use crate::world::place::ProbePlace;
@@ -84,7 +84,7 @@ pub fn run(task: Task<'_>, user: &Repository) -> Result<Report, Failure> {
         hunt.runner.talk.say(&remark);
     }
     if let Some(path) = hunt.plan.missing.first() {
-        hunt.runner.talk.say(&missing_file(path));
+        hunt.runner.talk.say(&hold::missing_file(path));
     }
     if let Some(said) = hints::files::not_tested(hunt.plan, location) {
         hunt.runner.talk.say(&Terminal.line(&Untrusted::from(said)));
@@ -139,12 +139,6 @@ fn read_history(plan: &Plan, location: &Location) -> Result<JoinHandle<Result<Hi
         Ok(History::new(revisions, shallow))
     });
     reading.map_err(|error| Failure::new(Status::Error, format!("failed to start a thread: {error}")))
-}
-
-/// The message about a file that no checkout has.
-fn missing_file(path: &[u8]) -> String {
-    let name = Terminal.line(&Untrusted::from(path));
-    format!("`{name}` is in your working tree, but in no checkout; `--hold {name}` puts it into every revision.")
 }
 
 /// The message about a precheck that rejects a revision that can be built.
@@ -355,6 +349,7 @@ impl<'h> Hunt<'h> {
                 }
             }
             self.try_precheck(&store)?;
+            let all_files = self.all_files(&adjustments)?;
             let board = Board::new(self.plan.bad);
             let order = self.order(&adjustments, &store)?;
             let engine = if self.plan.is_minimize { Engine::Minimize } else { Engine::Hunt };
@@ -372,6 +367,7 @@ impl<'h> Hunt<'h> {
                     beside: None,
                 },
                 location: self.location,
+                all_files,
                 kept: &mut self.kept,
                 hunt: (&self.id, &self.log, self.begin.0, self.begin.1),
             };
@@ -396,19 +392,9 @@ impl<'h> Hunt<'h> {
                 }
                 Halt::Concluded(Conclusion::NeverPassed) if self.deepen()? => {}
                 Halt::Concluded(conclusion) => {
-                    let mut finding = board.borrow().finding.clone();
-                    finding.conclusion = *conclusion;
-                    let mut report = self.report(&finding, &adjustments, &store)?;
+                    let finding = Finding { conclusion: *conclusion, ..board.borrow().finding.clone() };
+                    let mut report = self.end(&finding, &adjustments, &store)?;
                     report.probes.refused = n_refused;
-                    report.notes.extend(self.cut_short(&finding));
-                    self.say_of_fixes(&finding, &store, &mut report)?;
-                    if finding.is_finding()
-                        && let Err(failure) = self.keep(&finding, &store)
-                    {
-                        let why = String::from_utf8_lossy(failure.message.as_bytes()).into_owned();
-                        let note = format!("The finding could not be kept as refs of this worktree: {why}.");
-                        report.notes.push(Untrusted::from(note));
-                    }
                     return Ok(report);
                 }
                 Halt::Again(again) => {
@@ -425,6 +411,21 @@ impl<'h> Hunt<'h> {
         }
         Err(Failure::new(Status::Error, "the plan of the hunt had to be changed too often")
             .with_hint("the test may not be reproducible; try `--clean` and `--repeat`"))
+    }
+
+    /// The report of a hunt that has ended, whose finding is kept.
+    fn end(&mut self, finding: &Finding, adjustments: &Adjustments, store: &TreeStore) -> Result<Report, Failure> {
+        let mut report = self.report(finding, adjustments, store)?;
+        report.notes.extend(self.cut_short(finding));
+        self.say_of_fixes(finding, store, &mut report)?;
+        if finding.is_finding()
+            && let Err(failure) = self.keep(finding, store)
+        {
+            let why = String::from_utf8_lossy(failure.message.as_bytes()).into_owned();
+            let note = format!("The finding could not be kept as refs of this worktree: {why}.");
+            report.notes.push(Untrusted::from(note));
+        }
+        Ok(report)
     }
 
     /// Refuses a relative path out of the working tree where probes do not see their checkout there.
@@ -626,7 +627,7 @@ impl<'h> Hunt<'h> {
             note(why.to_owned());
         }
         if session.noticed.is_tampered {
-            note("Build or test change tracked files; they were restored after each probe.".to_owned());
+            note("Build or test change files of the tested tree; they were restored after each probe.".to_owned());
         }
         if session.noticed.is_tampered_by_check {
             note("`--precheck` changes tracked files; they were restored after each probe.".to_owned());
@@ -655,7 +656,7 @@ impl<'h> Hunt<'h> {
         if let Some(lack) = &session.noticed.lack {
             note(format!("A revision could not be tested: {lack}."));
         }
-        self.plan.missing.first().map(|path| missing_file(path)).into_iter().for_each(&mut note);
+        self.plan.missing.first().map(|path| hold::missing_file(path)).into_iter().for_each(&mut note);
         self.fetched.iter().cloned().for_each(&mut note);
         if let Some((n_fetched @ 1.., remote)) = self.promisor.as_ref().map(Promisor::fetched) {
             note(format!("Fetched {} from `{remote}` that this partial clone lacked.", count(n_fetched, "object")));

@@ -42,14 +42,14 @@ pub fn leak(
         tracked.contains(bytes) && !held.contains_key(bytes)
     };
     let tops = executions.watched();
-    let read = opened.iter().find_map(|path| {
+    let written = executions.written();
+    let read = opened.iter().filter(|path| Some(*path) != written.as_ref()).find_map(|path| {
         let top = tops.iter().filter(|top| path.starts_with(top)).max_by_key(|top| top.as_os_str().len())?;
         let file = source(path.strip_prefix(top).ok()?);
         is_read(&file).then_some((top, file))
     });
     let Some((top, file)) = read else {
-        let message =
-            format!("the test was about to change `{}` in your working tree", executions.written()?.display());
+        let message = format!("the test was about to change `{}` in your working tree", written?.display());
         return Some(stopped(&message, IN_CHECKOUT));
     };
     let install = executions.asked().into_iter().find(|path| leads_to(path, top));

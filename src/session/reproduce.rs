@@ -424,7 +424,7 @@ impl Hunt<'_> {
         Ok(is_same.then(|| self.bogus(code, seen)))
     }
 
-    fn disagreement(&self, seen: &[Observation]) -> ErrorReport {
+    pub(super) fn disagreement(&self, seen: &[Observation]) -> ErrorReport {
         if self.plan.order.history.find == Sought::Change {
             let values: Vec<String> = seen.iter().map(|seen| format!("`{}`", value(&seen.output))).collect();
             let hint = "print only what should be compared; `--by '<command> 2>/dev/null'` leaves out standard error";

@@ -109,6 +109,56 @@ fn a_directory_that_is_only_listed_is_found_by_halves() {
     assert_eq!(check_found(&fixture, &[test]), ["listed"]);
 }
 
+/// Without the untracked file the test fails at HEAD with the same line, and since an older commit.
+#[test]
+fn a_first_bad_commit_that_passes_with_all_files_is_not_the_answer() {
+    let fixture = Fixture::of(
+        "mkdir cases; echo > cases/a
+         for n in 1 2 3 4 5 6; do
+             [ $n -ge 2 ] && echo 2 > need || echo 1 > need
+             [ $n -ge 4 ] && echo 2 > value || echo 1 > value
+             echo $n > log; commit \"change $n\"
+         done",
+    );
+    fixture.sh("echo > cases/mine; echo 1 > unused");
+    let test = "[ $(ls cases | wc -l) -ge $(cat need) ] && grep -qx 1 value || { echo wrong; exit 1; }";
+    assert_eq!(check_found(&fixture, &[test]), ["cases/mine", "unused"]);
+    let (_, said) = fixture.said(&["--no-cache", test], 0);
+    assert!(said.contains(" passes with them: the hunt starts again with all of them.\n"), "{said}");
+}
+
+#[test]
+fn modes_and_empty_directories_are_as_in_the_working_tree() {
+    let fixture = Fixture::of(HISTORY);
+    fixture.sh("echo k > key; chmod 600 key; mkdir out; mkdir -m 700 kept; echo 1 > kept/want; echo 1 > c");
+    let test = "[ -d out ] && [ $(stat -c %a key kept | tr -d '\n') = 600700 ] || { echo other; exit 3; }
+                [ $(cat value) = $(cat kept/want) ] || { echo wrong; exit 1; }";
+    assert_eq!(check_found(&fixture, &[test]), ["key", "out", "kept"]);
+}
+
+#[test]
+fn what_git_makes_in_a_probe_is_gone_in_the_next_one() {
+    let fixture = Fixture::of(HISTORY);
+    fixture.git(&["tag", "mine"]);
+    let test = "git tag other && git branch more && git tag -d mine >/dev/null || { echo there; exit 3; }
+                grep -qx 1 value || { echo wrong; exit 1; }";
+    assert_eq!(check_found(&fixture, &[test]), Vec::<String>::new());
+}
+
+#[test]
+fn a_hunt_whose_files_are_gone_is_not_resumed_without_them() {
+    let fixture = Fixture::of(HISTORY);
+    fixture.sh("echo 1 > new");
+    let test = "[ $(cat value) = $(cat new) ] || { echo wrong; exit 1; }";
+    fixture.said(&["--max-probes", "3", test], 6);
+    fixture.sh("mv new \"$PLACE\"");
+    let (_, said) = fixture.said(&["resume"], 1);
+    assert!(said.contains("error: the hunt needs `new` of your working tree, which is gone"), "{said}");
+    fixture.sh("mv \"$PLACE/new\" .");
+    let (found, _) = fixture.said(&["resume", "--max-probes", "1000"], 0);
+    assert!(found.contains("change 4"), "{found}");
+}
+
 #[test]
 fn a_test_that_needs_no_untracked_file_is_hunted_without_any() {
     let fixture = Fixture::of(HISTORY);

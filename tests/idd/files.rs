@@ -118,7 +118,8 @@ fn a_precheck_that_writes_tracked_files_is_named_and_not_build_or_test() {
             ["--good", "HEAD~1", "--no-port", "--level", "half-line", "--build", build, "--precheck", precheck];
         let report = Fixture::of(lines).report(&[&options[..], &["! grep -q 5 value"]].concat());
         assert!(report.probes.prechecked > 1, "{:?}", report.probes);
-        ["Build or test change tracked files", "`--precheck` changes tracked files"].map(|text| has_note(&report, text))
+        ["Build or test change files of the tested tree", "`--precheck` changes tracked files"]
+            .map(|text| has_note(&report, text))
     };
     assert_eq!(said("true", "true"), [false, false]);
     assert_eq!(said("true", "echo >>value"), [false, true]);

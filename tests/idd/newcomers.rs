@@ -208,7 +208,8 @@ fn uncommitted_changes_are_named_if_the_bad_revision_passes() {
     let said = place.said(&["./test.sh"], BAD_PASSES);
     assert!(said.contains("The test passes at the bad revision"), "{said}");
     let hint = "note: Uncommitted changes are in your working tree, but in no checkout: `value`. If the test fails only \
-                with them, they are the cause; `git diff HEAD` shows them.";
+                with them, they are the cause; `--hold` with their paths tests every revision with them, and `git diff \
+                HEAD` shows them.";
     assert!(said.contains(hint), "{said}");
     assert_eq!(fs::read(place.path().join(".git/index")).unwrap(), before);
 }
@@ -233,13 +234,14 @@ fn what_the_output_shows_of_network_ports_and_stdin_is_said_when_the_failure_is_
 fn a_port_that_only_a_parallel_run_finds_taken_is_named_with_the_option_for_one_at_a_time() {
     let place = Place::new();
     let several = std::thread::available_parallelism().is_ok_and(|number| number.get() > 1);
+    let shared = tempfile::tempdir().unwrap();
     // A directory stands for the port. From the second run on, it is kept until another run has found it taken.
     let script = format!(
-        "cd {git}; echo >>begun
+        "cd {shared}; echo >>begun
          mkdir port 2>/dev/null || {{ : >taken; echo 'bind: Address already in use'; exit 1; }}
          ! {several} || [ $(wc -l <begun) -lt 2 ] || until [ -e taken ]; do sleep 0.01; done
          rmdir port; echo 'FAIL: x'; exit 1\n",
-        git = place.path().join(".git").display()
+        shared = shared.path().display()
     );
     place.script("test.sh", &script);
     let said = place.said(&["--until", "commit", "./test.sh"], NEVER_PASSED);

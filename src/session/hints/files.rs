@@ -139,7 +139,8 @@ fn build_command(plan: &Plan, repository: &Repository, path: &[u8]) -> Option<&'
 pub fn uncommitted(scene: &Scene<'_>, advice: &str) -> Option<String> {
     let names = changed(scene.plan, scene.location)?;
     Some(format!(
-        "Uncommitted changes are in your working tree, but in no checkout: {names}. {advice}; `git diff HEAD` shows them."
+        "Uncommitted changes are in your working tree, but in no checkout: {names}. {advice}; `--hold` with their paths tests \
+         every revision with them, and `git diff HEAD` shows them."
     ))
 }
 

@@ -58,7 +58,9 @@ pub fn of(scene: &Scene<'_>, conclusion: Conclusion) -> Vec<String> {
         }
         Conclusion::NeverPassed | Conclusion::GoodFails => {
             hints.extend(files::missing(scene).or_else(|| files::same_product(scene)));
+            hints.extend(files::uncommitted(scene, "The test may pass only with them"));
             hints.extend(output::hints(scene.seen, true));
+            hints.extend(scene.plan.held.iter().find_map(|(path, file)| output::question(&text(path), file.bytes())));
         }
         Conclusion::NothingTestable => {
             hints.extend(files::missing(scene));

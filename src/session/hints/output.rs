@@ -65,6 +65,20 @@ pub fn has_port_taken(seen: &Observation) -> bool {
     COMPILED[PORT].is_match(&seen.output)
 }
 
+/// The hint about a test script that asks its user.
+///
+/// - `name`: its name, `content`: its text.
+pub fn question(name: &str, content: &[u8]) -> Option<String> {
+    static ASKING: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"(?m)^[^#\n]*(?:\bread\s+(?:-\w+\s+)*-\w*p\b|\binput\().*$").expect("a constant"));
+    let content = String::from_utf8_lossy(content);
+    let line = ASKING.find(&content)?.as_str().trim();
+    Some(format!(
+        "`{name}` asks a question (`{line}`), but the standard input of a test is empty, and it has no terminal. A file with \
+         the answers can be given: `git idd './{name} < answers.txt'`."
+    ))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,5 +105,19 @@ mod tests {
         check("read: Inappropriate ioctl for device\n", "the test asks for a terminal");
         assert!(has_port_taken(&observation(1, "bind: Address already in use\n")));
         assert!(!has_port_taken(&observation(1, "Connection refused\n")));
+    }
+
+    #[test]
+    fn a_script_that_asks_its_user_is_told_apart() {
+        let of = |content: &str| question("ask.sh", content.as_bytes());
+        assert!(
+            of("cd x\nread -p \"continue? \" a; [ \"$a\" = y ]\n")
+                .unwrap()
+                .contains("(`read -p \"continue? \" a; [ \"$a\" = y ]`)")
+        );
+        assert!(of("name = input('who? ')\n").is_some() && of("read -rp 'x' y\n").is_some());
+        for content in ["while read -r line; do :; done < list", "# read -p x", "re_input(x)", "cat"] {
+            assert_eq!(of(content), None, "{content}");
+        }
     }
 }

@@ -26,6 +26,8 @@ pub struct Surroundings {
     pub held: BTreeSet<Vec<u8>>,
     /// The times of the user's files, if products of the user's build are visible.
     pub times: Option<Arc<FileTimes>>,
+    /// Whether directories of the environment have compiled code.
+    pub has_objects: bool,
     /// Caches of build tools. They only save time, and no claim sees them.
     pub caches: Vec<ShownPath>,
 }
@@ -142,14 +144,16 @@ fn copy(source: &Path, target: &Path) -> io::Result<()> {
     if !target.is_dir() {
         fs::create_dir(target)?;
     }
-    entries.flatten().try_for_each(|entry| copy(&entry.path(), &target.join(entry.file_name())))
+    entries.flatten().try_for_each(|entry| copy(&entry.path(), &target.join(entry.file_name())))?;
+    fs::set_permissions(target, metadata.permissions())
 }
 
-/// What was read of a file of the user; `None` if it may not be read, or is gone.
+/// What was read of a file of the user; `None` if it may not be read, is gone, or has too long a path.
 fn readable<T>(read: io::Result<T>) -> io::Result<Option<T>> {
+    use io::ErrorKind::{InvalidFilename, NotFound, PermissionDenied};
     match read {
         Ok(read) => Ok(Some(read)),
-        Err(error) if matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::NotFound) => Ok(None),
+        Err(error) if matches!(error.kind(), PermissionDenied | NotFound | InvalidFilename) => Ok(None),
         Err(error) => Err(error),
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirEntry, File};
+use std::io;
 use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
@@ -87,6 +88,8 @@ impl UntrackedPath {
 pub struct Untracked {
     /// What a test may need, what git does not ignore first.
     pub candidates: Vec<UntrackedPath>,
+    /// Single programs that git ignores: a build makes them, and every revision would be tested with the same one.
+    pub programs: Vec<UntrackedPath>,
     /// Caches of build tools.
     pub caches: Vec<ShownPath>,
 }
@@ -119,6 +122,11 @@ pub fn untracked(
                 digest: digest(&source),
             };
             if is_ignored && is_program(&source) {
+                found.programs.push(UntrackedPath {
+                    path: name.to_vec(),
+                    is_ignored,
+                    content: Visibility::Beside(shown()),
+                });
                 continue;
             }
             if is_of_builder(&source) {
@@ -129,15 +137,16 @@ pub fn untracked(
                 continue;
             }
             let content = match size {
-                Some(size) if !is_ignored && n_bytes + size <= MAX_BYTES => {
+                Some(size) if !is_ignored && n_bytes + size <= MAX_BYTES && has_mode_of_trees(&source) => {
                     n_bytes += size;
                     Visibility::Held(files::read_all(top, name))
                 }
                 _ => Visibility::Beside(shown()),
             };
-            if content != Visibility::Held(BTreeMap::new()) {
-                found.candidates.push(UntrackedPath { path: name.to_vec(), is_ignored, content });
-            }
+            // A tree has no empty directory.
+            let is_empty = content == Visibility::Held(BTreeMap::new());
+            let content = if is_empty { Visibility::Beside(shown()) } else { content };
+            found.candidates.push(UntrackedPath { path: name.to_vec(), is_ignored, content });
         }
     }
     found
@@ -182,9 +191,25 @@ fn is_compiled(path: &Path) -> bool {
     is_read && COMPILED.contains(&&magic)
 }
 
-/// Whether this is a program that was compiled. If git ignores it, a build makes it, and every revision would be tested with
-/// the same one.
+/// Extensions of compiled code.
+const OBJECTS: [&str; 8] = ["a", "class", "dylib", "lo", "o", "obj", "rlib", "so"];
+
+/// Whether a path is a directory with compiled code somewhere in it.
+pub fn has_objects(path: &Path) -> bool {
+    let is_object = |path: &Path| path.extension().is_some_and(|name| OBJECTS.iter().any(|object| name == *object));
+    path.is_dir() && !walk(path, &mut |path, metadata| metadata.is_dir() || !is_object(path))
+}
+
+/// Whether a tree can tell the modes of all files, which others may read.
+fn has_mode_of_trees(path: &Path) -> bool {
+    walk(path, &mut |_, metadata| metadata.is_symlink() || metadata.mode() & 0o44 == 0o44)
+}
+
+/// Whether this is a program that was compiled, and no library.
 fn is_program(path: &Path) -> bool {
+    if path.file_name().is_some_and(|name| name.as_bytes().windows(3).any(|part| part == b".so")) {
+        return false;
+    }
     let is_executable =
         fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file()) && files::is_executable(path);
     is_executable && is_compiled(path)
@@ -229,7 +254,10 @@ fn digest(path: &Path) -> [u8; 32] {
 /// Visits a path and everything below it in the order of names, without following links, until `visit` returns false;
 /// returns whether all was visited.
 fn walk(path: &Path, visit: &mut dyn FnMut(&Path, &fs::Metadata) -> bool) -> bool {
-    let Ok(metadata) = fs::symlink_metadata(path) else { return true };
+    let metadata = match fs::symlink_metadata(path) {
+        Ok(metadata) => metadata,
+        Err(error) => return error.kind() != io::ErrorKind::InvalidFilename,
+    };
     if !visit(path, &metadata) {
         return false;
     }

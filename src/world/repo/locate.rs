@@ -143,7 +143,7 @@ pub fn untracked(location: &Location, is_ignored: bool, environment: &[(OsString
     let mut words = vec![OsStr::new("--git-dir"), location.git_directory.as_os_str()];
     words.extend([OsStr::new("--work-tree"), top.as_os_str()]);
     words.extend(["-c", "core.fsmonitor=false", "ls-files", "-z", "--others", "--exclude-standard"].map(OsStr::new));
-    words.extend(["--directory", "--no-empty-directory"].map(OsStr::new));
+    words.push(OsStr::new("--directory"));
     words.extend(is_ignored.then_some(OsStr::new("--ignored")));
     let output = run_git(top, environment, &words).unwrap_or_default();
     output.split(|byte| *byte == 0).filter(|path| !path.is_empty()).map(<[u8]>::to_vec).collect()

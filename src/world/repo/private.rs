@@ -81,6 +81,9 @@ fn config(format: ObjectFormat) -> Vec<u8> {
     (core + extensions).into_bytes()
 }
 
+/// The file with the refs of the private repository.
+const PACKED_REFS: &str = "packed-refs";
+
 /// The file that disables filling the directories of submodules.
 const EMPTY_SUBMODULES: &str = "idd-empty-submodules";
 
@@ -125,10 +128,26 @@ pub fn create(idd_directory: &Path, user: &Repository, head: CommitId) -> Result
         alternates.extend(alternate(&directory.join("objects"), &objects)?);
     }
     write_if_new(&directory.join("objects/info/alternates"), &alternates)?;
-    write_if_new(&directory.join("packed-refs"), &tags(user)?)?;
+    restore_refs(&directory, &tags(user)?)?;
     write_if_new(&directory.join("HEAD"), format!("{head}\n").as_bytes())?;
     drop(repository);
     open(&directory)
+}
+
+/// The refs of the private repository: those of the user's tags.
+pub fn packed_refs(repository: &Repository) -> Vec<u8> {
+    files::bytes(&repository.git().commondir().join(PACKED_REFS)).unwrap_or_default()
+}
+
+/// Makes these the only refs of a private repository: a test may have made, moved or removed some.
+pub fn restore_refs(directory: &Path, packed: &[u8]) -> Result<(), RepoError> {
+    for kind in files::names(&directory.join("refs")) {
+        let kind = directory.join("refs").join(kind);
+        if !kind.is_dir() || !files::names(&kind).is_empty() {
+            files::remove(&kind).map_err(|source| RepoError::io("remove", &kind, source))?;
+        }
+    }
+    write_if_new(&directory.join(PACKED_REFS), packed)
 }
 
 /// The line in `alternates` of `from` that adds the objects in `objects`, which is absolute.

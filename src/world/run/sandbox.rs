@@ -238,6 +238,8 @@ pub struct Sandbox {
     keeps_products: bool,
     /// The failure lines of builds in fresh worktrees.
     believed: HashSet<String>,
+    /// The refs of the private repository.
+    refs: Vec<u8>,
     /// Its name among the worktrees of the private repository.
     link: String,
     /// The revision of probes that have none.
@@ -268,6 +270,7 @@ impl Sandbox {
         let git_directory = repo::private::link_worktree(private, &link, &directory.join("tree"), head)?;
         worktree.set_git_file(&repo::private::git_file(&git_directory))?;
         let repository = repo::private::open(private)?;
+        let refs = repo::private::packed_refs(&repository);
         let above = directory.parent().unwrap_or(root).to_owned();
         let root = File::open(&above).map_err(prepared(&above))?;
         Ok(Self {
@@ -284,6 +287,7 @@ impl Sandbox {
             git_directory,
             probed_head: head,
             shown: Vec::new(),
+            refs,
         })
     }
 
@@ -411,9 +415,9 @@ impl Sandbox {
             let observation = observation(job, Stage::Test, ending, format!("git-idd: {refusal}\n"));
             return Ok(Some(Probed::of(observation)));
         }
-        // A claim builds everything.
+        // A claim builds everything that was compiled.
         if was_empty
-            && !job.is_clean
+            && !(job.is_clean && commands.surroundings.has_objects)
             && let Some(times) = &commands.surroundings.times
         {
             self.worktree.date_back(times);
@@ -471,6 +475,7 @@ impl Sandbox {
             let since = Since { cut_ns: is_cut.then_some(begin_ns), built_ns };
             self.worktree.settle(&self.repository, since)?
         };
+        repo::private::restore_refs(self.repository.path(), &self.refs)?;
         let is_same_product = ran.is_err();
         let mut seen = match ran {
             Ok(ran) if ran.cancelled => return Ok(None),

@@ -32,55 +32,88 @@ const ARCHITECTURE: Option<u32> = if cfg!(target_arch = "x86_64") {
 /// A call on a file.
 struct FileCall {
     number: i64,
-    /// Whether the directory to which the path is relative is the first argument.
-    has_directory: bool,
-    access: FileAccess,
+    /// The paths among the arguments.
+    paths: &'static [PathArgument],
     /// The argument with the flags of a call that opens the file.
     flags: Option<usize>,
 }
 
-impl FileCall {
-    const fn new(number: i64, has_directory: bool, access: FileAccess) -> Self {
-        Self { number, has_directory, access, flags: None }
-    }
+/// A path among the arguments of a call.
+struct PathArgument {
+    /// The argument with the directory to which it is relative; `None` for the current one.
+    directory: Option<usize>,
+    path: usize,
+    access: FileAccess,
+}
 
-    const fn opening(number: i64, has_directory: bool, flags: usize) -> Self {
-        Self { number, has_directory, access: FileAccess::Read, flags: Some(flags) }
+const fn below(directory: usize, access: FileAccess) -> PathArgument {
+    PathArgument { directory: Some(directory), path: directory + 1, access }
+}
+
+const fn here(path: usize, access: FileAccess) -> PathArgument {
+    PathArgument { directory: None, path, access }
+}
+
+impl FileCall {
+    const fn new(number: i64, paths: &'static [PathArgument]) -> Self {
+        Self { number, paths, flags: None }
     }
 
     fn needs(&self) -> WatchedCalls {
-        if self.access == FileAccess::Look { WatchedCalls::Looks } else { WatchedCalls::Files }
+        let is_look = self.paths.iter().all(|path| path.access == FileAccess::Look);
+        if is_look { WatchedCalls::Looks } else { WatchedCalls::Files }
     }
 }
 
 /// The calls on files that are watched.
-const FILE_CALLS: &[FileCall] = &[
-    FileCall::opening(libc::SYS_openat, true, 2),
-    FileCall::new(libc::SYS_openat2, true, FileAccess::Read),
-    FileCall::new(libc::SYS_mkdirat, true, FileAccess::Make),
-    FileCall::new(libc::SYS_unlinkat, true, FileAccess::Change),
-    FileCall::new(libc::SYS_renameat2, true, FileAccess::Change),
-    FileCall::new(libc::SYS_truncate, false, FileAccess::Change),
-    FileCall::new(libc::SYS_newfstatat, true, FileAccess::Look),
-    FileCall::new(libc::SYS_statx, true, FileAccess::Look),
-    FileCall::new(libc::SYS_faccessat, true, FileAccess::Look),
-    FileCall::new(libc::SYS_faccessat2, true, FileAccess::Look),
-];
+const FILE_CALLS: &[FileCall] = {
+    use FileAccess::{Change, Look, Make, Read, Write};
+    &[
+        FileCall { flags: Some(2), ..FileCall::new(libc::SYS_openat, &[below(0, Read)]) },
+        FileCall::new(libc::SYS_openat2, &[below(0, Read)]),
+        FileCall::new(libc::SYS_mkdirat, &[below(0, Make)]),
+        FileCall::new(libc::SYS_mknodat, &[below(0, Make)]),
+        FileCall::new(libc::SYS_symlinkat, &[below(1, Make)]),
+        FileCall::new(libc::SYS_linkat, &[below(2, Make)]),
+        FileCall::new(libc::SYS_unlinkat, &[below(0, Change)]),
+        FileCall::new(libc::SYS_renameat2, &[below(0, Change), below(2, Write)]),
+        FileCall::new(libc::SYS_fchmodat, &[below(0, Change)]),
+        FileCall::new(libc::SYS_fchmodat2, &[below(0, Change)]),
+        FileCall::new(libc::SYS_fchownat, &[below(0, Change)]),
+        FileCall::new(libc::SYS_utimensat, &[below(0, Change)]),
+        FileCall::new(libc::SYS_truncate, &[here(0, Change)]),
+        FileCall::new(libc::SYS_setxattr, &[here(0, Change)]),
+        FileCall::new(libc::SYS_newfstatat, &[below(0, Look)]),
+        FileCall::new(libc::SYS_statx, &[below(0, Look)]),
+        FileCall::new(libc::SYS_faccessat, &[below(0, Look)]),
+        FileCall::new(libc::SYS_faccessat2, &[below(0, Look)]),
+    ]
+};
 
 /// Those that newer architectures do not have.
 #[cfg(target_arch = "x86_64")]
-const OLD_FILE_CALLS: &[FileCall] = &[
-    FileCall::opening(libc::SYS_open, false, 1),
-    FileCall::new(libc::SYS_creat, false, FileAccess::Write),
-    FileCall::new(libc::SYS_mkdir, false, FileAccess::Make),
-    FileCall::new(libc::SYS_unlink, false, FileAccess::Change),
-    FileCall::new(libc::SYS_rmdir, false, FileAccess::Change),
-    FileCall::new(libc::SYS_rename, false, FileAccess::Change),
-    FileCall::new(libc::SYS_renameat, true, FileAccess::Change),
-    FileCall::new(libc::SYS_stat, false, FileAccess::Look),
-    FileCall::new(libc::SYS_lstat, false, FileAccess::Look),
-    FileCall::new(libc::SYS_access, false, FileAccess::Look),
-];
+const OLD_FILE_CALLS: &[FileCall] = {
+    use FileAccess::{Change, Look, Make, Read, Write};
+    &[
+        FileCall { flags: Some(1), ..FileCall::new(libc::SYS_open, &[here(0, Read)]) },
+        FileCall::new(libc::SYS_creat, &[here(0, Write)]),
+        FileCall::new(libc::SYS_mkdir, &[here(0, Make)]),
+        FileCall::new(libc::SYS_mknod, &[here(0, Make)]),
+        FileCall::new(libc::SYS_symlink, &[here(1, Make)]),
+        FileCall::new(libc::SYS_link, &[here(1, Make)]),
+        FileCall::new(libc::SYS_unlink, &[here(0, Change)]),
+        FileCall::new(libc::SYS_rmdir, &[here(0, Change)]),
+        FileCall::new(libc::SYS_rename, &[here(0, Change), here(1, Write)]),
+        FileCall::new(libc::SYS_renameat, &[below(0, Change), below(2, Write)]),
+        FileCall::new(libc::SYS_chmod, &[here(0, Change)]),
+        FileCall::new(libc::SYS_chown, &[here(0, Change)]),
+        FileCall::new(libc::SYS_utime, &[here(0, Change)]),
+        FileCall::new(libc::SYS_utimes, &[here(0, Change)]),
+        FileCall::new(libc::SYS_stat, &[here(0, Look)]),
+        FileCall::new(libc::SYS_lstat, &[here(0, Look)]),
+        FileCall::new(libc::SYS_access, &[here(0, Look)]),
+    ]
+};
 #[cfg(not(target_arch = "x86_64"))]
 const OLD_FILE_CALLS: &[FileCall] = &[];
 
@@ -183,7 +216,7 @@ impl Filter {
 
     /// The form for the kernel; it points into the filter.
     pub(super) fn program(&mut self) -> libc::sock_fprog {
-        let len = u16::try_from(self.instructions.len()).expect("there are at most 80");
+        let len = u16::try_from(self.instructions.len()).expect("there are at most 120");
         libc::sock_fprog { len, filter: self.instructions.as_mut_ptr() }
     }
 }
@@ -266,6 +299,11 @@ pub(super) enum WatchedCall {
 pub(super) struct Request {
     id: u64,
     pub(super) pid: u32,
+    pub(super) asks: Vec<Asked>,
+}
+
+/// What a waiting process is about to do with a path.
+pub(super) struct Asked {
     pub(super) what: WatchedCall,
     /// The descriptor to which the path is relative; `None` for the current directory.
     pub(super) at: Option<RawFd>,
@@ -310,38 +348,43 @@ impl Listener {
             (libc::ioctl(self.fd.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_RECV, &raw mut request) == 0)
                 .then_some(request)?
         };
-        let [first, second, ..] = request.data.args;
+        let arguments = request.data.args;
         let number = u32::try_from(request.data.nr).unwrap_or_default();
         let is_ours = Some(request.data.arch) == ARCHITECTURE;
         let call = i64::from(number);
-        let file_call = file_calls().find(|known| is_ours && known.number == call);
-        let is_at = match file_call {
-            Some(known) => known.has_directory,
-            None if is_ours => call == libc::SYS_execveat,
-            None => number == OF_32_BIT[1],
-        };
         #[expect(clippy::cast_possible_truncation, reason = "a descriptor, as the kernel takes it")]
-        let at = Some(first as RawFd).filter(|at| is_at && *at != libc::AT_FDCWD);
-        let what = match file_call {
+        let descriptor = |argument: usize| Some(arguments[argument] as RawFd).filter(|at| *at != libc::AT_FDCWD);
+        let asks = match file_calls().find(|known| is_ours && known.number == call) {
             Some(known) => {
-                let is_written = known.flags.is_some_and(|at| writes(request.data.args[at]));
-                WatchedCall::Use(if is_written { FileAccess::Write } else { known.access })
+                let is_written = known.flags.is_some_and(|at| writes(arguments[at]));
+                let asked = |argument: &PathArgument| {
+                    let access = if is_written { FileAccess::Write } else { argument.access };
+                    let at = argument.directory.and_then(descriptor);
+                    Asked { what: WatchedCall::Use(access), at, path: arguments[argument.path] }
+                };
+                known.paths.iter().map(asked).collect()
             }
-            None if is_ours && call == libc::SYS_seccomp => WatchedCall::Listen,
-            None => WatchedCall::Execute,
+            None if is_ours && call == libc::SYS_seccomp => {
+                vec![Asked { what: WatchedCall::Listen, at: None, path: arguments[0] }]
+            }
+            None => {
+                let is_at = if is_ours { call == libc::SYS_execveat } else { number == OF_32_BIT[1] };
+                let at = if is_at { descriptor(0) } else { None };
+                vec![Asked { what: WatchedCall::Execute, at, path: arguments[usize::from(is_at)] }]
+            }
         };
-        Some(Request { id: request.id, pid: request.pid, what, at, path: if is_at { second } else { first } })
+        Some(Request { id: request.id, pid: request.pid, asks })
     }
 
     /// The path that the process wants to execute, as written; `None` if its memory must not be read, or it was killed
     /// in the meantime.
     #[expect(unsafe_code, reason = "there is no safe interface")]
-    pub(super) fn path(&self, request: &Request) -> Option<OsString> {
+    pub(super) fn path(&self, request: &Request, asked: &Asked) -> Option<OsString> {
         let pid = libc::pid_t::try_from(request.pid).ok()?;
         let mut path = Vec::new();
         // Memory after the end of a page may be missing.
         while path.len() < MAX_PATH {
-            let at = usize::try_from(request.path).ok()?.checked_add(path.len())?;
+            let at = usize::try_from(asked.path).ok()?.checked_add(path.len())?;
             let mut bytes = [0_u8; 256];
             let wanted = (256 - at % 256).min(MAX_PATH - path.len());
             let ours = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: wanted };

@@ -10,7 +10,7 @@ use std::{fs, thread};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
-use crate::world::system::linux::exec_filter::{Filter, Listener, NoListener, Request, WatchedCall};
+use crate::world::system::linux::exec_filter::{Asked, Filter, Listener, NoListener, Request, WatchedCall};
 use crate::world::system::observer::{Observer, WatchedCalls};
 
 /// The data with which the first process of a command starts to be watched.
@@ -66,12 +66,14 @@ fn serve(socket: &OwnedFd, stopped: &OwnedFd, observer: &impl Observer) {
         let [asked, stop] = events.map(|event| event.revents());
         if asked.contains(PollFlags::IN) {
             let Some(request) = listener.next() else { continue };
-            match (path(&listener, &request), request.what) {
-                (_, WatchedCall::Listen) => observer.harms(),
-                (Some(path), WatchedCall::Execute) => observer.executes(path, listener.takes_privileges),
-                (Some(path), WatchedCall::Use(access)) => observer.uses(path, access),
-                (None, WatchedCall::Execute) => observer.misses(),
-                (None, WatchedCall::Use(_)) => {}
+            for asked in &request.asks {
+                match (path(&listener, &request, asked), asked.what) {
+                    (_, WatchedCall::Listen) => observer.harms(),
+                    (Some(path), WatchedCall::Execute) => observer.executes(path, listener.takes_privileges),
+                    (Some(path), WatchedCall::Use(access)) => observer.uses(path, access),
+                    (None, WatchedCall::Execute) => observer.misses(),
+                    (None, WatchedCall::Use(_)) => {}
+                }
             }
             // A program that would run without its rights, or that would write to a file of the user, waits until it is killed.
             if !observer.is_harmful() && !observer.is_leaking() {
@@ -84,8 +86,8 @@ fn serve(socket: &OwnedFd, stopped: &OwnedFd, observer: &impl Observer) {
 }
 
 /// The absolute path that a process wants to execute; `None` if unknown, or below another root directory.
-fn path(listener: &Listener, request: &Request) -> Option<PathBuf> {
-    let path = PathBuf::from(listener.path(request)?);
+fn path(listener: &Listener, request: &Request, asked: &Asked) -> Option<PathBuf> {
+    let path = PathBuf::from(listener.path(request, asked)?);
     let of_process = PathBuf::from(format!("/proc/{}", request.pid));
     if fs::read_link(of_process.join("root")).ok()? != Path::new("/") {
         return None;
@@ -93,7 +95,7 @@ fn path(listener: &Listener, request: &Request) -> Option<PathBuf> {
     if path.is_absolute() {
         return Some(path);
     }
-    let base = request.at.map_or_else(|| of_process.join("cwd"), |at| of_process.join(format!("fd/{at}")));
+    let base = asked.at.map_or_else(|| of_process.join("cwd"), |at| of_process.join(format!("fd/{at}")));
     let base = fs::read_link(base).ok()?;
     // An empty path means the descriptor itself.
     Some(if path.as_os_str().is_empty() { base } else { base.join(path) })
