@@ -29,8 +29,8 @@ impl Runner<'_> {
         let executions = self.all_observations().executions().filter(|_| !tops.is_empty());
         self.can_leak = executions.is_some();
         if let Some(executions) = executions {
-            let private = files::real(&self.location.idd_directory());
-            let spared = [files::real(&self.root), private].into_iter().flatten().collect();
+            let git = files::real(&self.location.common_directory);
+            let spared = [files::real(&self.root), git].into_iter().flatten().collect();
             executions.watch_files_below(tops, spared);
         }
     }

@@ -96,7 +96,8 @@ impl ShownPath {
 
     /// Copies it into the checkout `tree`, unless the tree or a build has something at this path.
     fn copy(&self, tree: &Path) -> io::Result<()> {
-        match self.free_path(tree)? {
+        // The checkouts can be below it.
+        match self.free_path(tree)?.filter(|target| !target.starts_with(&self.source)) {
             Some(target) => copy(&self.source, &target),
             None => Ok(()),
         }

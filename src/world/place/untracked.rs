@@ -144,9 +144,10 @@ pub fn untracked(
                 _ => Visibility::Beside(shown()),
             };
             // A tree has no empty directory.
-            let is_empty = content == Visibility::Held(BTreeMap::new());
-            let content = if is_empty { Visibility::Beside(shown()) } else { content };
-            found.candidates.push(UntrackedPath { path: name.to_vec(), is_ignored, content });
+            let content = if is_empty(&source) { Visibility::Beside(shown()) } else { content };
+            if content != Visibility::Held(BTreeMap::new()) {
+                found.candidates.push(UntrackedPath { path: name.to_vec(), is_ignored, content });
+            }
         }
     }
     found
@@ -200,9 +201,13 @@ pub fn has_objects(path: &Path) -> bool {
     path.is_dir() && !walk(path, &mut |path, metadata| metadata.is_dir() || !is_object(path))
 }
 
-/// Whether a tree can tell the modes of all files, which others may read.
+fn is_empty(path: &Path) -> bool {
+    path.is_dir() && fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
+}
+
+/// Whether the modes of all files and directories are such as a tree can tell: all may read, and their owner may write.
 fn has_mode_of_trees(path: &Path) -> bool {
-    walk(path, &mut |_, metadata| metadata.is_symlink() || metadata.mode() & 0o44 == 0o44)
+    walk(path, &mut |_, metadata| metadata.is_symlink() || metadata.mode() & 0o244 == 0o244)
 }
 
 /// Whether this is a program that was compiled, and no library.
