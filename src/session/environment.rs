@@ -106,9 +106,9 @@ impl Hunt<'_> {
         matches!(self.environment.listed, EnvironmentState::Open(_))
     }
 
-    /// Whether it is known, or nothing can be known.
-    pub(super) fn is_environment_known(&self) -> bool {
-        matches!(self.environment.listed, EnvironmentState::Closed)
+    /// Whether it was looked at what the working tree has.
+    pub(super) fn is_environment_listed(&self) -> bool {
+        !matches!(self.environment.listed, EnvironmentState::No)
     }
 
     /// Lists what the test may need of the working tree, once.

@@ -83,7 +83,7 @@ impl Hunt<'_> {
         if self.plan.order.test.timeout.is_none() {
             self.runner.limit = FIRST_LIMIT;
         }
-        let is_first = self.signature.is_none() && !self.is_environment_known();
+        let is_first = self.signature.is_none() && !self.is_environment_listed();
         self.look_beside()?;
         if is_first {
             self.say_what_begins();

@@ -107,6 +107,8 @@ fn a_directory_that_is_only_listed_is_found_by_halves() {
     fixture.sh("mkdir listed; touch listed/1; echo 1 > c; echo 2 > d");
     let test = "[ $(cat value) = \"$(ls listed)\" ] || { echo got $(cat value), wanted $(ls listed); exit 1; }";
     assert_eq!(check_found(&fixture, &[test]), ["listed"]);
+    let (_, said) = fixture.said(&["--no-cache", test], 0);
+    assert_eq!(said.matches("Reproducing the failure").count(), 1, "{said}");
 }
 
 /// Without the untracked file the test fails at HEAD with the same line, and since an older commit.
