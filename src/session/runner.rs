@@ -579,7 +579,7 @@ impl<'p> Runner<'p> {
 
     /// Says once that products of the build are removed after each probe.
     fn say_removed(&mut self, removed: &[Vec<u8>]) {
-        if removed.is_empty() || !self.noticed.removed.is_empty() || self.plan.commands.build.is_some() {
+        if removed.is_empty() || !self.noticed.removed.is_empty() {
             return;
         }
         removed.clone_into(&mut self.noticed.removed);
@@ -673,7 +673,7 @@ fn removed_products(removed: &[Vec<u8>]) -> String {
     let more = if removed.len() > MAX_NAMES { " and others" } else { "" };
     format!(
         "Probes leave {}{more}, which no `.gitignore` of the revision covers. They are removed after each probe, so \
-         each probe builds everything. `--build <command>` runs the build apart from the test, and keeps what it makes.",
+         each probe builds everything; a `.gitignore` that covers them, with `--hold .gitignore`, saves this time.",
         names.join(", ")
     )
 }

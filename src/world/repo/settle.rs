@@ -42,7 +42,7 @@ pub struct Since {
     /// half-written, and no later build would notice, so they are removed too.
     pub cut_ns: Option<i128>,
     /// A time after the end of the build and before the start of the test, if both are known. Untracked files that have not
-    /// changed since then are products of the build, which stay together, ignored or not.
+    /// changed since then are products of the build. Beside products that a rule covers, they stay as well.
     pub built_ns: Option<i128>,
 }
 
@@ -68,6 +68,7 @@ pub fn settle(
         attention: may_know_names.then(|| attention(root, written, last_ctime_ns)),
         last_ctime_ns,
         since: since.unwrap_or_default(),
+        keeps_built: false,
         settled: Settled::default(),
     };
     settler.directory(root, written, false)?;
@@ -115,6 +116,8 @@ struct Settler<'a> {
     attention: Option<HashSet<Vec<u8>>>,
     last_ctime_ns: i128,
     since: Since,
+    /// Whether products stay that no rule covers, since others stay in this directory, or above, that a rule covers.
+    keeps_built: bool,
     settled: Settled,
 }
 
@@ -132,6 +135,7 @@ impl Settler<'_> {
         };
         self.ignored.push(if self.path.is_empty() { 0 } else { self.path.len() + 1 }, rules);
         self.depth += 1;
+        let kept_before = self.keeps_built;
         let looks = files::look_at(handle).map_err(|errno| self.failed(errno, "look at"))?;
         let is_known = written.settled == Some(looks) && looks.ctime_ns < self.last_ctime_ns;
         if !(is_known && self.attention.is_some()) {
@@ -141,6 +145,11 @@ impl Settler<'_> {
             // file.
             let mut entries = files::list(handle).map_err(|errno| self.failed(errno, "list"))?;
             entries.retain(|(name, _)| !written.entries.contains_key(name));
+            let is_kept = |(name, file_type): &(Vec<u8>, FileType)| {
+                let path = if self.path.is_empty() { name.clone() } else { [&self.path[..], b"/", name].concat() };
+                is_product(handle, name, *file_type) && self.ignored.is_ignored(&path, false)
+            };
+            self.keeps_built |= self.since.built_ns.is_some() && entries.iter().any(is_kept);
             for (name, file_type) in &entries {
                 is_settled &= self.at(name, |settler| settler.untracked(handle, name, *file_type, is_ignored))?;
             }
@@ -157,6 +166,7 @@ impl Settler<'_> {
         for (name, node) in &mut written.entries {
             self.at(name, |settler| settler.tracked(handle, name, node, is_ignored))?;
         }
+        self.keeps_built = kept_before;
         self.depth -= 1;
         self.ignored.pop();
         Ok(())
@@ -214,6 +224,7 @@ impl Settler<'_> {
             }
         }
         if !is_directory
+            && self.keeps_built
             && let Some(built_ns) = self.since.built_ns
             && let Some(stat) = files::look(parent, name).map_err(|errno| self.failed(errno, "look at"))?
             && stat.ctime_ns < built_ns
