@@ -120,13 +120,7 @@ impl Hunter<'_> {
             if good < 2 {
                 break;
             }
-            let middle = self.next_between(line, 0, good);
-            self.board.borrow_mut().finding.range = line[..good].to_vec();
-            if !self.is_known(line[middle]) {
-                let (n_left, n_candidates) = (good - middle - 1, good);
-                self.tell(Event::Bisecting { n_left, n_candidates, next: line[middle] });
-            }
-            self.look_ahead(line, Position::Bisect { bad: 0, good });
+            let middle = self.next_step(line, 0, good);
             let tested = self.as_tested(line[middle]).await?;
             match tested.outcome {
                 Outcome::Pass => {
@@ -227,7 +221,19 @@ impl Hunter<'_> {
         known.min_by_key(|index| index.abs_diff(middle)).unwrap_or(middle)
     }
 
-    /// Nothing passes: runs the oldest failure again clean, three times, and once without the held files; then the hunt
+    /// The next revision of a bisection between two indices of a line, which is announced.
+    fn next_step(&self, line: &[CommitId], bad: usize, good: usize) -> usize {
+        let middle = self.next_between(line, bad, good);
+        self.board.borrow_mut().finding.range = line[bad..good].to_vec();
+        if !self.is_known(line[middle]) {
+            let (n_left, n_candidates) = (good - middle - 1, good - bad);
+            self.tell(Event::Bisecting { n_left, n_candidates, next: line[middle] });
+        }
+        self.look_ahead(line, Position::Bisect { bad, good });
+        middle
+    }
+
+    /// Nothing passes: runs the oldest failure again clean, as [`check`](Self::check) does, and once without the held files; then the hunt
     /// ends.
     pub(super) async fn never_passed(&self, line: &[CommitId], near: usize) -> Result<Bracket, Halt> {
         let last = line.len() - 1;
@@ -317,17 +323,8 @@ impl Hunter<'_> {
         let mut joined: Vec<CommitId> = Vec::new();
         let mut is_decided = true;
         while good_index - bad_index > 1 {
-            let middle = self.next_between(&line, bad_index, good_index);
-            {
-                let mut board = self.board.borrow_mut();
-                board.finding.last_good = Some(good.revision);
-                board.finding.range = line[bad_index..good_index].to_vec();
-            }
-            let (n_left, n_candidates) = (good_index - middle - 1, good_index - bad_index);
-            if !self.is_known(line[middle]) {
-                self.tell(Event::Bisecting { n_left, n_candidates, next: line[middle] });
-            }
-            self.look_ahead(&line, Position::Bisect { bad: bad_index, good: good_index });
+            self.board.borrow_mut().finding.last_good = Some(good.revision);
+            let middle = self.next_step(&line, bad_index, good_index);
             let middle = self.around(&line, middle, (bad_index, good_index)).await?;
             match self.examine(&line, middle, bad_index).await? {
                 Examined::Verdict { index, tested } if tested.outcome == Outcome::Pass => {

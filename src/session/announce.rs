@@ -88,6 +88,7 @@ impl ProbeRunner for Announcing<'_, '_> {
             && let Some(all_files) = self.all_files.take()
             && all_files.lets_pass(revision, self.runner)?
         {
+            // The search was misled; its end looks for a revision that passes with all files, and finds this one.
             return Ok(Reply::Stop(Conclusion::NeverPassed));
         }
         self.runner.answer(probes)

@@ -49,6 +49,8 @@ pub(super) struct Environment {
     pub(super) needed: Vec<Arc<UntrackedPath>>,
     /// All files, if not all are in use, and no run has shown yet whether other revisions need them.
     all: Vec<Arc<UntrackedPath>>,
+    /// Whether a run with the files that the first one used, or that were known to be needed, differed from it.
+    is_use_refuted: bool,
     /// Programs that a build makes; only the run with all files sees them.
     programs: Vec<Arc<UntrackedPath>>,
 }
@@ -69,10 +71,11 @@ impl AllFiles {
         let Some(tree) = tree.and_then(|tree| self.store.view(tree).ok()) else { return Ok(false) };
         let present = runner.surroundings().clone();
         runner.stand(self.surroundings.clone());
-        let seen = runner.reproduce(Probe::of(tree, revision, Phase::Reproduce), &[0]);
+        let seen = runner.reproduce(Probe::of(tree, revision, Phase::Reproduce), &[0])?;
+        let seen = seen.and_then(|mut seen| seen.pop());
+        let passes = seen.is_some_and(|seen| reproduced(&seen, &runner.criteria) == Shown::Passes);
         runner.stand(present);
-        let passes = |seen: &Observation| reproduced(seen, &runner.criteria) == Shown::Passes;
-        Ok(seen?.is_some_and(|seen| seen.iter().all(passes)))
+        Ok(passes)
     }
 }
 
@@ -166,13 +169,16 @@ impl Hunt<'_> {
     pub(super) fn with_all_files(&mut self, adjustments: &mut Adjustments) -> Result<FirstRun, Failure> {
         let EnvironmentState::Open(all) = &self.environment.listed else { return Ok(FirstRun::NotNeeded) };
         let all = all.clone();
-        if let Some(known) = self.runner.environment_of_journal()
-            && let probe = self.probe_with(self.plan.bad, &all, adjustments)?
+        let known = self.runner.environment_of_journal().filter(|_| !self.environment.is_use_refuted).map(|known| {
+            let is_needed = |candidate: &&Arc<UntrackedPath>| known.contains(&files::hex(&candidate.path));
+            all.iter().filter(is_needed).cloned().collect::<Vec<_>>()
+        });
+        if let Some(needed) = &known
+            && let probe = self.probe_with(&all, adjustments)?
             && !self.runner.knows(&probe, 0)?
         {
             // The files have changed since the hunt was stopped; which of them it needs is known.
-            let is_needed = |candidate: &&Arc<UntrackedPath>| known.contains(&files::hex(&candidate.path));
-            let needed: Vec<_> = all.iter().filter(is_needed).cloned().collect();
+            let needed = needed.clone();
             self.keep_all(&all, needed.len());
             self.environment.listed = EnvironmentState::Closed;
             self.use_files(needed, adjustments)?;
@@ -183,9 +189,9 @@ impl Hunt<'_> {
             return Ok(FirstRun::Stopped);
         };
         let recorded = self.runner.take_uses();
-        let used = match self.runner.environment_of_journal() {
+        let used = match known {
             _ if reproduced(&seen, &self.runner.criteria) != Shown::Fails => Vec::new(),
-            Some(known) => all.into_iter().filter(|path| known.contains(&files::hex(&path.path))).collect(),
+            Some(known) => known,
             None => self.location.top.as_ref().map(|top| used(&all, &recorded, top)).unwrap_or_default(),
         };
         self.show(&adjustments.environment);
@@ -199,7 +205,7 @@ impl Hunt<'_> {
         used: &[Arc<UntrackedPath>],
         adjustments: &Adjustments,
     ) -> Result<Option<Probe>, Failure> {
-        let with_files = if used.is_empty() { probe } else { self.probe_with(self.plan.bad, used, adjustments)? };
+        let with_files = if used.is_empty() { probe } else { self.probe_with(used, adjustments)? };
         self.bad_probe(with_files)
     }
 
@@ -213,6 +219,7 @@ impl Hunt<'_> {
         adjustments: &mut Adjustments,
     ) -> Result<Option<Reproduced>, Failure> {
         if !others.iter().all(|other| self.is_alike(with, other)) {
+            self.environment.is_use_refuted = true;
             self.show(&adjustments.environment);
             return Ok(Some(Reproduced::Otherwise));
         }
@@ -284,8 +291,8 @@ impl Hunt<'_> {
             return Ok(None);
         }
         let surroundings = self.with(&all);
-        let store = self.store(&Adjustments { environment: all, ..adjustments.clone() })?;
-        Ok(Some(AllFiles { store, surroundings }))
+        let held = self.held(&Adjustments { environment: all, ..adjustments.clone() })?;
+        Ok(Some(AllFiles { store: self.trees_with(held)?, surroundings }))
     }
 
     /// In a hunt that does not use all untracked files, whether a revision passes with all of them although it failed
@@ -295,19 +302,17 @@ impl Hunt<'_> {
         finding: &Finding,
         adjustments: &mut Adjustments,
     ) -> Result<bool, Failure> {
-        let all = mem::take(&mut self.environment.all);
         let failing = finding.first_bad.or(finding.last_good).or(finding.oldest_failing);
-        let Some(revision) = failing.filter(|_| !all.is_empty()) else { return Ok(false) };
-        let seen = self.with_files_at(revision, &all, adjustments, 0)?;
-        let passes = seen.is_some_and(|seen| reproduced(&seen, &self.runner.criteria) == Shown::Passes);
+        let Some((revision, all_files)) = failing.zip(self.all_files(adjustments)?) else { return Ok(false) };
+        let all = mem::take(&mut self.environment.all);
+        let passes = all_files.lets_pass(revision, &mut self.runner)?;
         if passes {
             let revision = revision.short();
             self.runner.talk.say(&format!(
-                "{revision} fails without your other untracked and ignored files, and passes with them: the hunt starts again with all of them."
+                "{revision} failed without your other untracked and ignored files, and passed with them: the hunt starts \
+                 again with all of them."
             ));
             self.use_files(all, adjustments)?;
-        } else {
-            self.show(&adjustments.environment);
         }
         Ok(passes)
     }
@@ -352,33 +357,18 @@ impl Hunt<'_> {
         adjustments: &Adjustments,
         nth: u32,
     ) -> Result<Option<Observation>, Failure> {
-        self.with_files_at(self.plan.bad, files, adjustments, nth)
-    }
-
-    fn with_files_at(
-        &mut self,
-        revision: CommitId,
-        files: &[Arc<UntrackedPath>],
-        adjustments: &Adjustments,
-        nth: u32,
-    ) -> Result<Option<Observation>, Failure> {
-        let probe = self.probe_with(revision, files, adjustments)?;
+        let probe = self.probe_with(files, adjustments)?;
         let Some(probe) = self.bad_probe(probe)? else { return Ok(None) };
         Ok(self.runner.reproduce(probe, &[nth])?.and_then(|mut seen| seen.pop()))
     }
 
-    /// The probe of a revision with these files, which are shown from now on.
-    fn probe_with(
-        &mut self,
-        revision: CommitId,
-        files: &[Arc<UntrackedPath>],
-        adjustments: &Adjustments,
-    ) -> Result<Probe, Failure> {
+    /// The probe of the bad revision with these files, which are shown from now on.
+    fn probe_with(&mut self, files: &[Arc<UntrackedPath>], adjustments: &Adjustments) -> Result<Probe, Failure> {
         self.show(files);
         let adjustments = Adjustments { environment: files.to_vec(), ..adjustments.clone() };
         let store = self.store(&adjustments)?;
-        let tree = store.view(graph::tree_of(store.repository(), revision)?)?;
-        Ok(Probe::of(tree, revision, Phase::Reproduce))
+        let tree = store.view(graph::tree_of(store.repository(), self.plan.bad)?)?;
+        Ok(Probe::of(tree, self.plan.bad, Phase::Reproduce))
     }
 
     /// Uses these files from now on, and writes that down.

@@ -38,7 +38,7 @@ use crate::world::repo::fetch::Remote;
 use crate::world::repo::locate::Location;
 use crate::world::repo::promisor::Promisor;
 use crate::world::repo::state::UserState;
-use crate::world::repo::store::{Held, TreeStore};
+use crate::world::repo::store::TreeStore;
 use crate::world::repo::{RepoError, Repository, fetch, graph, locate, private, promisor};
 use crate::world::shared_cost::SharedCost;
 use crate::world::tools::{Setting, Tools};
@@ -161,7 +161,7 @@ pub(super) struct Hunt<'h> {
     pub(super) plan: &'h Plan,
     pub(super) location: &'h Location,
     /// The remote for the objects that a partial clone lacks.
-    promisor: Option<Promisor>,
+    pub(super) promisor: Option<Promisor>,
     /// The remote for the rest of a shallow history, if it may be fetched.
     remote: Option<Remote>,
     /// The thread that reads the history; reproduction does not need it.
@@ -578,21 +578,6 @@ impl<'h> Hunt<'h> {
         self.runner.n_revisions = self.history.len();
         self.runner.talk.use_history(Rc::clone(&self.history));
         Ok(())
-    }
-
-    pub(super) fn store(&mut self, adjustments: &Adjustments) -> Result<TreeStore, Failure> {
-        let open = || private::open(&private::private_directory(&self.location.idd_directory())).map_err(Failure::from);
-        let pathspecs: Vec<String> =
-            self.plan.order.history.path.iter().map(|path| path.to_string_lossy().into_owned()).collect();
-        let bare = TreeStore::new(open()?, Held::default(), Vec::new())?;
-        let bare = bare.with_promisor(self.promisor.clone());
-        // If the patch does not apply, there is no hunt to continue.
-        let held = self.plan.held(adjustments, &bare).inspect_err(|failure| {
-            self.is_hopeless |= failure.status == Status::Usage;
-        })?;
-        self.runner.compare_products(Some(&held).filter(|_| self.plan.noisy(adjustments).is_none()));
-        let store = TreeStore::new(open()?, held, pathspecs)?;
-        Ok(store.with_divisions(self.plan.divisions.clone()).with_promisor(self.promisor.clone()))
     }
 
     fn report(&mut self, finding: &Finding, adjustments: &Adjustments, store: &TreeStore) -> Result<Report, Failure> {

@@ -21,8 +21,8 @@ use crate::session::suite::is_unstarted;
 use crate::session::{finding, hints};
 use crate::sought::Sought;
 use crate::world::process::time_of_commands;
-use crate::world::repo::graph;
-use crate::world::repo::store::TreeStore;
+use crate::world::repo::store::{Held, TreeStore};
+use crate::world::repo::{Repository, graph, private};
 use crate::world::run::classify::{
     Criteria, Shown, SignatureMode, hunted, is_build_failure, printed_trouble, reproduced, value,
 };
@@ -60,10 +60,38 @@ impl Hunt<'_> {
         &mut self,
         adjustments: &mut Adjustments,
     ) -> Result<(Reproduced, TreeStore), Failure> {
-        let (store, n_before) = (self.store(adjustments)?, adjustments.environment.len());
+        let (store, before) = (self.store(adjustments)?, adjustments.environment.clone());
         let reproduced = self.reproduce(adjustments, &store)?;
-        let is_same = adjustments.environment.len() == n_before;
+        let is_same = adjustments.environment == before;
         Ok((reproduced, if is_same { store } else { self.store(adjustments)? }))
+    }
+
+    /// The trees of all further probes.
+    pub(super) fn store(&mut self, adjustments: &Adjustments) -> Result<TreeStore, Failure> {
+        let held = self.held(adjustments)?;
+        self.runner.compare_products(Some(&held).filter(|_| self.plan.noisy(adjustments).is_none()));
+        self.trees_with(held)
+    }
+
+    /// What is held under these adjustments.
+    pub(super) fn held(&mut self, adjustments: &Adjustments) -> Result<Held, Failure> {
+        let bare = TreeStore::new(self.open_private()?, Held::default(), Vec::new())?;
+        let bare = bare.with_promisor(self.promisor.clone());
+        // If the patch does not apply, there is no hunt to continue.
+        self.plan.held(adjustments, &bare).inspect_err(|failure| {
+            self.is_hopeless |= failure.status == Status::Usage;
+        })
+    }
+
+    /// The trees with these held files.
+    pub(super) fn trees_with(&self, held: Held) -> Result<TreeStore, Failure> {
+        let paths = self.plan.order.history.path.iter().map(|path| path.to_string_lossy().into_owned());
+        let store = TreeStore::new(self.open_private()?, held, paths.collect())?;
+        Ok(store.with_divisions(self.plan.divisions.clone()).with_promisor(self.promisor.clone()))
+    }
+
+    fn open_private(&self) -> Result<Repository, Failure> {
+        private::open(&private::private_directory(&self.location.idd_directory())).map_err(Failure::from)
     }
 
     /// Runs the test at the bad revision twice, and computes the signature.

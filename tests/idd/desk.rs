@@ -126,7 +126,7 @@ fn a_first_bad_commit_that_passes_with_all_files_is_not_the_answer() {
     let test = "[ $(ls cases | wc -l) -ge $(cat need) ] && grep -qx 1 value || { echo wrong; exit 1; }";
     assert_eq!(check_found(&fixture, &[test]), ["cases/mine", "unused"]);
     let (_, said) = fixture.said(&["--no-cache", test], 0);
-    assert!(said.contains(" passes with them: the hunt starts again with all of them.\n"), "{said}");
+    assert!(said.contains(" passed with them: the hunt starts again with all of them.\n"), "{said}");
 }
 
 #[test]
@@ -136,6 +136,29 @@ fn modes_and_empty_directories_are_as_in_the_working_tree() {
     let test = "[ -d out ] && [ $(stat -c %a key kept | tr -d '\n') = 600700 ] || { echo other; exit 3; }
                 [ $(cat value) = $(cat kept/want) ] || { echo wrong; exit 1; }";
     assert_eq!(check_found(&fixture, &[test]), ["key", "out", "kept"]);
+}
+
+#[test]
+fn elsewhere_no_test_changes_the_working_tree_by_its_path() {
+    let fixture = Fixture::of(HISTORY);
+    let top = fixture.repo().display().to_string();
+    let before = (files(&fixture), fixture.state());
+    for line in [
+        "ln -s x $TOP/link",
+        "ln log $TOP/hard",
+        "mkfifo $TOP/pipe",
+        "chmod 600 $TOP/value",
+        "touch -d @1 $TOP/value",
+        "mv log $TOP/moved",
+        "echo more >> $TOP/log",
+    ] {
+        let test = format!("{}; grep -qx 1 value || {{ echo wrong; exit 1; }}", line.replace("$TOP", &top));
+        let stopped = report(&fixture, false, &["--no-cache", &test]);
+        assert_eq!(stopped.status, Status::NothingTestable, "{line}: {stopped:?}");
+        let message = String::from_utf8_lossy(stopped.error.unwrap().message.as_bytes()).into_owned();
+        assert!(message.starts_with("the test was about to change `"), "{line}: {message}");
+        assert_eq!((files(&fixture), fixture.state()), before, "{line}");
+    }
 }
 
 #[test]

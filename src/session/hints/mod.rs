@@ -16,6 +16,7 @@ use crate::outcome::Observation;
 use crate::revision::CommitId;
 use crate::session::order::TestCommand;
 use crate::session::plan::Plan;
+use crate::world::files::OnDisk;
 use crate::world::place::untracked::UntrackedPath;
 use crate::world::process::shell;
 use crate::world::repo::locate::Location;
@@ -60,7 +61,9 @@ pub fn of(scene: &Scene<'_>, conclusion: Conclusion) -> Vec<String> {
             hints.extend(files::missing(scene).or_else(|| files::same_product(scene)));
             hints.extend(files::uncommitted(scene, "The test may pass only with them"));
             hints.extend(output::hints(scene.seen, true));
-            hints.extend(scene.plan.held.iter().find_map(|(path, file)| output::question(&text(path), file.bytes())));
+            let command = text(&scene.plan.order.command.to_line());
+            let asks = |(path, file): (&Vec<u8>, &OnDisk)| output::question(&text(path), file.bytes(), &command);
+            hints.extend(scene.plan.held.iter().find_map(asks));
         }
         Conclusion::NothingTestable => {
             hints.extend(files::missing(scene));

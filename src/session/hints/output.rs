@@ -1,6 +1,7 @@
 //! Phrases in the output of a test whose cause is outside of the revision.
 
 use crate::outcome::Observation;
+use crate::world::process::shell;
 use regex::Regex;
 use std::sync::LazyLock;
 
@@ -67,15 +68,18 @@ pub fn has_port_taken(seen: &Observation) -> bool {
 
 /// The hint about a test script that asks its user.
 ///
-/// - `name`: its name, `content`: its text.
-pub fn question(name: &str, content: &[u8]) -> Option<String> {
+/// - `name`: its name.
+/// - `content`: its text.
+/// - `command`: the test command.
+pub fn question(name: &str, content: &[u8], command: &str) -> Option<String> {
     static ASKING: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"(?m)^[^#\n]*(?:\bread\s+(?:-\w+\s+)*-\w*p\b|\binput\().*$").expect("a constant"));
     let content = String::from_utf8_lossy(content);
     let line = ASKING.find(&content)?.as_str().trim();
     Some(format!(
         "`{name}` asks a question (`{line}`), but the standard input of a test is empty, and it has no terminal. A file with \
-         the answers can be given: `git idd './{name} < answers.txt'`."
+         the answers can be given: `git idd {}`.",
+        shell::quoted_text(format!("{command} < answers.txt").as_bytes())
     ))
 }
 
@@ -109,12 +113,13 @@ mod tests {
 
     #[test]
     fn a_script_that_asks_its_user_is_told_apart() {
-        let of = |content: &str| question("ask.sh", content.as_bytes());
+        let of = |content: &str| question("ask.sh", content.as_bytes(), "bash ./ask.sh");
         assert!(
             of("cd x\nread -p \"continue? \" a; [ \"$a\" = y ]\n")
                 .unwrap()
                 .contains("(`read -p \"continue? \" a; [ \"$a\" = y ]`)")
         );
+        assert!(of("read -p x y").unwrap().ends_with("`git idd 'bash ./ask.sh < answers.txt'`."));
         assert!(of("name = input('who? ')\n").is_some() && of("read -rp 'x' y\n").is_some());
         for content in ["while read -r line; do :; done < list", "# read -p x", "re_input(x)", "cat"] {
             assert_eq!(of(content), None, "{content}");

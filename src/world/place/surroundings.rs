@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
@@ -11,6 +11,7 @@ use crate::world::files;
 use crate::world::place::ProbePlace;
 use crate::world::repo::unchanged::FileTimes;
 use crate::world::system::view::{Mount, MountView};
+use rustix::fs::{CWD, FileType, Mode, mknodat};
 
 /// The directory in a sandbox that keeps what commands change in directories of the user, as they see them.
 pub const CHANGES: &str = "changes";
@@ -124,8 +125,8 @@ impl ShownPath {
     }
 }
 
-/// Copies a file, a link or a directory, with the times of its files. Links are not followed. What the user may not read,
-/// what is gone in the meantime, and what is neither file, link nor directory is left out.
+/// Copies a file, a link, a named pipe or a directory, with the times of its files. Links are not followed. What the user may
+/// not read, what is gone in the meantime, sockets and devices are left out.
 ///
 /// Errors: the copy cannot be written.
 fn copy(source: &Path, target: &Path) -> io::Result<()> {
@@ -138,6 +139,10 @@ fn copy(source: &Path, target: &Path) -> io::Result<()> {
             Some(_) => File::open(target)?.set_modified(metadata.modified()?),
             None => Ok(()),
         };
+    }
+    if metadata.file_type().is_fifo() {
+        let mode = Mode::from_raw_mode(metadata.mode());
+        return Ok(mknodat(CWD, target, FileType::Fifo, mode, 0)?);
     }
     let Some(entries) = readable(fs::read_dir(source)).ok().flatten().filter(|_| metadata.is_dir()) else {
         return Ok(());
@@ -186,7 +191,7 @@ mod tests {
         let copied = tree.join("a/b");
         assert_eq!(fs::metadata(copied.join("deep/file")).unwrap().modified().unwrap(), then);
         assert_eq!(fs::read_link(copied.join("link")).unwrap(), Path::new("/nowhere"));
-        assert!(!copied.join("pipe").exists());
+        assert!(fs::metadata(copied.join("pipe")).unwrap().file_type().is_fifo());
         // Only the administrator can read everything.
         assert_eq!(copied.join("secret").exists(), fs::read(source.join("secret")).is_ok());
         // What is there stays.

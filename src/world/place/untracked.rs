@@ -143,8 +143,9 @@ pub fn untracked(
                 }
                 _ => Visibility::Beside(shown()),
             };
-            // A tree has no empty directory.
-            let content = if is_empty(&source) { Visibility::Beside(shown()) } else { content };
+            // A tree has no empty directory, and no named pipe.
+            let is_without_files = content == Visibility::Held(BTreeMap::new()) && !source.join(".git").exists();
+            let content = if is_without_files { Visibility::Beside(shown()) } else { content };
             if content != Visibility::Held(BTreeMap::new()) {
                 found.candidates.push(UntrackedPath { path: name.to_vec(), is_ignored, content });
             }
@@ -199,10 +200,6 @@ const OBJECTS: [&str; 8] = ["a", "class", "dylib", "lo", "o", "obj", "rlib", "so
 pub fn has_objects(path: &Path) -> bool {
     let is_object = |path: &Path| path.extension().is_some_and(|name| OBJECTS.iter().any(|object| name == *object));
     path.is_dir() && !walk(path, &mut |path, metadata| metadata.is_dir() || !is_object(path))
-}
-
-fn is_empty(path: &Path) -> bool {
-    path.is_dir() && fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
 }
 
 /// Whether the modes of all files and directories are such as a tree can tell: all may read, and their owner may write.

@@ -299,11 +299,11 @@ pub(super) enum WatchedCall {
 pub(super) struct Request {
     id: u64,
     pub(super) pid: u32,
-    pub(super) asks: Vec<Asked>,
+    pub(super) asks: Vec<AskedPath>,
 }
 
 /// What a waiting process is about to do with a path.
-pub(super) struct Asked {
+pub(super) struct AskedPath {
     pub(super) what: WatchedCall,
     /// The descriptor to which the path is relative; `None` for the current directory.
     pub(super) at: Option<RawFd>,
@@ -360,17 +360,17 @@ impl Listener {
                 let asked = |argument: &PathArgument| {
                     let access = if is_written { FileAccess::Write } else { argument.access };
                     let at = argument.directory.and_then(descriptor);
-                    Asked { what: WatchedCall::Use(access), at, path: arguments[argument.path] }
+                    AskedPath { what: WatchedCall::Use(access), at, path: arguments[argument.path] }
                 };
                 known.paths.iter().map(asked).collect()
             }
             None if is_ours && call == libc::SYS_seccomp => {
-                vec![Asked { what: WatchedCall::Listen, at: None, path: arguments[0] }]
+                vec![AskedPath { what: WatchedCall::Listen, at: None, path: arguments[0] }]
             }
             None => {
                 let is_at = if is_ours { call == libc::SYS_execveat } else { number == OF_32_BIT[1] };
                 let at = if is_at { descriptor(0) } else { None };
-                vec![Asked { what: WatchedCall::Execute, at, path: arguments[usize::from(is_at)] }]
+                vec![AskedPath { what: WatchedCall::Execute, at, path: arguments[usize::from(is_at)] }]
             }
         };
         Some(Request { id: request.id, pid: request.pid, asks })
@@ -379,7 +379,7 @@ impl Listener {
     /// The path that the process wants to execute, as written; `None` if its memory must not be read, or it was killed
     /// in the meantime.
     #[expect(unsafe_code, reason = "there is no safe interface")]
-    pub(super) fn path(&self, request: &Request, asked: &Asked) -> Option<OsString> {
+    pub(super) fn path(&self, request: &Request, asked: &AskedPath) -> Option<OsString> {
         let pid = libc::pid_t::try_from(request.pid).ok()?;
         let mut path = Vec::new();
         // Memory after the end of a page may be missing.

@@ -10,7 +10,7 @@ use std::{fs, thread};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
-use crate::world::system::linux::exec_filter::{Asked, Filter, Listener, NoListener, Request, WatchedCall};
+use crate::world::system::linux::exec_filter::{AskedPath, Filter, Listener, NoListener, Request, WatchedCall};
 use crate::world::system::observer::{Observer, WatchedCalls};
 
 /// The data with which the first process of a command starts to be watched.
@@ -86,7 +86,7 @@ fn serve(socket: &OwnedFd, stopped: &OwnedFd, observer: &impl Observer) {
 }
 
 /// The absolute path that a process wants to execute; `None` if unknown, or below another root directory.
-fn path(listener: &Listener, request: &Request, asked: &Asked) -> Option<PathBuf> {
+fn path(listener: &Listener, request: &Request, asked: &AskedPath) -> Option<PathBuf> {
     let path = PathBuf::from(listener.path(request, asked)?);
     let of_process = PathBuf::from(format!("/proc/{}", request.pid));
     if fs::read_link(of_process.join("root")).ok()? != Path::new("/") {
