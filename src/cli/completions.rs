@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn an_option_has_the_values_of_its_own_subcommand() {
-        assert_eq!(offered("--until f"), ["fix"]);
+        assert_eq!(offered("--until fi"), ["fix"]);
         assert_eq!(offered("--walk=l"), ["--walk=linear"]);
         assert_eq!(offered("explain --at "), ["culprit", "head"]);
         assert_eq!(offered("log --format b"), ["bisect"]);

@@ -116,12 +116,13 @@ impl Talk for Progress {
                 let first = self.sought.words().first;
                 let (id, subject) = (revision.short(), self.subject(*revision));
                 self.line(&match n_candidates {
-                    1 => format!("Found the {first}, {id} ({subject}); testing it and its parent in fresh checkouts."),
-                    _ => format!("The {first} is one of {n_candidates}; testing both ends in fresh checkouts."),
+                    1 => format!("Found the {first}, {id} ({subject})."),
+                    _ => format!("The {first} is one of {n_candidates}."),
                 });
             }
             Event::Proved { revision } => {
-                self.line(&format!("Proved the {}, {}.", self.sought.words().first, revision.short()));
+                let (id, subject) = (revision.short(), self.subject(*revision));
+                self.line(&format!("Proved the {}, {id} ({subject}).", self.sought.words().first));
                 self.begin("Reducing".to_owned());
             }
             Event::Trying { scope, revision } => {

@@ -46,9 +46,10 @@ pub fn text(kept: &Kept, state: &str, location: &Location) -> Result<String, Fai
     let [older, newer] = find.words().outcomes;
     let (pass, fail, unresolved) = (n_of("pass"), n_of("fail"), n_of("unresolved"));
     let _ = writeln!(text, "revisions: {pass} {older}, {fail} {newer}, {unresolved} unresolved");
-    if let Ok(Report { first_bad: Some(first_bad), find, .. }) = kept.report() {
+    if let Ok(Report { first_bad: Some(first_bad), find, proved, .. }) = kept.report() {
         let (commit, subject) = (first_bad.commit.commit, Terminal.line(&first_bad.commit.subject));
-        let _ = writeln!(text, "{:<10} [{commit}] {subject}", find.words().labels[2]);
+        let doubt = if proved { "" } else { ", not proved" };
+        let _ = writeln!(text, "{:<10} [{commit}] {subject}{doubt}", find.words().labels[2]);
     }
     let is_open = state == "running" || kept.is_unfinished();
     if let Some((ahead, n_jobs, pace)) = saved::ahead(location, id)?.filter(|_| is_open) {

@@ -1,7 +1,7 @@
 //! The stages of a hunt: find the pair, reduce it, carry the fix forward, prove every claim.
 
 use crate::hunt::event::Event;
-use crate::hunt::finding::{Change, Conclusion};
+use crate::hunt::finding::{Change, Conclusion, Stage};
 use crate::hunt::minimise::Reduced;
 use crate::hunt::pair::{Aligned, Pair};
 use crate::hunt::{Again, Halt, Hunter, Walk};
@@ -74,6 +74,9 @@ impl Hunter<'_> {
         }
         let n_candidates = if is_range { candidates.len() } else { 1 };
         self.tell(Event::Culprit { revision: pair.newer.revision, n_candidates });
+        if self.order.until == Stage::Found {
+            return Err(Halt::Concluded(if is_range { Conclusion::Range } else { Conclusion::Culprit }));
+        }
         self.check_ends(&pair).await?;
         self.end_with_commit(&pair, &candidates).await?;
         let pair = self.built(pair, &candidates).await?;

@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 /// The last stage of a hunt. Journals store the names of the variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 pub enum Stage {
-    /// The first bad commit.
+    /// The first bad commit, before its proof.
+    Found,
+    /// The first bad commit, proved.
     Commit,
     /// Also the minimal change inside it.
     Change,
@@ -22,6 +24,7 @@ impl Stage {
     /// Its word on the command line.
     pub fn word(self) -> &'static str {
         match self {
+            Self::Found => "found",
             Self::Commit => "commit",
             Self::Change => "change",
             Self::Fix => "fix",
@@ -48,7 +51,7 @@ pub enum Conclusion {
     NeverPassed,
     /// Found, but the fix could not be carried to the newest revision.
     Unported,
-    /// The first bad commit is proved, and the hunt goes on; stored in the meantime.
+    /// The first bad commit is known, and the hunt goes on or was to go no further; see [`Finding::is_proved`].
     Culprit,
     /// The budget ended the hunt.
     Budget,
@@ -256,6 +259,8 @@ pub struct Finding {
     pub last_good: Option<CommitId>,
     /// The first failing revision after it.
     pub first_bad: Option<CommitId>,
+    /// Whether the first bad revision and the one before it were run again in fresh worktrees.
+    pub is_proved: bool,
     /// Every commit that contributes to the failure, newest first.
     pub culprits: Vec<CommitId>,
     /// Whether the failure needs all culprits together; otherwise each of them causes it alone.
@@ -314,6 +319,7 @@ impl Finding {
             bad,
             last_good: None,
             first_bad: None,
+            is_proved: false,
             culprits: Vec::new(),
             is_interaction: false,
             range: Vec::new(),

@@ -27,7 +27,10 @@ impl Hunter<'_> {
         let is_merge = pair.is_exact && self.history.get(pair.newer.revision).parents.len() > 1;
         let is_one = candidates.len() < 2 || is_merge;
         if is_one {
-            self.board.borrow_mut().finding.evidence = ends(pair);
+            {
+                let finding = &mut self.board.borrow_mut().finding;
+                (finding.evidence, finding.is_proved) = (ends(pair), true);
+            }
             self.tell(Event::Proved { revision: pair.newer.revision });
         }
         if !is_last {

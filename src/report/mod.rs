@@ -101,6 +101,8 @@ pub struct Report {
     pub last_good: Option<Commit>,
     /// The first revision that fails; the newest one, if several commits take part.
     pub first_bad: Option<FirstBad>,
+    /// Whether that commit and the one before it were run again in fresh checkouts.
+    pub proved: bool,
     /// All commits that take part, newest first.
     pub culprits: Vec<Commit>,
     /// Whether the failure needs all of them together; otherwise each of them causes it alone.
@@ -153,6 +155,7 @@ impl Report {
             bad: None,
             last_good: None,
             first_bad: None,
+            proved: false,
             culprits: Vec::new(),
             interaction: false,
             confidence: None,

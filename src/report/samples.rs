@@ -51,6 +51,7 @@ pub fn found() -> Report {
         bad: Some(commit(0x44, "release: 1.4")),
         last_good: Some(commit(0x22, "parse: split lines")),
         first_bad: Some(FirstBad { commit: commit(0x33, "parse: accept empty fields"), lines: 40 }),
+        proved: true,
         culprits: vec![commit(0x33, "parse: accept empty fields")],
         change: Changes { sufficient: Some(change.clone()), necessary: Some(change.clone()), common: Some(change) },
         fix: Some(Fix {

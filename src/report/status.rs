@@ -9,8 +9,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub enum Status {
     /// The culprit was found; unless disabled, its fix passes at HEAD.
     Found,
-    /// The first bad commit is proved, and the hunt goes on. It is stored and printed in the meantime; no run ends with
-    /// it.
+    /// The first bad commit is known, and the hunt goes on. It is stored in the meantime; only a run with `--until found`
+    /// ends with it.
     Culprit,
     /// An error.
     Error,
@@ -60,7 +60,7 @@ const fn row(status: Status, word: &'static str, code: u8, meaning: &'static str
 /// Every status, in the order of the exit codes.
 pub const TABLE: [Row; 15] = [
     row(Status::Found, "found", 0, "The change that broke the test was found."),
-    row(Status::Culprit, "culprit", 0, "The first bad commit is proved; the hunt goes on, or was stopped after that."),
+    row(Status::Culprit, "culprit", 0, "The first bad commit is known; the hunt goes on, or was stopped after that."),
     row(Status::Waiting, "waiting", 0, "A person has to judge a revision: `git idd good`, `bad` or `skip`."),
     row(Status::Elsewhere, "elsewhere", 0, "Another job makes this hunt now (`--lease`)."),
     row(Status::Error, "error", 1, "`git idd` failed; the message says why."),

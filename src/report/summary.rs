@@ -12,7 +12,7 @@ pub fn title(report: &Report, test: &Untrusted) -> Untrusted {
             [
                 format!(" {} {} (", report.find.words().since, commit.commit.short()).as_bytes(),
                 commit.subject.as_bytes(),
-                b")",
+                if report.proved { b")" } else { b", not proved)" },
             ]
             .concat()
         }

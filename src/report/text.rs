@@ -126,7 +126,8 @@ impl Page<'_> {
 
     fn culprit(&mut self, commit: &Commit) -> io::Result<()> {
         let style = self.look.style;
-        writeln!(self.out, "{} is the {}", style.paint(Role::Commit, commit.commit), self.words().first)?;
+        let first = first_words(self.report);
+        writeln!(self.out, "{} is the {first}", style.paint(Role::Commit, commit.commit))?;
         writeln!(self.out, "Author: {}", Terminal.line(&commit.author))?;
         writeln!(self.out, "Date:   {}", commit.date)?;
         writeln!(self.out, "\n    {}", style.paint(Role::Heading, Terminal.line(&commit.subject)))
@@ -483,7 +484,8 @@ fn facts(report: &Report, look: Look) -> Vec<(&'static str, String)> {
     let mut facts = Vec::new();
     let words = report.find.words();
     if !is_found(report.status) {
-        facts.extend(report.first_bad.as_ref().map(|first| (words.labels[2], name(&first.commit, look))));
+        let doubt = if report.proved { "" } else { ", not proved" };
+        facts.extend(report.first_bad.as_ref().map(|first| (words.labels[2], name(&first.commit, look) + doubt)));
     }
     let good = if report.status == Status::GoodFails { "given as good:" } else { words.labels[0] };
     let good = if report.find.is_failure() { good } else { words.labels[0] };
@@ -531,6 +533,12 @@ fn share(report: &Report, change: &Change) -> String {
         }
         _ => count(change.lines, "line"),
     }
+}
+
+/// What the first bad commit is called: `first bad commit`, or `first bad commit (not proved)`.
+fn first_words(report: &Report) -> String {
+    let first = report.find.words().first;
+    if report.proved { first.to_owned() } else { format!("{first} (not proved)") }
 }
 
 fn is_found(status: Status) -> bool {

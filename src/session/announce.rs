@@ -1,4 +1,4 @@
-//! Reports and stores the first bad commit as soon as it is proved, while the hunt goes on.
+//! Reports and stores the first bad commit as soon as it is found, and again when it is proved, while the hunt goes on.
 
 use crate::hunt::Board;
 use crate::hunt::drive::{ProbeRunner, Reply};
@@ -7,11 +7,11 @@ use crate::hunt::finding::{Conclusion, Finding};
 use crate::hunt::probe::Probe;
 use crate::outcome::Outcome;
 use crate::report::{Report, Untrusted};
-use crate::revision::CommitId;
 use crate::session::environment::AllFiles;
 use crate::session::finding::Sources;
 use crate::session::order::Until;
 use crate::session::runner::{Runner, RunnerError};
+use crate::session::saved::KeptCommit;
 use crate::session::{finding, saved};
 use crate::world::journal::Record;
 use crate::world::repo::locate::Location;
@@ -19,7 +19,7 @@ use std::cell::RefCell;
 use std::path::Path;
 use std::time::Instant;
 
-/// The runner of a hunt that also reports the first bad commit when it is proved.
+/// The runner of a hunt that also reports the first bad commit when it is found, and when it is proved.
 pub struct Announcing<'a, 'p> {
     /// The runner.
     pub runner: &'a mut Runner<'p>,
@@ -32,7 +32,7 @@ pub struct Announcing<'a, 'p> {
     /// All files of the user, if the hunt uses only some of them, until a run at the first bad commit has seen them.
     pub all_files: Option<AllFiles>,
     /// The commit that the journal has.
-    pub kept: &'a mut Option<CommitId>,
+    pub kept: &'a mut Option<KeptCommit>,
     /// The id of the hunt, its journal, the start of this run, and the seconds of earlier runs.
     pub hunt: (&'a str, &'a Path, Instant, f64),
 }
@@ -53,15 +53,22 @@ impl Announcing<'_, '_> {
         report.seconds = seconds_before + begin.elapsed().as_secs_f64();
         report.hunt = Some(id.to_owned());
         report.log = Some(Untrusted::from(log.to_string_lossy().as_ref()));
-        self.runner.talk.finish();
-        self.runner.talk.proved(&report, commit);
-        // The hunt ends soon, and a resumed hunt may know more already.
-        if self.sources.plan.order.effort.until == Until::Commit || *self.kept == Some(commit) {
+        if found.is_proved {
+            self.runner.talk.finish();
+            self.runner.talk.proved(&report, commit);
+        }
+        // The hunt ends with this stage, or a resumed hunt may know more already.
+        let last = if found.is_proved { Until::Commit } else { Until::Found };
+        let is_known = |kept: KeptCommit| kept.commit == commit && kept.is_proved >= found.is_proved;
+        if self.sources.plan.order.effort.until == last || self.kept.is_some_and(is_known) {
             return Ok(());
         }
-        *self.kept = Some(commit);
+        let is_new = self.kept.is_none_or(|kept| kept.commit != commit);
+        *self.kept = Some(KeptCommit { commit, is_proved: found.is_proved });
         self.keep(&report, &found)?;
-        self.runner.talk.kept(&report);
+        if is_new {
+            self.runner.talk.kept(&report);
+        }
         Ok(())
     }
 
@@ -69,8 +76,10 @@ impl Announcing<'_, '_> {
         // Numbers, ids and escaped texts can be written.
         let value = serde_json::to_value(report).unwrap_or_default();
         self.runner.append(&Record::Finding { value })?;
-        // The final finding reports the reason.
-        let _ = saved::keep_refs(found, self.sources.store, self.location);
+        if found.is_proved {
+            // The final finding reports the reason.
+            let _ = saved::keep_refs(found, self.sources.store, self.location);
+        }
         Ok(())
     }
 }
@@ -104,8 +113,8 @@ impl ProbeRunner for Announcing<'_, '_> {
 
     fn tell(&mut self, events: &[Event]) {
         self.runner.tell(events);
-        let is_proved = events.iter().any(|event| matches!(event, Event::Proved { .. }));
-        if is_proved && !self.sources.plan.is_minimize {
+        let is_known = |event: &Event| matches!(event, Event::Culprit { n_candidates: 1, .. } | Event::Proved { .. });
+        if events.iter().any(is_known) && !self.sources.plan.is_minimize {
             // A full disk shows again when an observation is written.
             let _ = self.announce();
         }

@@ -72,6 +72,7 @@ impl Sources<'_> {
             find: self.plan.order.history.find,
             bad: Some(self.commit(finding.bad)),
             last_good: finding.last_good.map(|id| self.commit(id)),
+            proved: finding.is_proved && first_bad.is_some(),
             interaction: finding.is_interaction,
             confidence: finding.confidence.map(thousandths),
             noise: finding.noise.map(|noise| report::Noise {
@@ -107,7 +108,8 @@ impl Sources<'_> {
     /// How to continue after the requested stage.
     fn further(self, finding: &Finding) -> Option<Untrusted> {
         let until = self.plan.order.effort.until;
-        let has_ended = matches!(finding.conclusion, Conclusion::Found | Conclusion::Range);
+        let has_ended = matches!(finding.conclusion, Conclusion::Found | Conclusion::Range)
+            || (until, finding.conclusion) == (Until::Found, Conclusion::Culprit);
         if has_ended && self.plan.artifacts() == Artifacts::Only {
             return Some(Untrusted::from(match finding.conclusion {
                 Conclusion::Range => {
@@ -129,12 +131,14 @@ impl Sources<'_> {
         }
         let word = until.word();
         let next = match (until, finding.conclusion) {
-            (Until::Commit, Conclusion::Range) => {
+            (Until::Found, Conclusion::Culprit) => "`git idd resume --until commit` proves it",
+            (Until::Found | Until::Commit, Conclusion::Range) => {
                 "`git idd resume --until change` goes on, and distinguishes the commits by their changes"
             }
             _ => "`git idd resume --until fix` goes on",
         };
-        Some(Untrusted::from(format!("The hunt ended with the {word} (`--until {word}`); {next}.")))
+        let stage = if until == Until::Found { "commit, before its proof" } else { word };
+        Some(Untrusted::from(format!("The hunt ended with the {stage} (`--until {word}`); {next}.")))
     }
 
     /// The result of an unfinished search: the oldest failure, and the newest pass.
@@ -230,7 +234,10 @@ impl Sources<'_> {
                 }
                 format!("No revision {all}, back to {end}; the oldest one tested is {steps} before the {bad} one.")
             }
-            Conclusion::Culprit => format!("The {first} is proved; the rest of the hunt has not ended."),
+            Conclusion::Culprit if finding.is_proved => {
+                format!("The {first} is proved; the rest of the hunt has not ended.")
+            }
+            Conclusion::Culprit => format!("The {first} was found; it is not proved yet."),
             Conclusion::Budget => "The budget ended the hunt; this is what was learned so far.".to_owned(),
             Conclusion::Waiting => "A person has to judge a revision.".to_owned(),
             Conclusion::Interrupted => "The hunt was interrupted; this is what was learned so far.".to_owned(),

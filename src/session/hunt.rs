@@ -26,7 +26,7 @@ use crate::session::precheck::Checking;
 use crate::session::runner::questions::MUTE;
 use crate::session::runner::{Runner, Start};
 use crate::session::sandboxes::sandboxes;
-use crate::session::saved::{Asked, Saved};
+use crate::session::saved::{Asked, KeptCommit, Saved};
 use crate::session::talk::Talk;
 use crate::session::tally::{Limits, counted};
 use crate::session::{bisect, finding, hints, hold, kept, mend, remote, saved, suite};
@@ -43,6 +43,7 @@ use crate::world::repo::{RepoError, Repository, fetch, graph, locate, private, p
 use crate::world::shared_cost::SharedCost;
 use crate::world::tools::{Setting, Tools};
 use crate::world::{cache, files, tools};
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;
@@ -183,7 +184,7 @@ pub(super) struct Hunt<'h> {
     /// Whether the command cannot be run at all, so that there is no hunt to continue.
     pub(super) is_hopeless: bool,
     /// The commit that the journal has.
-    kept: Option<CommitId>,
+    kept: Option<KeptCommit>,
     /// Its id.
     id: String,
     /// Its journal.
@@ -408,9 +409,17 @@ impl<'h> Hunt<'h> {
                     adjustments.adjust(&again);
                 }
             }
+            self.withdraw()?;
         }
         Err(Failure::new(Status::Error, "the plan of the hunt had to be changed too often")
             .with_hint("the test may not be reproducible; try `--clean` and `--repeat`"))
+    }
+
+    /// Takes back the commit that was named, because the search starts again.
+    fn withdraw(&mut self) -> Result<(), Failure> {
+        let Some(KeptCommit { commit, .. }) = self.kept.take() else { return Ok(()) };
+        self.runner.talk.say(&format!("{} is withdrawn, and the search starts again.", commit.short()));
+        Ok(self.runner.append(&Record::Finding { value: Value::Null })?)
     }
 
     /// The report of a hunt that has ended, whose finding is kept.

@@ -275,7 +275,7 @@ pub struct Effort {
     /// Time of all workers together after which the hunt stops.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_cost: Option<Duration>,
-    /// Shell line that runs when the first bad commit is proved, and when the hunt has ended.
+    /// Shell line that runs when the first bad commit is found, and when the hunt has ended.
     pub notify: Option<String>,
     /// Directory in which jobs of several machines tell each other what they hunt.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -302,7 +302,7 @@ impl<'p> Runner<'p> {
         let search = self.spent.search.unwrap_or_else(|| self.begin.1 + self.begin.0.elapsed());
         let bound = Spent { search: Some(search), ..self.spent }.bound(effort.reduction);
         let reduction = match effort.until {
-            Until::Commit => Duration::ZERO,
+            Until::Found | Until::Commit => Duration::ZERO,
             _ if bound == Duration::MAX => bound,
             _ => bound.saturating_sub(self.spent.reduction),
         };

@@ -343,6 +343,7 @@ impl Asked {
     /// Its record.
     pub fn record(self) -> Record {
         let until = match self.until {
+            order::Until::Found => UntilRecord::Found,
             order::Until::Commit => UntilRecord::Commit,
             order::Until::Change => UntilRecord::Change,
             order::Until::Fix => UntilRecord::Fix,
@@ -358,6 +359,7 @@ impl Asked {
     fn read(record: &Record) -> Option<Self> {
         let Record::Asked(AskedRecord { until, reduction }) = record else { return None };
         let until = match until {
+            UntilRecord::Found => order::Until::Found,
             UntilRecord::Commit => order::Until::Commit,
             UntilRecord::Change => order::Until::Change,
             UntilRecord::Fix => order::Until::Fix,
@@ -382,9 +384,20 @@ fn last<T>(location: &Location, id: &str, read: impl Fn(&Record) -> Option<T>) -
     Ok(last)
 }
 
+/// The first bad commit in the journal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KeptCommit {
+    /// The commit.
+    pub commit: CommitId,
+    /// Whether it was proved.
+    pub is_proved: bool,
+}
+
 /// The first bad commit that a hunt has found so far.
-pub fn first_bad(replay: &Replay) -> Option<CommitId> {
-    replay.finding.as_ref()?.pointer("/first_bad/commit")?.as_str()?.parse().ok()
+pub fn first_bad(replay: &Replay) -> Option<KeptCommit> {
+    let finding = replay.finding.as_ref()?;
+    let commit = finding.pointer("/first_bad/commit")?.as_str()?.parse().ok()?;
+    Some(KeptCommit { commit, is_proved: finding.get("proved")?.as_bool()? })
 }
 
 /// Whether the reduction of a hunt was stopped before its end.

@@ -46,7 +46,7 @@ pub trait Talk {
     /// The first bad commit is proved; the hunt goes on. It may be called again with the same commit, or another one.
     fn proved(&mut self, _report: &Report, _commit: CommitId) {}
 
-    /// The report of a proved commit is in the journal.
+    /// The report of a commit that was not known before is in the journal.
     fn kept(&mut self, _report: &Report) {}
 
     /// A reduction of an input goes on: the units that are tried, in the plural, and the bytes now and at its beginning.

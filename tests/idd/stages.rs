@@ -102,6 +102,77 @@ fn the_commit_is_on_stdout_in_the_journal_and_told_while_the_reduction_runs() {
     assert_eq!(fs::read_to_string(&told).unwrap(), format!("culprit {commit}\nfound {commit}\n"));
 }
 
+/// The same test, which waits for [`go`] at the culprit when that was tested before.
+fn waiting_for_the_proof() -> String {
+    let seen = "$HOME/seen";
+    let wait = format!("if [ -e {seen} ]; then until [ -e $HOME/go ]; do sleep 0.02; done; fi; touch {seen}");
+    format!("if [ $(wc -l < log) = 4 ]; then {wait}; fi; {TEST}")
+}
+
+#[test]
+fn the_commit_is_in_the_journal_and_told_before_it_is_proved() {
+    let fixture = Fixture::of(HISTORY);
+    let told = fixture.place().join("told");
+    let notify = format!("echo \"$IDD_STATUS $IDD_SUMMARY\" >> {}", told.display());
+    let stderr = fixture.place().join("stderr");
+    let mut command = fixture.command(&["--until", "commit", "--notify", &notify, "--", &waiting_for_the_proof()]);
+    let mut child = command.stdout(Stdio::piped()).stderr(fs::File::create(&stderr).unwrap()).spawn().unwrap();
+    wait_for("the commit is told", || fs::read_to_string(&told).is_ok_and(|told| told.ends_with('\n')));
+    let first = fs::read_to_string(&told).unwrap();
+    assert!(first.starts_with("culprit ") && first.ends_with("(change 4, not proved)\n"), "{first}");
+    let said = fs::read_to_string(&stderr).unwrap();
+    assert!(said.ends_with(" (change 4).\n") && said.contains("\nFound the first bad commit, "), "{said}");
+    let status = stdout_of(&fixture, &["status"], 0);
+    assert!(status.contains("] change 4, not proved\n") && status.contains("running"), "{status}");
+    let shown = stdout_of(&fixture, &["show"], 0);
+    assert!(shown.contains(" is the first bad commit (not proved)\n"), "{shown}");
+    for command in ["show", "status"] {
+        let report = json::read(stdout_of(&fixture, &["--json", command], 0).as_bytes()).unwrap();
+        assert_eq!((report.status, report.proved), (Status::Culprit, false), "{command}");
+        assert_eq!(first_bad(&report), "change 4");
+    }
+    let refs = String::from_utf8(fixture.git(&["for-each-ref", "refs/worktree"])).unwrap();
+    assert!(!refs.contains("first-bad"), "{refs}");
+    go(&fixture);
+    let mut text = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut text).unwrap();
+    assert!(child.wait().unwrap().success());
+    assert!(text.contains(" is the first bad commit\n") && !text.contains("not proved"), "{text}");
+    let said = fs::read_to_string(&stderr).unwrap();
+    let line = said.lines().find_map(|line| line.strip_prefix("Found ")).unwrap();
+    assert!(said.contains(&format!("\nProved {line}\n")), "{said}");
+    let report = json::read(stdout_of(&fixture, &["--json", "show"], 0).as_bytes()).unwrap();
+    assert_eq!((report.status, report.proved), (Status::Found, true));
+    let told = fs::read_to_string(&told).unwrap();
+    assert!(told.starts_with(&first) && told.ends_with("(change 4)\n") && told.lines().count() == 2, "{told}");
+}
+
+#[test]
+fn until_found_tests_nothing_twice_and_resume_proves_the_commit() {
+    let fixture = Fixture::of(HISTORY);
+    let command = format!("echo run >> $HOME/runs.$IDD_TREE; {TEST}");
+    let output = fixture.run(&["-j1", "--until", "found", "--", &command]);
+    assert_eq!(output.status.code(), Some(0));
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains(" is the first bad commit (not proved)\n"), "{text}");
+    assert!(text.contains("`git idd resume --until commit` proves it"), "{text}");
+    let runs = |fixture: &Fixture| -> Vec<usize> {
+        let files = fs::read_dir(fixture.place().join("home")).unwrap().map(|entry| entry.unwrap().path());
+        let runs = files.filter(|path| path.to_string_lossy().contains("runs."));
+        let mut runs: Vec<usize> = runs.map(|path| fs::read_to_string(path).unwrap().lines().count()).collect();
+        runs.sort_unstable();
+        runs
+    };
+    // The bad revision, twice; 8, 7 and 5 fail on the way back, 1 passes, and of the rest two decide.
+    let found = runs(&fixture);
+    assert_eq!((found.last(), found.iter().filter(|n_runs| **n_runs > 1).count()), (Some(&2), 1), "{found:?}");
+    let report = json::read(stdout_of(&fixture, &["--json", "show"], 0).as_bytes()).unwrap();
+    assert_eq!((report.status, report.proved, report.evidence.len()), (Status::Culprit, false, 0));
+    let text = stdout_of(&fixture, &["resume", "--until", "commit"], 0);
+    assert!(text.contains(" is the first bad commit\n"), "{text}");
+    assert_eq!(runs(&fixture).iter().sum::<usize>(), found.iter().sum::<usize>() + 6);
+}
+
 #[test]
 fn a_hunt_killed_after_the_commit_keeps_it_and_resume_goes_on() {
     let fixture = Fixture::of(HISTORY);
@@ -110,6 +181,8 @@ fn a_hunt_killed_after_the_commit_keeps_it_and_resume_goes_on() {
     let mut child = fixture.command(&["--notify", &notify, "--", &waiting()]);
     let mut child = child.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     wait_for("the commit is told", || told.exists());
+    let is_proved = || stdout_of(&fixture, &["show"], 0).contains(" is the first bad commit\n");
+    wait_for("the commit is proved", is_proved);
     child.kill().unwrap();
     child.wait().unwrap();
     let status = stdout_of(&fixture, &["status"], 0);

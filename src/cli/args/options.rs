@@ -265,7 +265,7 @@ pub struct Effort {
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub max_cost: Option<Duration>,
 
-    /// Shell line that runs when the first bad commit is proved, and again when the hunt has ended; it reads the
+    /// Shell line that runs when the first bad commit is found, and again when the hunt has ended; it reads the
     /// finding from stdin.
     ///
     /// Its environment has `IDD_STATUS` (`culprit` the first time), `IDD_COMMIT` (the first bad revision) and

@@ -52,7 +52,8 @@ values! {
         ArthoFlat "artho-flat" "As in Artho's tool, without levels"
     }
     Until {
-        Commit "commit" "The first bad commit, as `git bisect run` does"
+        Found "found" "The first bad commit as `git bisect run` names it, without a proof"
+        Commit "commit" "The first bad commit, proved"
         Change "change" "The minimal change inside it, too"
         Fix "fix" "A fix for HEAD, too"
     }

@@ -101,7 +101,7 @@ impl Screen<'_> {
         let mut rows = Vec::new();
         if let Some(commit) = self.report.first_bad.as_ref().map(|first_bad| &first_bad.commit) {
             rows.extend([
-                format!("{} is the {}", style.paint(Role::Commit, commit.commit), self.report.find.words().first),
+                format!("{} is the {}", style.paint(Role::Commit, commit.commit), text::first_words(self.report)),
                 format!("Author: {}", Terminal.line(&commit.author)),
                 format!("Date:   {}", commit.date),
                 String::new(),

@@ -186,7 +186,7 @@ fn what_is_ahead_comes_with_the_pace_of_the_last_runs() {
 fn a_finding_says_which_commit_it_is_and_whether_its_reduction_was_stopped() {
     let world = World::with_culprit();
     let mut saved = open(&world.plan(order()), world.location(), None, false).unwrap();
-    let mut check = |value, commit: Option<CommitId>, is_cut: bool| {
+    let mut check = |value, commit: Option<KeptCommit>, is_cut: bool| {
         saved.segment.append(&Record::Finding { value }).unwrap();
         let replay = Replay::read(saved.segment.path()).unwrap();
         assert_eq!((first_bad(&replay), is_cut_short(&replay)), (commit, is_cut));
@@ -194,9 +194,14 @@ fn a_finding_says_which_commit_it_is_and_whether_its_reduction_was_stopped() {
     let commit = world.commits[0];
     check(json!({}), None, false);
     check(json!({"first_bad": {"commit": "no id"}}), None, false);
-    check(json!({"first_bad": {"commit": commit.to_string()}, "change": {"sufficient": null}}), Some(commit), false);
+    for is_proved in [false, true] {
+        let value = json!({"first_bad": {"commit": commit.to_string()}, "proved": is_proved, "change": {}});
+        check(value, Some(KeptCommit { commit, is_proved }), false);
+    }
     check(json!({"change": {"sufficient": {"is_minimal": true}, "necessary": {"is_minimal": true}}}), None, false);
     check(json!({"change": {"sufficient": {"is_minimal": true}, "necessary": {"is_minimal": false}}}), None, true);
+    // A commit that was withdrawn.
+    check(serde_json::Value::Null, None, false);
 }
 
 #[test]

@@ -217,6 +217,7 @@ pub struct AskedRecord {
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the variants are the words of the option `--until`")]
 pub enum UntilRecord {
+    Found,
     #[serde(alias = "Commit")]
     Commit,
     #[serde(alias = "Change")]

@@ -141,7 +141,7 @@ impl Replay {
             Record::Voided => self.void_incremental(),
             Record::VoidedAll => self.void_all(),
             Record::Environment { paths } => self.environment = Some(paths),
-            Record::Finding { value } => self.finding = Some(value),
+            Record::Finding { value } => self.finding = Some(value).filter(|value| !value.is_null()),
             Record::Ended { status } => self.status = Some(status),
             // The hunt's own state.
             _ => {}
