@@ -1,6 +1,6 @@
 //! The store of trees that engines compute with: pure functions of content ids.
 
-use crate::change::{ChangeSet, Subset};
+use crate::change::{ChangeSet, FilePair, Subset};
 use crate::revision::TreeId;
 use std::error::Error;
 use std::rc::Rc;
@@ -65,6 +65,18 @@ pub enum Favor {
 
 /// Trees by content id. Every function is deterministic: the same ids give the same result in every run.
 pub trait Trees {
+    /// The files that differ between two trees and whose path is wanted.
+    fn files(
+        &self,
+        older: TreeId,
+        newer: TreeId,
+        is_wanted: &dyn Fn(&[u8]) -> bool,
+    ) -> Result<Vec<FilePair>, TreesError> {
+        let mut files = self.change_set(older, newer)?.files().to_vec();
+        files.retain(|pair| is_wanted(pair.path()));
+        Ok(files)
+    }
+
     /// The difference of two trees as units.
     fn change_set(&self, older: TreeId, newer: TreeId) -> Result<Rc<ChangeSet>, TreesError>;
 

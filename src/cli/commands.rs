@@ -5,6 +5,7 @@ use crate::cli::args::options::{LogFormat, ReportFormat};
 use crate::cli::args::{Invocation, PageArgs, Request, options};
 use crate::cli::console::{Answer, Console};
 use crate::cli::notify::Notice;
+use crate::cli::overdue::Overdue;
 use crate::cli::progress::Volume;
 use crate::cli::{
     args, badge, browser, by_hand, chop, completions, dap, debug, doctor, each, explain, help, invariants, list, log,
@@ -21,6 +22,7 @@ use crate::revision::CommitId;
 use crate::session;
 use crate::session::context::Context;
 use crate::session::criteria::FIRST_LIMIT;
+use crate::session::deadline::Deadline;
 use crate::session::failure::Failure;
 use crate::session::hunt::Task;
 use crate::session::interrupt::Interrupt;
@@ -28,7 +30,7 @@ use crate::session::kept::Kept;
 use crate::session::lease::Maker;
 use crate::session::lines::Lines;
 use crate::session::mend::mend;
-use crate::session::order::{Allowance, HuntOrder};
+use crate::session::order::{Allowance, ExplainOrder, HuntOrder};
 use crate::session::plan::Plan;
 use crate::session::sandboxes::sandboxes;
 use crate::session::saved::Asked;
@@ -46,7 +48,7 @@ use std::fmt::Display;
 use std::io::Write as _;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::Path;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 /// Carries out a request.
 pub fn run(request: Request, context: &Context, console: Console) -> Result<Answer, Failure> {
@@ -236,10 +238,13 @@ fn hunt_with(
     let interrupt = Interrupt::register()?.0;
     let progress = console.progress();
     let saved = saved::open(plan, location, resumed, is_continued)?;
+    let (begin, budget) = (Instant::now(), plan.order.effort.budget);
+    let overdue = budget.map(|budget| Overdue::after(budget, &saved, location, context, console));
     let test = Untrusted::from(plan.order.command.to_line());
     let notice = plan.order.effort.notify.clone().map(|line| Notice::new(line, test, &interrupt));
     let mut talk = Announcer { progress, console, context, notice: notice.as_ref(), announced: None };
     let result = hunt::run(Task { plan, location, context, saved, interrupt, talk: &mut talk }, user);
+    drop(overdue);
     let announced = talk.announced;
     if let (Ok(report), Some(directory)) = (&result, &plan.order.effort.lease)
         && let Err(failure) = lease::leave(plan, directory, &context.directory, report)
@@ -252,9 +257,11 @@ fn hunt_with(
         console.progress().say(&said);
     }
     match (result, notice) {
-        (Ok(report), notice) => {
-            let is_wanted = plan.order.effort.explain && matches!(report.status, Status::Found | Status::Unported);
-            let explained = if is_wanted { explain_found(&report, location, context, console)? } else { Vec::new() };
+        (Ok(mut report), notice) => {
+            let left = budget.map(|budget| budget.saturating_sub(begin.elapsed()));
+            let is_wanted = plan.order.effort.explain && report.proved && report.status != Status::Interrupted;
+            let explained =
+                if is_wanted { explain_found(&mut report, left, location, context, console)? } else { Vec::new() };
             Ok(Answer::Report(Box::new(report), explained, notice, announced))
         }
         (Err(failure), Some(notice)) => {
@@ -266,8 +273,11 @@ fn hunt_with(
 }
 
 /// Explains the finding of a hunt that has just ended; a message says why if that cannot be done.
+///
+/// - `left`: the rest of the budget, if there is one.
 fn explain_found(
-    report: &Report,
+    report: &mut Report,
+    left: Option<Duration>,
     location: &Location,
     context: &Context,
     console: Console,
@@ -277,7 +287,16 @@ fn explain_found(
     let Ok(Invocation { request: Request::Explain(order), .. }) = args::parse(words, &context.configuration) else {
         return Ok(Vec::new());
     };
-    if let Err(failure) = session::explain::run(&order, location, context, &mut console.progress()) {
+    let interrupt = context.interrupt()?;
+    let deadline = left.and_then(|left| Deadline::after(left, &interrupt.0));
+    let limited = Context { interrupt: Some(interrupt), ..context.clone() };
+    let order = ExplainOrder { budget: left.or(order.budget), ..order };
+    let explained = session::explain::run(&order, location, &limited, &mut console.progress());
+    if deadline.is_some_and(|deadline| deadline.is_over()) {
+        report.notes.push(Untrusted::from(
+            "The budget was used up before the finding was explained; `git idd explain` explains it.",
+        ));
+    } else if let Err(failure) = explained {
         let why = Terminal.line(&failure.message);
         console.progress().say(&format!("The finding is not explained: {why}"));
     }

@@ -30,6 +30,7 @@ pub mod man;
 mod mcp;
 mod memory;
 mod notify;
+mod overdue;
 mod pager;
 mod perf;
 pub mod progress;

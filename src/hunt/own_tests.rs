@@ -14,16 +14,19 @@ impl Hunter<'_> {
     ///
     /// A reversal of such a commit probably makes these tests fail. Returns their paths in that tree. Costs no probe.
     pub(super) fn own_tests(&self, cause: &Change, pair: &Pair, newest: TreeId) -> Result<Vec<Vec<u8>>, Halt> {
-        let culprit = self.trees.change_set(pair.older.tree, pair.newer.tree)?;
-        let since = self.trees.change_set(pair.newer.tree, newest)?;
+        let culprit = self.trees.files(pair.older.tree, pair.newer.tree, &is_test_path)?;
+        let is_of_culprit =
+            |path: &[u8]| culprit.iter().any(|file| file.newer.as_ref().is_some_and(|side| side.path == path));
+        let since =
+            if culprit.is_empty() { Vec::new() } else { self.trees.files(pair.newer.tree, newest, &is_of_culprit)? };
         let mut paths = Vec::new();
-        for file in culprit.files() {
+        for file in &culprit {
             let Some(FileSide { path, .. }) = &file.newer else { continue };
             if !is_test_path(path) || cause.units.iter().any(|unit| unit.path == *path) {
                 continue;
             }
             let is_it = |pair: &&FilePair| pair.older.as_ref().is_some_and(|side| side.path == *path);
-            let newest = match since.files().iter().find(is_it) {
+            let newest = match since.iter().find(is_it) {
                 Some(changed) => changed.newer.as_ref(),
                 None => file.newer.as_ref(),
             };

@@ -114,6 +114,9 @@ impl ProbeRunner for Announcing<'_, '_> {
     fn tell(&mut self, events: &[Event]) {
         self.runner.tell(events);
         let is_known = |event: &Event| matches!(event, Event::Culprit { n_candidates: 1, .. } | Event::Proved { .. });
+        if self.sources.plan.order.effort.explain && events.iter().any(|event| matches!(event, Event::Proved { .. })) {
+            self.runner.keep_a_third();
+        }
         if events.iter().any(is_known) && !self.sources.plan.is_minimize {
             // A full disk shows again when an observation is written.
             let _ = self.announce();

@@ -16,6 +16,7 @@ use crate::session::announce::Announcing;
 use crate::session::audit::Audit;
 use crate::session::context::Context;
 use crate::session::criteria::{FIRST_LIMIT, criteria};
+use crate::session::deadline::Deadline;
 use crate::session::environment::Environment;
 use crate::session::failure::Failure;
 use crate::session::finding::Sources;
@@ -216,7 +217,7 @@ impl<'h> Hunt<'h> {
         }
         let effort = &plan.order.effort;
         let limits = Limits {
-            deadline: effort.budget.and_then(|budget| begin.checked_add(budget)),
+            deadline: effort.budget.and_then(|budget| Deadline::after(budget, &interrupt)),
             max_probes: effort.max_probes,
             max_cost: effort.max_cost,
             shared: effort

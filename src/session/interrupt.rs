@@ -29,9 +29,9 @@ pub fn suspend() {
     let _ = signal_hook::low_level::emulate_default_handler(SIGTSTP);
 }
 
-/// Ends the program at once, from any thread, as an interruption does.
-pub fn end() -> ! {
-    signal_hook::low_level::exit(130)
+/// Ends the program at once, from any thread, with this exit code; 130 is that of an interruption.
+pub fn end(code: u8) -> ! {
+    signal_hook::low_level::exit(i32::from(code))
 }
 
 /// A flag that is set when somebody else stops this process as Ctrl-Z does (`kill -TSTP`); [`suspend`] does it then.

@@ -16,6 +16,7 @@ mod chronicle;
 pub mod context;
 pub mod criteria;
 pub mod dap;
+pub mod deadline;
 pub mod debug;
 mod environment;
 pub mod estimate;

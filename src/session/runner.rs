@@ -11,6 +11,7 @@ mod flights;
 mod keys;
 mod known;
 pub mod questions;
+mod removed;
 mod stand;
 mod ticket;
 mod time_limit;
@@ -23,12 +24,11 @@ use crate::hunt::finding::Conclusion;
 use crate::hunt::noise::Noise;
 use crate::hunt::probe::Probe;
 use crate::outcome::{Observation, Outcome, Stage};
-use crate::report::Untrusted;
-use crate::report::escape::Terminal;
 use crate::revision::{CommitId, TreeId};
 use crate::session::audit::Audit;
 use crate::session::beside::Beside;
 use crate::session::chronicle;
+use crate::session::deadline::Deadline;
 use crate::session::estimate::{Ahead, Rest};
 use crate::session::failure::Failure;
 use crate::session::order::{SignatureMode, Until};
@@ -317,7 +317,14 @@ impl<'p> Runner<'p> {
 
     /// Why no more probes run: the user asked to stop, or the budget is used up.
     pub fn conclusion(&self) -> Conclusion {
-        if self.is_interrupted() { Conclusion::Interrupted } else { Conclusion::Budget }
+        let is_late = self.limits.deadline.as_ref().is_some_and(Deadline::has_interrupted);
+        if self.is_interrupted() && !is_late { Conclusion::Interrupted } else { Conclusion::Budget }
+    }
+
+    /// Keeps a third of the budget that is left for the explanation.
+    pub fn keep_a_third(&mut self) {
+        let left = self.limits.deadline.take().map(|deadline| deadline.left());
+        self.limits.deadline = left.and_then(|left| Deadline::after(2 * left / 3, &self.interrupt));
     }
 
     /// Whether the user asked to stop.
@@ -577,15 +584,6 @@ impl<'p> Runner<'p> {
         Ok(())
     }
 
-    /// Says once that products of the build are removed after each probe.
-    fn say_removed(&mut self, removed: &[Vec<u8>]) {
-        if removed.is_empty() || !self.noticed.removed.is_empty() {
-            return;
-        }
-        removed.clone_into(&mut self.noticed.removed);
-        self.talk.say(&Terminal.line(&Untrusted::from(removed_products(removed))));
-    }
-
     /// The directories of the checkouts.
     pub fn checkouts(&self) -> Vec<PathBuf> {
         self.executor.directories()
@@ -648,9 +646,9 @@ impl<'p> Runner<'p> {
 
     fn stops(&self) -> Option<Conclusion> {
         if self.is_interrupted() {
-            return Some(Conclusion::Interrupted);
+            return Some(self.conclusion());
         }
-        let is_late = self.limits.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        let is_late = self.limits.deadline.as_ref().is_some_and(Deadline::is_over);
         let is_many = self.limits.max_probes.is_some_and(|max| self.tally.n_runs() >= max);
         let is_costly = self.limits.is_spent(self.tally.cost);
         (is_late || is_many || is_costly).then_some(Conclusion::Budget)
@@ -663,19 +661,6 @@ impl<'p> Runner<'p> {
     fn lock(&self) -> MutexGuard<'_, Segment> {
         self.segment.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// The message about products that no rule ignores.
-fn removed_products(removed: &[Vec<u8>]) -> String {
-    const MAX_NAMES: usize = 3;
-    let names: Vec<_> =
-        removed.iter().take(MAX_NAMES).map(|path| format!("`{}`", String::from_utf8_lossy(path))).collect();
-    let more = if removed.len() > MAX_NAMES { " and others" } else { "" };
-    format!(
-        "Probes leave {}{more}, which no `.gitignore` of the revision covers. They are removed after each probe, so \
-         each probe builds everything; a `.gitignore` that covers them, with `--hold .gitignore`, saves this time.",
-        names.join(", ")
-    )
 }
 
 /// Whether a probe is a candidate of a reduction of the culprit.
@@ -696,7 +681,7 @@ impl ProbeRunner for Runner<'_> {
         if self.is_interrupted() {
             // Also if all answers are known.
             self.land_all()?;
-            return Ok(Reply::Stop(Conclusion::Interrupted));
+            return Ok(Reply::Stop(self.conclusion()));
         }
         if let Some(probe) = probes.first().filter(|probe| !probe.question.is_of_test()) {
             return Ok(match self.ask_beside(probe)? {

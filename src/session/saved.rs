@@ -315,7 +315,7 @@ pub fn is_unfinished(status: Option<&str>) -> bool {
 }
 
 /// Kills the remaining processes of a killed run; its sandboxes are removed when new ones are made.
-fn end_leftovers(replay: &Replay) {
+pub fn end_leftovers(replay: &Replay) {
     for process in &replay.processes {
         kill_leftovers_of(ProcessGroup { pid: process.pid, start_time: process.start_time });
     }

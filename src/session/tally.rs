@@ -2,10 +2,11 @@
 
 use crate::hunt::event::Phase;
 use crate::report::Probes;
+use crate::session::deadline::Deadline;
 use crate::session::estimate::Pace;
 use crate::world::shared_cost::SharedCost;
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The words of counters other than phases, as in the journal.
 pub mod counted {
@@ -35,7 +36,7 @@ pub mod counted {
 #[derive(Debug, Default)]
 pub struct Limits {
     /// The end of this run of the program.
-    pub deadline: Option<Instant>,
+    pub deadline: Option<Deadline>,
     /// The maximum number of test runs in this run of the program.
     pub max_probes: Option<u64>,
     /// The maximum time of all workers together in this run of the program.

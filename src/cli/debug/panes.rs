@@ -92,7 +92,7 @@ fn end_with_terminal() -> io::Result<()> {
             let mut terminal = [PollFd::new(&stdin, PollFlags::empty())];
             if poll(&mut terminal, None).is_ok() && !terminal[0].revents().is_empty() {
                 thread::sleep(MAX_END);
-                interrupt::end();
+                interrupt::end(130);
             }
         }
     };

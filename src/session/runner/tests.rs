@@ -126,7 +126,7 @@ fn a_budget_counts_the_runs_of_this_session_and_its_clock() {
         assert_eq!(runner.stops(), None);
         runner.tally.runs.insert(Phase::Search, 1);
         assert_eq!(runner.stops(), Some(Conclusion::Budget));
-        runner.limits = Limits { deadline: Some(Instant::now()), ..Limits::default() };
+        runner.limits = Limits { deadline: Deadline::after(Duration::ZERO, &Arc::default()), ..Limits::default() };
         assert_eq!(runner.stops(), Some(Conclusion::Budget));
         runner.limits = Limits::default();
         assert_eq!(runner.stops(), None);

@@ -284,11 +284,20 @@ impl TreeStore {
         Ok(Some(FileSide { path, mode, content }))
     }
 
-    fn pairs(&self, older: TreeId, newer: TreeId) -> Result<Vec<FilePair>, RepoError> {
+    fn pairs(
+        &self,
+        older: TreeId,
+        newer: TreeId,
+        is_wanted: &dyn Fn(&[u8]) -> bool,
+    ) -> Result<Vec<FilePair>, RepoError> {
         let diff = self.diff(older, newer, &mut DiffOptions::new())?;
         let (older, newer) = (self.tree(older)?, self.tree(newer)?);
         let mut pairs = Vec::new();
         for delta in diff.deltas() {
+            let mut paths = [delta.old_file(), delta.new_file()].into_iter().filter_map(|file| file.path_bytes());
+            if !paths.any(is_wanted) {
+                continue;
+            }
             let pair =
                 FilePair { older: self.side(&older, &delta.old_file())?, newer: self.side(&newer, &delta.new_file())? };
             if pair.older.is_some() || pair.newer.is_some() {
@@ -349,6 +358,16 @@ impl TreeStore {
 }
 
 impl Trees for TreeStore {
+    fn files(
+        &self,
+        older: TreeId,
+        newer: TreeId,
+        is_wanted: &dyn Fn(&[u8]) -> bool,
+    ) -> Result<Vec<FilePair>, TreesError> {
+        let can_compare = self.can_compare(older, newer)?;
+        Ok(if can_compare { self.pairs(older, newer, is_wanted)? } else { Vec::new() })
+    }
+
     fn change_set(&self, older: TreeId, newer: TreeId) -> Result<Rc<ChangeSet>, TreesError> {
         if !self.can_compare(older, newer)? {
             return Ok(Rc::new(ChangeSet::new(Vec::new())));
@@ -359,7 +378,7 @@ impl Trees for TreeStore {
         let marks = |tree| Ok::<_, RepoError>(Marks::new(&self.repository, self.tree(tree)?));
         let (of_older, of_newer) = (marks(older)?, marks(newer)?);
         let division = |pair: &FilePair| self.divisions.of(pair, &of_older, &of_newer);
-        let mut pairs = self.pairs(older, newer)?;
+        let mut pairs = self.pairs(older, newer, &|_| true)?;
         if self.divisions.is_regenerated {
             pairs.retain(|pair| !matches!(division(pair), Division::Whole { .. }));
         }
