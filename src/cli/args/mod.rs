@@ -631,7 +631,6 @@ fn debug_args(command: DebugCommand) -> Result<DebugOrder, Complaint> {
         answers,
         restart,
         plain,
-        simulate,
         ..
     } = command;
     let mut record = None;
@@ -679,8 +678,8 @@ fn debug_args(command: DebugCommand) -> Result<DebugOrder, Complaint> {
         }
     };
     let which = Which { recording, process };
-    let (is_restarted, is_plain, simulated) = (restart, plain, simulate);
-    Ok(DebugOrder { which, record, expected, from, answers, passing, is_restarted, is_plain, versions, simulated })
+    let (is_restarted, is_plain) = (restart, plain);
+    Ok(DebugOrder { which, record, expected, from, answers, passing, is_restarted, is_plain, versions })
 }
 
 #[cfg(test)]
