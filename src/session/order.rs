@@ -4,7 +4,6 @@
 //! start the same hunt again: its field names and variants are a file format.
 
 pub use crate::change::Level;
-use crate::explain::chain::Method;
 pub use crate::hunt::Walk;
 pub use crate::hunt::finding::Stage as Until;
 use crate::instrument::java::sites::Content;
@@ -425,8 +424,6 @@ pub struct ExplainOrder {
     pub program: Option<OsString>,
     /// A part of one of its arguments.
     pub argument: Option<OsString>,
-    /// The algorithm of the chain.
-    pub method: Method,
     /// Whether the steps of the chain are not tested again.
     pub is_unchecked: bool,
     /// Bytes that all traces may take on disk.

@@ -482,10 +482,6 @@ pub struct Explain {
     #[arg(long, value_name = "TEXT")]
     pub argument: Option<OsString>,
 
-    /// Algorithm that finds the chain.
-    #[arg(long, value_enum, value_name = "NAME", default_value_t)]
-    pub algorithm: Algorithm,
-
     /// Do not test each step of the chain again at the end.
     #[arg(long)]
     pub unchecked: bool,
@@ -501,20 +497,6 @@ pub struct Explain {
     /// Time limit of the build and of the test, each.
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub timeout: Option<Duration>,
-}
-
-/// How a chain is found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub enum Algorithm {
-    /// By leaps to the definitions.
-    #[default]
-    Dependence,
-    /// By binary search along calls and decisions.
-    Hierarchical,
-    /// Point by point.
-    Linear,
-    /// Another chain, to compare with: each link leads to the failure, but not to the next link.
-    Global,
 }
 
 /// Which hunt is meant.
