@@ -238,8 +238,6 @@ impl Default for Test {
 pub struct Effort {
     /// How far the culprit is reduced.
     pub level: Level,
-    /// Algorithm of the reduction.
-    pub reducer: Reducer,
     /// Whether the reduction makes fewer tests, often to a larger change.
     pub fast: bool,
     /// Whether the culprit is reduced a second time, from the other end.
@@ -469,20 +467,6 @@ pub enum Side {
     Culprit,
     /// The revision that the fix is for, and the same revision with the fix.
     Head,
-}
-
-/// Algorithm of the reduction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub enum Reducer {
-    /// From files down to lines, one level after the other.
-    #[default]
-    Default,
-    /// Minimizing delta debugging on lines.
-    Ddmin,
-    /// As in Artho's tool, hierarchical.
-    Artho,
-    /// As in Artho's tool, without levels.
-    ArthoFlat,
 }
 
 /// The test command.
