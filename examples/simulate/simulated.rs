@@ -95,6 +95,13 @@ fn next(walk: &mut Walk, way: Way) -> Result<Option<Step>, Failure> {
     })
 }
 
+/// The steps of the lines of a step, without the entries of the methods that they call.
+fn lines(walk: &Walk, step: Step) -> Vec<Step> {
+    let mut found = walk.table.members(step);
+    found.retain(|member| *member == step || !walk.run.outline().entries[member.0 as usize]);
+    found
+}
+
 /// Walks by a way, until a step of the change is the next one.
 ///
 /// - `is_changed`: whether a step is in the change.
@@ -116,7 +123,7 @@ pub fn simulate(
         let Some(next) = next(walk, way)? else { break };
         found.longest = found.longest.max(begin.elapsed());
         let facts = walk.facts(next)?;
-        if walk.lines(next).into_iter().any(&mut *is_changed) {
+        if lines(walk, next).into_iter().any(&mut *is_changed) {
             found.is_found = true;
             break;
         }
@@ -124,7 +131,7 @@ pub fn simulate(
         *nth += 1;
         let truth = walk.silent(next)?.unwrap_or(Feedback::Unclear);
         let is_first = walk.judged.is_empty();
-        let is_unclear = !is_first && chance(next, *nth) < unclear(walk.level(next), *nth);
+        let is_unclear = !is_first && chance(next, *nth) < unclear(walk.table.level(next), *nth);
         let feedback = if is_unclear { Feedback::Unclear } else { truth };
         found.n_answers += 1;
         found.n_unclear += usize::from(is_unclear);
@@ -153,7 +160,8 @@ fn halve(walk: &Walk, is_changed: &mut dyn FnMut(Step) -> bool) -> Simulated {
         if is_changed(middle) {
             break;
         }
-        let n_unclear = (1..1000).take_while(|nth| chance(middle, *nth) < unclear(walk.level(middle), *nth)).count();
+        let n_unclear =
+            (1..1000).take_while(|nth| chance(middle, *nth) < unclear(walk.table.level(middle), *nth)).count();
         found.n_unclear += n_unclear;
         found.n_answers += n_unclear + 1;
         if middle > first { wrong = middle.0 } else { right = middle.0 }

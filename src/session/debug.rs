@@ -304,18 +304,6 @@ impl Walk {
         Some(format!("the last answer contradicts answer {} about {why}; `z` takes the last answer back", index + 1))
     }
 
-    /// The steps of the lines of a step, without the entries of the methods that they call.
-    pub fn lines(&self, step: Step) -> Vec<Step> {
-        let mut found = self.table.members(step);
-        found.retain(|member| *member == step || !self.run.outline().entries[member.0 as usize]);
-        found
-    }
-
-    /// How many calls and loops are around a step.
-    pub fn level(&self, step: Step) -> u16 {
-        self.table.level(step)
-    }
-
     /// Asks until the first wrong step is found.
     ///
     /// - `is_helped`: whether the passing version answers where it agrees.
