@@ -22,16 +22,12 @@ use crate::session::context::Context;
 use crate::session::debug;
 use crate::session::debug::expect::Checked;
 use crate::session::debug::reply::{items, reply};
-use crate::session::debug::simulated::Way;
-use crate::session::debug::{
-    DebugOrder, End, Person, Question, Reply, Walk, begin, explained, reason, simulated, written,
-};
+use crate::session::debug::{DebugOrder, End, Person, Question, Reply, Walk, begin, explained, reason, written};
 use crate::session::explain::change;
 use crate::session::failure::Failure;
 use crate::session::interrupt::Interrupt;
 use crate::session::recorded::Which;
 use crate::session::talk::Talk as _;
-use crate::trace::place::Place;
 use crate::trace::step::Step;
 use crate::world::answers::Answers;
 use crate::world::repo::locate::Location;
@@ -43,9 +39,6 @@ use std::path::Path;
 
 /// Walks, and prints where it ended.
 pub fn run(order: &DebugOrder, location: &Location, context: &Context, console: Console) -> Result<Answer, Failure> {
-    if let (Some(versions), Some(method)) = (&order.versions, &order.simulated) {
-        return simulate(versions, method, location, context, console);
-    }
     let is_paned = is_paned(order, context, console);
     let Some(versions) = &order.versions else {
         let order = &recorded(order, location, context, console)?;
@@ -364,45 +357,4 @@ fn exhausted(walk: &mut Walk) -> Result<String, Failure> {
         name(&right),
         name(&wrong)
     ))
-}
-
-/// Answers as a person who knows the passing version, and prints the figures.
-fn simulate(
-    versions: &crate::session::order::ExplainOrder,
-    names: &str,
-    location: &Location,
-    context: &Context,
-    console: Console,
-) -> Result<Answer, Failure> {
-    let all = begin::of_versions(versions, location, context, &mut console.progress(), |mut walk, both| {
-        let mut sources = change::Sources::new(location, both.tree)?;
-        let mut all = serde_json::Map::new();
-        let changed = |place: &Place, sources: &mut change::Sources| {
-            both.changed.get(&sources.path(&place.file)).is_some_and(|lines| lines.contains(&place.line))
-        };
-        let is_in_no_step = !walk.statements.places.iter().flatten().any(|place| changed(place, &mut sources));
-        for name in names.split(',') {
-            let (places, of_steps) = (walk.statements.places.clone(), walk.statements.of_steps.clone());
-            let mut is_changed = |step: Step| {
-                let place = places[of_steps[step.0 as usize] as usize].as_ref();
-                place.is_some_and(|place| changed(place, &mut sources))
-            };
-            let found = if name == "states" {
-                simulated::halve(&walk, &mut is_changed)
-            } else {
-                let unknown = || Failure::new(Status::Usage, format!("no way to walk: {}", safe(name)));
-                let way = Way::named(name).ok_or_else(unknown)?;
-                simulated::simulate(&mut walk, way, &mut is_changed, is_in_no_step)?
-            };
-            let steps = found.steps.iter().map(|(step, line, feedback)| json!([step.0, line, format!("{feedback:?}")]));
-            let value = json!({
-                "found": found.is_found, "answers": found.n_answers, "unclear": found.n_unclear,
-                "steps": found.n_steps, "longest_recommendation": found.longest.as_secs_f64(),
-                "judged": steps.collect::<Vec<_>>(),
-            });
-            all.insert(name.to_owned(), value);
-        }
-        Ok(json!({ "ways": all }))
-    })?;
-    Ok(Answer::Text(json_line(&all), 0))
 }

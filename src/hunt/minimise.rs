@@ -314,7 +314,7 @@ impl Hunter<'_> {
         };
         let mut kept = reduce::reduce(set, units.clone(), &options, &is_plausible, &mut judge).await?;
         // Artho's reduction is one pass; it is repeated to its fix-point only at the last revision (his section 3.5).
-        let has_fix_point = phase == Phase::Reduce && matches!(options.reducer, Reducer::Artho | Reducer::ArthoFlat);
+        let has_fix_point = phase == Phase::Reduce && options.reducer == Reducer::Artho;
         let mut n_units = usize::MAX;
         while has_fix_point && kept.len() < n_units {
             n_units = kept.len();

@@ -17,12 +17,3 @@ pub(super) async fn run<J: Judge>(session: &mut Session<'_, J>, finest: Level) -
     session.run(&mut Descent::new(levels)).await?;
     Ok(())
 }
-
-/// Bisects over the groups of `finest` only: exactly figure 3.
-///
-/// Cost: at most 2n - 1 probes, n = groups of `finest`.
-pub(super) async fn run_flat<J: Judge>(session: &mut Session<'_, J>, finest: Level) -> Result<(), J::Error> {
-    let groups = session.groups(finest);
-    session.run(&mut Descent::new([groups])).await?;
-    Ok(())
-}

@@ -9,7 +9,6 @@
 mod artho;
 mod bisection;
 mod counting;
-mod ddmin;
 mod descent;
 mod fast;
 mod hierarchical;
@@ -62,28 +61,24 @@ pub type Filter<'a> = &'a dyn Fn(&Subset) -> bool;
 /// The algorithm of a reduction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Reducer {
-    /// Rung by rung from files to lines: bisection, counting, and singles at the end (`default`).
+    /// Rung by rung from files to lines: bisection, counting, and singles at the end.
     #[default]
     Hierarchical,
-    /// Depth first, then singles: fewer probes, often a larger result (`fast`).
+    /// Depth first, then singles: fewer probes, often a larger result.
     Fast,
-    /// Zeller and Hildebrandt's minimising delta debugging on the finest level (`ddmin`).
-    Ddmin,
-    /// Artho's bisection over files, hunks, lines (`artho`).
+    /// Artho's bisection over files, hunks, lines: the reduction of a linear walk.
     Artho,
-    /// Artho's bisection over the finest level only (`artho-flat`).
-    ArthoFlat,
 }
 
 impl Reducer {
     /// Whether a result is 1-minimal for every judge: each removal of a single group has been judged.
     pub fn is_exact(self) -> bool {
-        matches!(self, Self::Hierarchical | Self::Fast | Self::Ddmin)
+        self != Self::Artho
     }
 
     /// Whether it uses only files, hunks and lines, as its paper says: for change sets without syntax.
     pub fn is_plain(self) -> bool {
-        matches!(self, Self::Ddmin | Self::Artho | Self::ArthoFlat)
+        self == Self::Artho
     }
 }
 
@@ -109,18 +104,18 @@ impl Default for Options {
 /// - `start`: closed and interesting; it is not asked again.
 /// - Result: a closed, interesting part of `start`. For an exact reducer it is 1-minimal at `options.finest`: if any
 ///   one group of that level is removed, with the units that need it, the rest is not interesting, for every judge. For
-///   `Artho` and `ArthoFlat` this holds only if every superset of an interesting subset is interesting. Empty only if
-///   the empty subset is interesting.
+///   `Artho` this holds only if every superset of an interesting subset is interesting. Empty only if the empty subset
+///   is interesting.
 /// - `filter`: rejected candidates are skipped. The last round asks about them anyway, so the promise does not depend
-///   on the filter. `Ddmin`, `Artho` and `ArthoFlat` do not use it.
+///   on the filter. `Artho` does not use it.
 ///
 /// The empty subset is asked first, alone. No subset is asked twice. The result and the used candidates depend only on
 /// the answers, not on speculation.
 ///
 /// Cost in probes, n = units of `start`, R = rungs down to `finest` with the two of names: `Hierarchical` about m log2
 /// n when m units matter, each by itself, and at most (1.1R + 1.5) n² + (14R + 3) n + 11R, for every filter; `Fast` at
-/// most (R + 1) n (n + 1) / 2 + 3n. With n = groups of `finest`: `Ddmin` at most n² + 3n; `Artho` and `ArthoFlat` at
-/// most 2n - 1 (one pass; for a fix-point, reduce the result again until nothing changes).
+/// most (R + 1) n (n + 1) / 2 + 3n. With n = groups of `finest`: `Artho` at most 2n - 1 (one pass; for a fix-point,
+/// reduce the result again until nothing changes).
 pub async fn reduce<J: Judge>(
     change_set: &ChangeSet,
     start: Subset,
@@ -136,9 +131,7 @@ pub async fn reduce<J: Judge>(
     match options.reducer {
         Reducer::Hierarchical => hierarchical::run(&mut session, options.finest).await?,
         Reducer::Fast => fast::run(&mut session, options.finest).await?,
-        Reducer::Ddmin => ddmin::run(&mut session, options.finest).await?,
         Reducer::Artho => artho::run(&mut session, options.finest).await?,
-        Reducer::ArthoFlat => artho::run_flat(&mut session, options.finest).await?,
     }
     Ok(session.into_current())
 }

@@ -49,9 +49,9 @@ fn two_hunks_of_128_take_at_most_18_probes() {
 }
 
 #[test]
-fn artho_flat_asks_what_the_figure_shows() {
+fn artho_asks_about_the_lines_of_a_hunk_what_his_figure_3_shows() {
     let change_set = insertions(1, 1, 8);
-    let (found, used) = reduced(&change_set, with(Reducer::ArthoFlat), 1, |subset| subset.contains(UnitId(5)));
+    let (found, used) = reduced(&change_set, with(Reducer::Artho), 1, |subset| subset.contains(UnitId(5)));
     let shown = |subset: &Subset| (0..8).map(|unit| if subset.contains(UnitId(unit)) { '1' } else { '0' }).collect();
     let used: Vec<String> = used.iter().map(shown).collect();
     assert_eq!(used, ["00000000", "11110000", "11111100", "11111000", "11110100", "00000100"]);
@@ -62,11 +62,6 @@ fn artho_flat_asks_what_the_figure_shows() {
 fn artho_descends_from_files_to_hunks_to_lines() {
     let change_set = insertions(4, 4, 4);
     check(&change_set, Reducer::Artho, &[37], 1 + 2 * 4 + 2 * 4);
-}
-
-#[test]
-fn ddmin_finds_one_of_64_groups_by_halving() {
-    check(&insertions(1, 1, 64), Reducer::Ddmin, &[42], 2 * 6 + 2);
 }
 
 #[test]
@@ -90,8 +85,7 @@ fn nothing_is_asked_of_an_empty_start_and_one_thing_where_nothing_is_needed() {
     }
 }
 
-const REDUCERS: [Reducer; 5] =
-    [Reducer::Hierarchical, Reducer::Fast, Reducer::Ddmin, Reducer::Artho, Reducer::ArthoFlat];
+const REDUCERS: [Reducer; 3] = [Reducer::Hierarchical, Reducer::Fast, Reducer::Artho];
 
 /// The reducers that use the filter.
 const FILTERED: [Reducer; 2] = [Reducer::Hierarchical, Reducer::Fast];
@@ -101,13 +95,12 @@ fn bound(change_set: &ChangeSet, Options { reducer, finest, .. }: Options) -> (u
     let n_rungs = change_set.rungs(finest).count() + change_set.named_together().len();
     let n = match reducer {
         Reducer::Hierarchical | Reducer::Fast => change_set.units().len(),
-        Reducer::Ddmin | Reducer::Artho | Reducer::ArthoFlat => change_set.groups(finest).len(),
+        Reducer::Artho => change_set.groups(finest).len(),
     };
     let bound = match reducer {
         Reducer::Fast => (n_rungs + 1) * n * (n + 1) / 2 + 3 * n,
         Reducer::Hierarchical => (11 * n_rungs + 15) * n * n / 10 + (14 * n_rungs + 3) * n + 11 * n_rungs,
-        Reducer::Ddmin => n * n + 3 * n,
-        Reducer::Artho | Reducer::ArthoFlat => 2 * n - 1,
+        Reducer::Artho => 2 * n - 1,
     };
     (n, bound)
 }

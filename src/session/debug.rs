@@ -7,7 +7,7 @@ use crate::explain::comparison::{Candidate, Comparison};
 use crate::explain::facts::Facts;
 use crate::explain::feedback::recommend::{Recommendation, State};
 use crate::explain::feedback::table::Table;
-use crate::explain::feedback::{Feedback, Judged, Method, baselines, contradicted, gap, microbat, simple};
+use crate::explain::feedback::{Feedback, Judged, contradicted, gap};
 use crate::explain::statements::Statements;
 use crate::report;
 use crate::report::Status;
@@ -34,14 +34,13 @@ pub mod begin;
 pub mod calls;
 pub mod expect;
 pub mod explained;
-mod grounds;
+pub mod grounds;
 mod helped;
 pub mod passing;
 mod recent;
 pub mod recording;
 pub mod reply;
 pub mod seek;
-pub mod simulated;
 pub mod walked;
 pub mod written;
 
@@ -66,8 +65,6 @@ pub struct DebugOrder {
     pub is_plain: bool,
     /// Two versions, in place of a recording.
     pub versions: Option<ExplainOrder>,
-    /// The person is simulated: `expected` or `simple`, and `+help` if the passing version may answer, too.
-    pub simulated: Option<String>,
 }
 
 /// A question to the person.
@@ -185,7 +182,8 @@ pub struct Walk {
     pub run: Walked,
     /// The run of the passing version.
     pub passing: Option<Passing>,
-    table: Arc<Table>,
+    /// Where its steps stand.
+    pub table: Arc<Table>,
     /// The statements of the run.
     pub statements: Statements,
     building: Option<Building>,
@@ -194,8 +192,6 @@ pub struct Walk {
     pub failure: Step,
     /// What was said, in order.
     pub judged: Vec<Judged>,
-    /// How the next step is chosen.
-    pub method: Method,
     /// The version that was recorded, if it is known.
     pub tree: Option<TreeId>,
     /// What was found at last.
@@ -241,7 +237,6 @@ impl Walk {
             grounds: None,
             failure,
             judged: Vec::new(),
-            method: Method::default(),
             tree: None,
             explanation: None,
             expected: Vec::new(),
@@ -252,7 +247,7 @@ impl Walk {
     }
 
     /// What recommendations are based on.
-    fn grounds(&mut self) -> Result<&mut Grounds, Failure> {
+    pub fn grounds(&mut self) -> Result<&mut Grounds, Failure> {
         if let Some(building) = self.building.take() {
             self.grounds = Some(building.end()?);
         }
@@ -269,19 +264,7 @@ impl Walk {
         }
         self.grounds()?;
         let Some(grounds) = &mut self.grounds else { return Ok(None) };
-        let (table, judged): (&Table, _) = (&self.table, &self.judged[..]);
-        let both = (&grounds.graph, table);
-        let plain = |step: Option<Step>| {
-            Ok(step.map(|step| Recommendation { step, state: State::SimpleInference, n_suspects: 0 }))
-        };
-        match self.method {
-            Method::Expected => {}
-            Method::Microbat => return plain(microbat::next(both, judged)),
-            Method::Dominators => return plain(simple::next(both, judged)),
-            Method::Slicing => return plain(baselines::slicing(both, &grounds.wrong, self.failure, judged)),
-            Method::Divide => return plain(baselines::divide(both, &grounds.wrong, judged)),
-        }
-        Ok(grounds.recommend(table, judged))
+        Ok(grounds.recommend(&self.table, &self.judged))
     }
 
     fn is_clear(&self, step: Step) -> bool {
@@ -319,18 +302,6 @@ impl Walk {
             )
         };
         Some(format!("the last answer contradicts answer {} about {why}; `z` takes the last answer back", index + 1))
-    }
-
-    /// The steps of the lines of a step, without the entries of the methods that they call.
-    pub fn lines(&self, step: Step) -> Vec<Step> {
-        let mut found = self.table.members(step);
-        found.retain(|member| *member == step || !self.run.outline().entries[member.0 as usize]);
-        found
-    }
-
-    /// How many calls and loops are around a step.
-    pub fn level(&self, step: Step) -> u16 {
-        self.table.level(step)
     }
 
     /// Asks until the first wrong step is found.

@@ -4,7 +4,6 @@
 //! start the same hunt again: its field names and variants are a file format.
 
 pub use crate::change::Level;
-use crate::explain::chain::Method;
 pub use crate::hunt::Walk;
 pub use crate::hunt::finding::Stage as Until;
 use crate::instrument::java::sites::Content;
@@ -239,8 +238,6 @@ impl Default for Test {
 pub struct Effort {
     /// How far the culprit is reduced.
     pub level: Level,
-    /// Algorithm of the reduction.
-    pub reducer: Reducer,
     /// Whether the reduction makes fewer tests, often to a larger change.
     pub fast: bool,
     /// Whether the culprit is reduced a second time, from the other end.
@@ -425,8 +422,6 @@ pub struct ExplainOrder {
     pub program: Option<OsString>,
     /// A part of one of its arguments.
     pub argument: Option<OsString>,
-    /// The algorithm of the chain.
-    pub method: Method,
     /// Whether the steps of the chain are not tested again.
     pub is_unchecked: bool,
     /// Bytes that all traces may take on disk.
@@ -472,20 +467,6 @@ pub enum Side {
     Culprit,
     /// The revision that the fix is for, and the same revision with the fix.
     Head,
-}
-
-/// Algorithm of the reduction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub enum Reducer {
-    /// From files down to lines, one level after the other.
-    #[default]
-    Default,
-    /// Minimizing delta debugging on lines.
-    Ddmin,
-    /// As in Artho's tool, hierarchical.
-    Artho,
-    /// As in Artho's tool, without levels.
-    ArthoFlat,
 }
 
 /// The test command.

@@ -226,7 +226,7 @@ impl Plan {
                 "leave out `--artifact` and `--from-artifacts`, or run the probes here with `--remote none`",
             ));
         }
-        // The reducers of the literature are for comparison, and use no precheck.
+        // The reduction of the linear walk uses no precheck.
         let precheck = Precheck::new(&order, location, &commands, (user, context), &commits)
             .filter(|precheck| matches!(precheck, Precheck::Command(_)) || !divisions.is_plain && remote.is_none());
         Ok(Self {
@@ -532,14 +532,11 @@ fn products(order: &HuntOrder, location: &Location) -> Result<Vec<Vec<u8>>, Fail
 
 /// How the culprit is reduced.
 fn reducer(order: &HuntOrder) -> Reducer {
-    match order.effort.reducer {
+    match order.history.walk {
         _ if order.effort.fast => Reducer::Fast,
-        // The linear walk is the paper's, and so is its reduction unless another one is asked for.
-        order::Reducer::Default if order.history.walk == order::Walk::Linear => Reducer::Artho,
-        order::Reducer::Default => Reducer::Hierarchical,
-        order::Reducer::Ddmin => Reducer::Ddmin,
-        order::Reducer::Artho => Reducer::Artho,
-        order::Reducer::ArthoFlat => Reducer::ArthoFlat,
+        // The linear walk is the paper's, and so is its reduction.
+        order::Walk::Linear => Reducer::Artho,
+        order::Walk::Auto => Reducer::Hierarchical,
     }
 }
 

@@ -267,20 +267,17 @@ fn debug_of_two_versions_of_java_asks_first_where_they_do_something_else_with_th
 
     // A person who knows the passing version finds it by each way.
     let ways = "expected,expected+help,microbat,dominators,slicing,divide,states";
-    let words = [&["debug", "--json", "--simulate", ways], &both[..]].concat();
-    let (said, complaint, code) = plain::idd(place.path(), &words);
-    assert_eq!(code, Some(0), "{said}{complaint}");
-    let ways: Value = serde_json::from_str(&said).unwrap();
-    let ways = ways["ways"].as_object().unwrap();
-    assert_eq!(ways.len(), 7, "{said}");
+    let walks = walks(place.path(), ways);
+    let ways = walks.as_object().unwrap();
+    assert_eq!(ways.len(), 7, "{walks}");
     for (name, way) in ways {
-        assert_eq!(way["found"], true, "{name}: {said}");
+        assert_eq!(way["found"], true, "{name}: {walks}");
     }
-    assert_eq!(ways["expected+help"]["answers"], 0, "{said}");
+    assert_eq!(ways["expected+help"]["answers"], 0, "{walks}");
     // The list holds something else, although the same step made it.
     let judged = ways["dominators"]["judged"].as_array().unwrap();
     let of_line = |line: u32| judged.iter().find(|judged| judged[1] == line).map(|judged| judged[2].clone());
-    assert_eq!(of_line(27), Some(json!("WrongValue([1])")), "{said}");
+    assert_eq!(of_line(27), Some(json!("WrongValue([1])")), "{walks}");
 }
 
 #[test]
@@ -390,18 +387,23 @@ const SKIPPED: &str = r#"public class Main {
 }
 "#;
 
-/// How a person who knows the passing version walks over the failing one.
+/// The walks of a person who knows the passing version, HEAD~1, over the failing one, by way.
+#[track_caller]
+fn walks(place: &Path, ways: &str) -> Value {
+    let both = ["--bad", "HEAD", "--good", "HEAD~1", "--build", BUILD, "--", TEST];
+    let output = plain::example(place, "simulate").args(["debug", "--simulate", ways]).args(both).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let mut walks: Value = serde_json::from_slice(&output.stdout).unwrap();
+    walks["ways"].take()
+}
+
+/// The same of one way, over a source whose passing version is given.
 #[track_caller]
 fn simulated(failing: &str, passing: &str, way: &str) -> Value {
     let place = repository(&[("Main.java", passing)]);
     fs::write(place.path().join("Main.java"), failing).unwrap();
     plain::git(place.path(), &["commit", "--quiet", "--all", "-m", "Fail"]);
-    let words =
-        ["debug", "--json", "--simulate", way, "--bad", "HEAD", "--good", "HEAD~1", "--build", BUILD, "--", TEST];
-    let (said, complaint, code) = plain::idd(place.path(), &words);
-    assert_eq!(code, Some(0), "{said}{complaint}");
-    let ways: Value = serde_json::from_str(&said).unwrap();
-    ways["ways"][way].clone()
+    walks(place.path(), way)[way].take()
 }
 
 #[test]

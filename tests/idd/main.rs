@@ -87,4 +87,7 @@ mod trace;
 mod usage;
 mod values;
 mod verdicts;
+// Cargo runs no unit tests of an example that is built as a program, too.
+#[path = "../../examples/simulate/ways/mod.rs"]
+mod ways;
 mod window;

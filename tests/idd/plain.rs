@@ -24,7 +24,18 @@ pub fn git(place: &Path, words: &[&str]) {
 
 /// The program in `place`, with its cache there.
 pub fn program(place: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_git-idd"));
+    at(place, Path::new(env!("CARGO_BIN_EXE_git-idd")))
+}
+
+/// A program of `examples` in `place`, with its cache there.
+pub fn example(place: &Path, name: &str) -> Command {
+    let program = Path::new(env!("CARGO_BIN_EXE_git-idd")).with_file_name("examples").join(name);
+    assert!(program.exists(), "`cargo build --example {name}` makes {}", program.display());
+    at(place, &program)
+}
+
+fn at(place: &Path, program: &Path) -> Command {
+    let mut command = Command::new(program);
     let cache = place.join(".git/cache");
     kits::lend(&cache);
     isolate(command.current_dir(place).env("XDG_CACHE_HOME", cache));

@@ -14,16 +14,13 @@ import cases
 import histories
 import programs
 import report
-from explaining import ALGORITHMS, REFERENCES, explain_case, explain_fault, explain_long
+from explaining import REFERENCES, explain_case, explain_fault, explain_long
 from running import ROOT, keep
 
 parser = argparse.ArgumentParser(prog="bench chain", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("--binary", default=ROOT / "target" / "release" / "git-idd", help="the program to measure")
-parser.add_argument("--algorithm", action="append", choices=ALGORITHMS,
-                    help="repeatable: the first is used for all, the others only for ideal chains; default: dependence")
 parser.add_argument("--runs", type=int, default=4, help="failing tests of each fault, as many as in the paper")
 parser.add_argument("--seconds", type=float, default=60, help="time of one explanation")
-parser.add_argument("--baselines", action="store_true", help="also the paper's DD and DD_p, with the first algorithm's rows")
 parser.add_argument("--ideal", action="store_true", help="only ideal chains, no switched ones")
 parser.add_argument("--long", action="store_true", help="only runs of 100,000 steps or so: a failing input behind much that passes")
 parser.add_argument("--fault", action="append", help="only this fault; repeatable")
@@ -45,14 +42,13 @@ def chosen(known):
 
 def measure(binary):
     """All rows, one after the other."""
-    algorithms = options.algorithm or [ALGORITHMS[0]]
     if options.histories:
         for case in histories.load(options.histories, options.names):
-            yield histories.explain_history(binary, case, algorithms[0], options.seconds)
+            yield histories.explain_history(binary, case, options.seconds)
         return
     if not options.fault and not options.long:
         for name in chosen(cases.names()):
-            yield explain_case(binary, cases.load(name), algorithms[0], options.seconds)
+            yield explain_case(binary, cases.load(name), options.seconds)
     if options.cases:
         return
     for name in chosen(programs.names()):
@@ -61,10 +57,10 @@ def measure(binary):
             if options.fault and fault.id not in options.fault:
                 continue
             if options.long:
-                yield from explain_long(binary, program, fault, algorithms, options.seconds)
+                yield from explain_long(binary, program, fault, options.seconds)
             else:
                 references = REFERENCES[:1] if options.ideal else REFERENCES
-                yield from explain_fault(binary, program, fault, options.runs, algorithms, options.seconds, references, options.baselines)
+                yield from explain_fault(binary, program, fault, options.runs, options.seconds, references)
 
 
 def main():
@@ -80,7 +76,7 @@ def main():
         rows.append(row)
         seen = ", ".join(f"{reference}: {len(row[reference]['chain'])} steps" if "chain" in row[reference] else row[reference]["error"]
                          for reference in ("good", "switch") if reference in row)
-        where = row.get("case") or row.get("history") or f"{row['fault']} {row['test']} {row['algorithm']}"
+        where = row.get("case") or row.get("history") or f"{row['fault']} {row['test']}"
         print(f"{where}: {seen}", file=sys.stderr, flush=True)
     if not rows:
         parser.error("nothing to measure")

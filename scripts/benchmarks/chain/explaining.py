@@ -1,6 +1,5 @@
 """Two commits, good and bad, and what `git idd explain` says about them."""
 
-import difflib
 import json
 import math
 import os
@@ -12,10 +11,7 @@ from pathlib import Path
 import programs
 from running import environment, run
 
-ALGORITHMS = ("dependence", "hierarchical", "linear")
 REFERENCES = ("good", "switch")
-# The paper's baselines: each set leads to the failure itself, and the reference is another input or the switched run.
-BASELINES = ("dd", "dd_p")
 # Steps of a run that is long: what the paper's Table 4 is about.
 LONG = 100_000
 # What is kept of a report, beside the chain.
@@ -50,15 +46,14 @@ def whole(report):
     return [*chain, {"variable": None, **{key: failure[key] for key in ("file", "line", "step", "in_change")}}]
 
 
-def explain(binary, repo, build, command, reference, algorithm, seconds, versions=("HEAD", "HEAD~1")):
+def explain(binary, repo, build, command, reference, seconds, versions=("HEAD", "HEAD~1")):
     """The chain and its cost: `chain`, `wall`, and all of `KEPT`; or `error` and `wall`.
 
-    `versions` are the revision that fails and the one that passes. `reference` is `good` or `dd`, the latter, or `switch` or `dd_p`, the failing run with a switched predicate. An empty
+    `versions` are the revision that fails and the one that passes. `reference` is `good`, the latter, or `switch`, the failing run with a switched predicate. An empty
     chain is an answer: nothing to compare with was found.
     """
-    which = ["--bad", versions[0], "--good", versions[1]] if reference in ("good", "dd") else ["--switch"]
-    algorithm = "global" if reference in BASELINES else algorithm
-    arguments = ["explain", "--json", *which, "--algorithm", algorithm, "--build", build, "--", command]
+    which = ["--bad", versions[0], "--good", versions[1]] if reference == "good" else ["--switch"]
+    arguments = ["explain", "--json", *which, "--build", build, "--", command]
     with tempfile.TemporaryDirectory() as home, open(os.path.join(home, "stderr"), "wb+") as stderr:
         stdout, code, wall = run([str(binary), *arguments], repo, environment(home), seconds, stderr)
         stderr.seek(0)
@@ -69,16 +64,9 @@ def explain(binary, repo, build, command, reference, algorithm, seconds, version
                 **{name: report.get(name) for name in KEPT}}
     except (ValueError, KeyError, TypeError):
         first = next((line for line in told if line.startswith("error")), told[0])
-        if reference in ("switch", "dd_p") and NO_CRITICAL in first:
+        if reference == "switch" and NO_CRITICAL in first:
             return {"chain": [], "wall": wall}
         return {"error": f"no report after {seconds} s" if wall > seconds else f"exit {code}: {first[:100]}", "wall": wall}
-
-
-def nearest_passing(program, fault, failing):
-    """The test that passes in spite of the fault and whose arguments and input are the most like those of a failing one, or None."""
-    text = lambda test: test.arguments + "\n" + (program.directory / "tests" / f"{test.name}.in").read_text(errors="replace")
-    likeness = lambda test: difflib.SequenceMatcher(None, text(failing), text(test), autojunk=False).ratio()
-    return max((test for test in program.tests if test.name not in fault.fails), key=likeness, default=None)
 
 
 # What a test is where only its files say which one: `arguments`, `input`, `expected` and `status`.
@@ -117,19 +105,6 @@ def make_versions(repo, program, file, versions):
         commit(repo, env, f"version {n}")
 
 
-def explain_baselines(binary, repo, program, fault, test, seconds):
-    """The chains of the paper's baselines for a failing run: with another input as reference, and with the switched run."""
-    found = {"dd_p": explain(binary, repo, program.build, test.command(), "dd_p", "global", seconds)}
-    passing = nearest_passing(program, fault, test)
-    if passing is None:
-        return {"dd": {"chain": [], "wall": 0}, **found}
-    with tempfile.TemporaryDirectory() as scratch:
-        other = Path(scratch, "repo")
-        faulty = fault.apply((program.directory / fault.file).read_text(encoding="utf-8"))
-        make_versions(other, program, fault.file, [Version.of(program, faulty, each) for each in (passing, test)])
-        return {"dd": explain(binary, other, program.build, ANY_TEST, "dd", "global", seconds), **found}
-
-
 def lengthened(program, fault, test, n_steps):
     """A failing test behind so many times the input of a passing one that a run may have `LONG` steps: its two versions, good and bad, or None.
 
@@ -156,51 +131,45 @@ def lengthened(program, fault, test, n_steps):
     return [Version(version, test.arguments, text, expected, code) for version in (good, fault.apply(good))]
 
 
-def explain_long(binary, program, fault, algorithms, seconds):
-    """Rows of the first failing run of a fault behind much that is right, one for each algorithm; none if that cannot be made or is not long."""
+def explain_long(binary, program, fault, seconds):
+    """The row of the first failing run of a fault behind much that is right; none if that cannot be made or is not long."""
     test = next(test for test in program.tests if test.name in fault.fails)
     with tempfile.TemporaryDirectory() as scratch:
         repo = Path(scratch, "repo")
         good = (program.directory / fault.file).read_text(encoding="utf-8")
         make_repository(repo, program.copy_to, fault.file, good, fault.apply(good))
-        short = explain(binary, repo, program.build, test.command(), "good", algorithms[0], seconds)
+        short = explain(binary, repo, program.build, test.command(), "good", seconds)
         versions = lengthened(program, fault, test, short["n_steps"]) if short.get("n_steps") else None
         if versions is None:
             return
         other = Path(scratch, "long", "repo")
         make_versions(other, program, fault.file, versions)
-        for algorithm in algorithms:
-            found = {"good": explain(binary, other, program.build, ANY_TEST, "good", algorithm, seconds)}
-            yield {"program": program.name, "fault": fault.id, "kind": fault.kind, "shape": fault.shape, "file": fault.file,
-                   "lines": fault.lines(), "test": f"{test.name}, long", "how": fault.fails[test.name], "algorithm": algorithm,
-                   "is_long": True, **found}
+        found = {"good": explain(binary, other, program.build, ANY_TEST, "good", seconds)}
+        yield {**about(program, fault, test), "test": f"{test.name}, long", "is_long": True, **found}
 
 
-def explain_fault(binary, program, fault, n_runs, algorithms, seconds, references=REFERENCES, with_baselines=False):
-    """One row for each of the first failing runs of a fault and each algorithm.
+def about(program, fault, test):
+    """What a row says of a failing run."""
+    return {"program": program.name, "fault": fault.id, "kind": fault.kind, "shape": fault.shape, "file": fault.file,
+            "lines": fault.lines(), "test": test.name, "how": fault.fails[test.name]}
 
-    The first algorithm is asked for the chains of all `references` and of the baselines, the others only for that of the first.
-    """
+
+def explain_fault(binary, program, fault, n_runs, seconds, references=REFERENCES):
+    """One row for each of the first failing runs of a fault."""
     with tempfile.TemporaryDirectory() as scratch:
         repo = Path(scratch, "repo")
         good = (program.directory / fault.file).read_text(encoding="utf-8")
         make_repository(repo, program.copy_to, fault.file, good, fault.apply(good))
         for test in [test for test in program.tests if test.name in fault.fails][:n_runs]:
-            for algorithm in algorithms:
-                asked = references if algorithm == algorithms[0] else references[:1]
-                found = {reference: explain(binary, repo, program.build, test.command(), reference, algorithm, seconds)
-                         for reference in asked}
-                if with_baselines and algorithm == algorithms[0]:
-                    found |= explain_baselines(binary, repo, program, fault, test, seconds)
-                yield {"program": program.name, "fault": fault.id, "kind": fault.kind, "shape": fault.shape, "file": fault.file,
-                       "lines": fault.lines(), "test": test.name, "how": fault.fails[test.name], "algorithm": algorithm, **found}
+            found = {reference: explain(binary, repo, program.build, test.command(), reference, seconds) for reference in references}
+            yield {**about(program, fault, test), **found}
 
 
-def explain_case(binary, case, algorithm, seconds):
+def explain_case(binary, case, seconds):
     """The row of a case study."""
     with tempfile.TemporaryDirectory() as scratch:
         repo = Path(scratch, "repo")
         make_repository(repo, case.copy_to, "program.c", case.source("good"), case.source("bad"))
-        return {"case": case.name, "algorithm": algorithm,
-                **{reference: explain(binary, repo, case.build, case.command(), reference, algorithm, seconds)
+        return {"case": case.name,
+                **{reference: explain(binary, repo, case.build, case.command(), reference, seconds)
                    for reference in REFERENCES}}

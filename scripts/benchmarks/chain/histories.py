@@ -24,13 +24,13 @@ def load(path, names):
     return [{**case, "repo": str(here / case["repo"])} for case in cases if not names or case["name"] in names]
 
 
-def explain_history(binary, case, algorithm, seconds):
+def explain_history(binary, case, seconds):
     """The row of a case."""
     with tempfile.TemporaryDirectory() as scratch:
         clone = Path(scratch, "repo")
         subprocess.run(["git", "clone", "-q", "--shared", case["repo"], clone], env=environment(scratch), check=True)
-        found = explain(binary, clone, case["build"], case["test"], "good", algorithm, seconds, (case["bad"], case["good"]))
-    return {"history": case["name"], "size": case.get("lines"), "algorithm": algorithm, "good": found}
+        found = explain(binary, clone, case["build"], case["test"], "good", seconds, (case["bad"], case["good"]))
+    return {"history": case["name"], "size": case.get("lines"), "good": found}
 
 
 def starts(chain):

@@ -6,7 +6,7 @@ from statistics import median
 import cases
 import metrics
 import paper
-from explaining import BASELINES, LONG, REFERENCES
+from explaining import REFERENCES
 from histories import history_table
 from tables import table
 
@@ -40,9 +40,9 @@ def errors(rows):
     """How often what went wrong, and where."""
     named = {}
     for row in rows:
-        for reference in (*REFERENCES, *BASELINES):
+        for reference in REFERENCES:
             if error := (row.get(reference) or {}).get("error"):
-                named.setdefault((reference, row["algorithm"], error), []).append(
+                named.setdefault((reference, error), []).append(
                     row.get("case") or f"{row['fault']} {row['test']}")
     return [[*what, len(where), ", ".join(where[:MAX_NAMED]) + (", …" if len(where) > MAX_NAMED else "")]
             for what, where in named.items()]
@@ -74,20 +74,17 @@ def critical_row(name, rows):
 CRITICAL = ["", "program", "without critical predicate", "failing runs", "share"]
 
 
-def compared(rows, reference):
-    """Measures of all rows that have the ideal chain and that of a reference."""
-    return [metrics.compare(chain_of(row, "good"), chain_of(row, reference), row["file"], row["lines"])
-            for row in rows if chain_of(row, "good") and chain_of(row, reference)]
+def compared(rows):
+    """Measures of all rows that have the ideal chain and that of a switched run."""
+    return [metrics.compare(chain_of(row, "good"), chain_of(row, "switch"), row["file"], row["lines"])
+            for row in rows if chain_of(row, "good") and chain_of(row, "switch")]
 
 
-NAMES = {"switch": "ours", "dd": "our DD", "dd_p": "our DD_p"}
-
-
-def half_rows(name, rows, reference="switch"):
-    """Two lines as in Table 3; each method's runs are halved by its own coverage."""
-    for half, members in zip(("best", "worst"), metrics.halves(compared(rows, reference))):
+def half_rows(name, rows):
+    """Two lines as in Table 3; the runs are halved by coverage."""
+    for half, members in zip(("best", "worst"), metrics.halves(compared(rows))):
         found = metrics.summary(members)
-        yield [NAMES[reference], name, half, found["tests"], *[two_digits(found[key]) for key in ("ideal_length", "length")],
+        yield ["ours", name, half, found["tests"], *[two_digits(found[key]) for key in ("ideal_length", "length")],
                percent(found["coverage"]), percent(found["relevance"]), two_digits(found["edit_distance"]), found["roots"]]
 
 
@@ -108,28 +105,9 @@ def baseline_halves(row):
 HALVES = ["", "program", "half", "tests", "ideal length", "length", "coverage", "relevance", "edit distance", "roots"]
 
 
-def algorithm_rows(rows, n_steps=0):
-    """Cost of each algorithm over the runs of that many steps that all of them explained, and how many chains are not those of the first."""
-    algorithms = list(dict.fromkeys(row["algorithm"] for row in rows))
-    by_run = {}
-    for row in rows:
-        if chain_of(row, "good") and (row["good"].get("n_steps") or 0) >= n_steps:
-            by_run.setdefault((row["fault"], row["test"]), {})[row["algorithm"]] = row["good"]
-    runs = [found for found in by_run.values() if len(found) == len(algorithms)]
-    keys = lambda found: metrics.keys(found["chain"])
-    for algorithm in algorithms:
-        n_tests = [found[algorithm].get("n_tests") for found in runs]
-        n_other = sum(keys(found[algorithm]) != keys(found[algorithms[0]]) for found in runs)
-        yield [algorithm, len(runs), n_other, middle(n_tests), sum(filter(None, n_tests)),
-               two_digits(middle(found[algorithm].get("seconds") for found in runs))]
-
-
-ALGORITHMS = ["algorithm", "runs", "other chain", "median tests", "all tests", "median s"]
-
-
 def print_faults(rows):
-    """All tables of the seeded faults; rows of the first algorithm count, but for the comparison of algorithms."""
-    first = [row for row in rows if row["algorithm"] == rows[0]["algorithm"] and not row.get("is_long")]
+    """All tables of the seeded faults."""
+    first = [row for row in rows if not row.get("is_long")]
     by_name = {}
     for row in first:
         by_name.setdefault(row["program"], []).append(row)
@@ -138,14 +116,12 @@ def print_faults(rows):
     theirs = [["paper", name, n, total, ratio(n, total)] for name, n, total in paper.TABLE_2]
     print("\nRuns that no switched predicate patches (the paper's Table 2):\n\n"
           + table(CRITICAL, [*(critical_row(*group) for group in groups), *theirs]))
-    with_chains = [reference for reference in NAMES if any(chain_of(row, reference) for row in first)]
-    halves = [row for reference in with_chains for group in groups for row in half_rows(*group, reference)]
+    halves = [row for group in groups for row in half_rows(*group)] if any(chain_of(row, "switch") for row in first) else []
     baselines = [line for row in paper.TABLE_3_BASELINES for line in baseline_halves(row)]
     print("\nChains of switched runs beside the ideal ones (the paper's Table 3):\n\n"
           + table(HALVES, [*halves, *map(paper_half, paper.TABLE_3), *baselines]))
-    if len({row["algorithm"] for row in rows}) > 1:
-        print("\nAlgorithms:\n\n" + table(ALGORITHMS, algorithm_rows(rows)))
-        print(f"\nAlgorithms, runs of at least {LONG} steps:\n\n" + table(ALGORITHMS, algorithm_rows(rows, LONG)))
+    if long := [row for row in rows if row.get("is_long")]:
+        print("\nLong runs; medians:\n\n" + table(IDEAL, [ideal_row("all", long)]))
 
 
 def case_row(row, reference):
@@ -163,7 +139,7 @@ CASES = ["case", "in the paper", "reference", "steps expected", "of them found",
 
 def print_tables(rows):
     """Everything that was measured; the newest row of each run counts. Returns how many explanations went wrong."""
-    key = lambda row: (row.get("case"), row.get("history"), row.get("fault"), row.get("test"), row["algorithm"])
+    key = lambda row: (row.get("case"), row.get("history"), row.get("fault"), row.get("test"))
     rows = list({key(row): row for row in rows}.values())
     if real := [row for row in rows if "history" in row]:
         print("Changes of real histories:\n\n" + history_table(real))
@@ -177,7 +153,7 @@ def print_tables(rows):
         print_faults(faults)
     wrong = errors(rows)
     if wrong:
-        print("\nNo explanation:\n\n" + table(["reference", "algorithm", "reason", "runs", "where"], wrong))
+        print("\nNo explanation:\n\n" + table(["reference", "reason", "runs", "where"], wrong))
     n_shapes = Counter(row["shape"] for row in {row["fault"]: row for row in faults}.values())
     print("\n" + ", ".join([f"{len(studies)} case studies", *(f"{n} {shape} faults" for shape, n in n_shapes.items())]))
-    return sum(row[3] for row in wrong)
+    return sum(row[2] for row in wrong)

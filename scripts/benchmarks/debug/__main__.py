@@ -28,7 +28,7 @@ from trials import all_trials
 WAYS = "expected,expected+help,microbat,dominators,slicing,divide,states"
 
 parser = argparse.ArgumentParser(prog="bench debug", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument("--binary", default=ROOT / "target" / "release" / "git-idd", help="the program to measure")
+parser.add_argument("--binary", default=ROOT / "target" / "release" / "examples" / "simulate", help="what walks as the person")
 parser.add_argument("--ways", default=WAYS, help=f"default: {WAYS}")
 parser.add_argument("--seconds", type=float, default=120, help="time of one trial, with all its ways")
 parser.add_argument("--histories", type=Path, action="append", default=[], metavar="FILE", help="versions that this TOML file lists, as in `bench chain`; repeatable")
@@ -48,7 +48,7 @@ options = parser.parse_args()
 
 
 def walk(binary, trial):
-    """What `git idd debug` says of a trial, by way, or `error`."""
+    """What came of a trial, by way, or `error`."""
     bad, good = trial.versions
     arguments = ["debug", "--json", "--bad", bad, "--good", good, "--simulate", options.ways, "--build", trial.build, "--", "sh", "-c", trial.test]
     with tempfile.TemporaryDirectory() as home, tempfile.TemporaryFile() as stderr:
@@ -90,7 +90,7 @@ def main():
         return
     binary = Path(options.binary).resolve()
     if not binary.exists():
-        parser.error(f"{binary} is not there; build it with `cargo build --release`")
+        parser.error(f"{binary} is not there; build it with `cargo build --release --example simulate`")
     rows = []
     for trial in all_trials(options):
         row = walk(binary, trial)

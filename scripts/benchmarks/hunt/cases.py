@@ -1,4 +1,4 @@
-"""Hunts in real histories: the original linear walk, flat and hierarchical, beside the default.
+"""Hunts in real histories: the original linear walk, with its hierarchical reduction, beside the default.
 
 The tables have the columns of Tables 2 to 4 of Artho, Iterative Delta Debugging (2011).
 """
@@ -17,8 +17,7 @@ from running import bisect, git, idd, keep
 from tables import short, table
 
 MODES = {
-    "IDD": ["--walk", "linear", "--reducer", "artho-flat"],
-    "IDD-h": ["--walk", "linear", "--reducer", "artho"],
+    "IDD-h": ["--walk", "linear"],
     "default": [],
     # The default with `--artifact` for the products that the case names.
     "artifact": [],

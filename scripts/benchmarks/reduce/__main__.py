@@ -1,4 +1,4 @@
-"""Reductions of change sets: ours, the older algorithms, and other programs, on the same changes with the same test."""
+"""Reductions of change sets: ours, and those of other programs, on the same changes with the same test."""
 
 import argparse
 import json

@@ -13,14 +13,11 @@ OURS = {
     "default": [],
     "fast": ["--fast"],
     "half": ["--level", "half-line"],
-    "artho": ["--reducer", "artho"],
-    "artho-flat": ["--reducer", "artho-flat"],
-    "ddmin": ["--reducer", "ddmin"],
     "default, clean": ["--clean"],
     "default, -j1": ["-j1"],
     "default, -j2": ["-j2"],
 }
-MAIN = ["default", "fast", "artho", "artho-flat", "ddmin", *peers.MODULES]
+MAIN = ["default", "fast", *peers.MODULES]
 NAMES = [*OURS, *peers.MODULES]
 
 

@@ -4,8 +4,8 @@ import algorithms
 from tables import table
 
 CURVE_AT = [5, 10, 20, 50, 100, 200, 500, 1000, 2000]
-# What the goals compare: ours, against the fix-point of the hierarchical original.
-RIVAL = "artho"
+# What each algorithm is compared with.
+RIVAL = "picire"
 
 
 def n_probes(row):

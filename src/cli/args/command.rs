@@ -360,7 +360,7 @@ pub struct DebugCommand {
 
     /// What holds each time that a line is about to run, in C: `n > 0 at a.c:13`. The walk begins where it does not; may
     /// be given more than once.
-    #[arg(long, value_name = "EXPR at FILE:LINE", value_parser = Expectation::parse, conflicts_with = "simulate")]
+    #[arg(long, value_name = "EXPR at FILE:LINE", value_parser = Expectation::parse)]
     pub expect: Vec<Expectation>,
 
     /// Revision at which the test fails; it is recorded.
@@ -392,10 +392,6 @@ pub struct DebugCommand {
     /// Ask by lines on a terminal, too: for screen readers and small terminals.
     #[arg(long)]
     pub plain: bool,
-
-    /// Answer as a person who knows the passing version would, and print how many answers that took.
-    #[arg(long, hide = true, requires = "bad", value_name = "METHOD")]
-    pub simulate: Option<String>,
 
     #[command(flatten)]
     pub output: Output,

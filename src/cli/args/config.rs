@@ -66,7 +66,7 @@ impl Setting {
 }
 
 /// The options with a value that can be configured.
-pub const SETTINGS: [Setting; 32] = [
+pub const SETTINGS: [Setting; 31] = [
     Setting { yields_to: &["from_bisect"], ..Setting::list("good", "idd.good") },
     Setting::one("walk", "idd.walk"),
     Setting::list("path", "idd.path"),
@@ -88,7 +88,6 @@ pub const SETTINGS: [Setting; 32] = [
     Setting::one("suite", "idd.suite"),
     Setting::one("remote", "idd.remote"),
     Setting::one("level", "idd.level"),
-    Setting { yields_to: &["fast"], ..Setting::one("reducer", "idd.reducer") },
     Setting::one("until", "idd.until"),
     Setting::one("effort", "idd.effort"),
     Setting::one("jobs", "idd.jobs"),
@@ -204,21 +203,15 @@ pub fn options_for(
             let reason = "expected a boolean, such as `true` or `false`".to_owned();
             return Err(ConfigError { key: flag.key, value: value.to_owned(), reason });
         };
-        let rival = match flag.id {
-            "no_hold" => "hold",
-            "fast" => "reducer",
-            _ => flag.id,
-        };
+        let rival = if flag.id == "no_hold" { "hold" } else { flag.id };
         if is_true != flag.is_negative && !is_given(rival) {
             options.push(format!("--{}", flag.id.replace('_', "-")).into());
         }
     }
     let is_held = !options.contains(&"--no-hold".into());
-    let is_fast = options.contains(&"--fast".into());
     for setting in &SETTINGS {
         let is_replaced = is_given(setting.id) || setting.yields_to.iter().any(|id| is_given(id));
-        if !has(setting.id) || is_replaced || (setting.id == "hold" && !is_held) || (setting.id == "reducer" && is_fast)
-        {
+        if !has(setting.id) || is_replaced || (setting.id == "hold" && !is_held) {
             continue;
         }
         let long = long_name(command, setting.id);

@@ -25,7 +25,7 @@ use crate::cli::args::command::{
     ChopCommand, Cli, DebugCommand, InvariantMode, InvariantsCommand, McpCommand, RemoteCommand, SliceCommand,
     Subcommand, TraceCommand,
 };
-use crate::cli::args::options::{Algorithm, Explain, Hunt, LogFormat, Output, Record, ReportFormat, Shell, Shrink};
+use crate::cli::args::options::{Explain, Hunt, LogFormat, Output, Record, ReportFormat, Shell, Shrink};
 use crate::cli::args::questions::{Complaint, asked, hunt_args, measured, several, turned};
 use crate::session;
 use crate::session::by_hand::{Given, Verdict};
@@ -41,7 +41,6 @@ use crate::session::recorded::Which;
 use crate::session::slice::{Direction, SliceOrder};
 use crate::trace::slice::Kinds;
 
-use crate::explain::chain::Method;
 use crate::explain::invariant::Limits;
 use crate::explain::native::invariant::Mode;
 
@@ -578,19 +577,12 @@ fn explain_args(words: Vec<OsString>, explain: Explain) -> Result<ExplainOrder, 
         process,
         program,
         argument,
-        algorithm,
         unchecked,
         max_trace,
         max_output,
         timeout,
     } = explain;
     let switch_budget = switch.then_some(switch_budget);
-    let method = match algorithm {
-        Algorithm::Dependence => Method::Dependence,
-        Algorithm::Hierarchical => Method::Hierarchical,
-        Algorithm::Linear => Method::Linear,
-        Algorithm::Global => Method::Global,
-    };
     let (is_unchecked, holding) = (unchecked, holding.into());
     Ok(ExplainOrder {
         command,
@@ -606,7 +598,6 @@ fn explain_args(words: Vec<OsString>, explain: Explain) -> Result<ExplainOrder, 
         process,
         program,
         argument,
-        method,
         is_unchecked,
         max_trace,
         max_output,
@@ -631,7 +622,6 @@ fn debug_args(command: DebugCommand) -> Result<DebugOrder, Complaint> {
         answers,
         restart,
         plain,
-        simulate,
         ..
     } = command;
     let mut record = None;
@@ -653,7 +643,6 @@ fn debug_args(command: DebugCommand) -> Result<DebugOrder, Complaint> {
             process,
             program: None,
             argument: None,
-            method: Method::Dependence,
             is_unchecked: true,
             max_trace: DEFAULT_LIMITS.0,
             max_output: DEFAULT_LIMITS.1,
@@ -679,8 +668,8 @@ fn debug_args(command: DebugCommand) -> Result<DebugOrder, Complaint> {
         }
     };
     let which = Which { recording, process };
-    let (is_restarted, is_plain, simulated) = (restart, plain, simulate);
-    Ok(DebugOrder { which, record, expected, from, answers, passing, is_restarted, is_plain, versions, simulated })
+    let (is_restarted, is_plain) = (restart, plain);
+    Ok(DebugOrder { which, record, expected, from, answers, passing, is_restarted, is_plain, versions })
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use crate::session::order::{Bound, Keep, Level, Reducer, SWITCH_BUDGET, Side, SignatureMode, Until, Walk};
+use crate::session::order::{Bound, Keep, Level, SWITCH_BUDGET, Side, SignatureMode, Until, Walk};
 use crate::session::service;
 use crate::session::share::{Flaky, MEASURED, Share, parse_confidence, parse_flaky};
 use crate::sought::Sought;
@@ -183,12 +183,8 @@ pub struct Effort {
     #[arg(long, value_enum, value_name = "LEVEL", default_value_t)]
     pub level: Level,
 
-    /// Algorithm of the reduction; all but the default are for comparison.
-    #[arg(long, value_enum, value_name = "NAME", default_value_t)]
-    pub reducer: Reducer,
-
     /// Reduce with fewer tests, often to a larger change; still no part of it can be left out.
-    #[arg(long, conflicts_with = "reducer")]
+    #[arg(long)]
     pub fast: bool,
 
     /// Reduce the culprit a second time, from the other end, and keep the smaller change.
@@ -482,10 +478,6 @@ pub struct Explain {
     #[arg(long, value_name = "TEXT")]
     pub argument: Option<OsString>,
 
-    /// Algorithm that finds the chain.
-    #[arg(long, value_enum, value_name = "NAME", default_value_t)]
-    pub algorithm: Algorithm,
-
     /// Do not test each step of the chain again at the end.
     #[arg(long)]
     pub unchecked: bool,
@@ -501,20 +493,6 @@ pub struct Explain {
     /// Time limit of the build and of the test, each.
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub timeout: Option<Duration>,
-}
-
-/// How a chain is found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub enum Algorithm {
-    /// By leaps to the definitions.
-    #[default]
-    Dependence,
-    /// By binary search along calls and decisions.
-    Hierarchical,
-    /// Point by point.
-    Linear,
-    /// Another chain, to compare with: each link leads to the failure, but not to the next link.
-    Global,
 }
 
 /// Which hunt is meant.

@@ -24,7 +24,7 @@ plain! {
         repeat flaky confidence suite expose_commit isolate_home remote
     }
     Effort {
-        level reducer fast retry clean no_cache fetch until reduction repair no_port explain jobs local_jobs budget
+        level fast retry clean no_cache fetch until reduction repair no_port explain jobs local_jobs budget
         max_probes max_cost notify lease
     }
     Allowance {

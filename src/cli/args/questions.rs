@@ -23,7 +23,7 @@ pub struct Measured {
     /// sure (99 %). Without `--good`, one that is faster is searched. The result is the commit; it is not reduced to lines.
     #[arg(long, value_name = "COMMAND", conflicts_with_all = [
         "words", "by", "each", "failures", "find", "precheck", "artifact", "no_precheck", "match_line", "pass_match",
-        "signature", "repeat", "flaky", "confidence", "suite", "expose_commit", "level", "reducer", "fast", "retry",
+        "signature", "repeat", "flaky", "confidence", "suite", "expose_commit", "level", "fast", "retry",
         "clean", "no_cache", "fetch", "until", "effort", "repair", "no_port", "port", "explain", "jobs", "local_jobs", "budget",
         "max_probes", "max_cost", "notify", "lease", "remote", "from_artifacts", "artifacts_size",
     ])]

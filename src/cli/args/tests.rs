@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::cli::args::options::Color;
-use crate::session::order::{Level, Reducer, SignatureMode, Walk};
+use crate::session::order::{Level, SignatureMode, Walk};
 use crate::sought::Sought;
 
 /// Splits at blanks, with `_` for a blank inside a word.
@@ -82,14 +82,14 @@ fn a_hunt_without_options_has_the_documented_defaults() {
     let hunt = hunt("git-idd ./test.sh");
     assert_eq!(hunt.history, History::default());
     assert_eq!((hunt.test.repeat, hunt.test.signature, hunt.test.no_hold), (1, SignatureMode::Auto, false));
-    assert_eq!((hunt.effort.level, hunt.effort.reducer), (Level::Line, Reducer::Default));
+    assert_eq!(hunt.effort.level, Level::Line);
     assert_eq!(parse_with("git-idd t", &[]).unwrap().output.color, Color::Auto);
 }
 
 #[test]
 fn every_option_of_a_hunt_is_understood() {
     let line = "git-idd --bad b --good g --good=h --build make_-s --timeout 90s --match E.* --pass-match ok --signature regex \
-                --hold a --hold b --overlay o.patch --shim a --shim b --repair --first-parent --walk linear --path src --level hunk --reducer artho-flat --retry \
+                --hold a --hold b --overlay o.patch --shim a --shim b --repair --first-parent --walk linear --path src --level hunk --retry \
                 --repeat 3 --flaky=10% --confidence 0.9 --clean --no-cache --no-port --explain -j4 --budget 1h30m --max-probes 100 --notify n --until change --effort 45m --suite s --expose-commit \
                 --isolate-home --json -q --color never --exit-zero -- t";
     let invocation = parse_with(line, &[]).unwrap();
@@ -173,7 +173,6 @@ fn what_makes_no_sense_is_a_usage_error_that_names_the_option() {
     assert_eq!(usage("git-idd --signature regex t"), "`--signature regex` needs `--match <regex>`");
     let both = "git-idd --signature exit --match x t";
     assert_eq!(usage(both), "`--match` and `--signature exit` exclude each other");
-    assert!(usage("git-idd --fast --reducer ddmin t").contains("--reducer <NAME>"));
     assert!(usage("git-idd --hold a --no-hold t").contains("--hold <PATH>"));
     assert!(usage("git-idd --build= t").contains("--build"));
     assert_eq!(usage_with("git-idd --jbos 3 t", &[]).hint, "a similar argument exists: '--jobs'");
@@ -265,15 +264,8 @@ fn config_that_contradicts_the_command_line_gives_way() {
     assert_eq!(hunt_with("git-idd t", &config).test.hold, ["a"]);
     assert!(!hunt_with("git-idd --hold b t", &[("idd.nohold", "true")]).test.no_hold);
     assert!(hunt_with("git-idd t", &[("idd.nohold", "true"), ("idd.hold", "a")]).test.no_hold);
-    let reducer = |line: &str, config: &[(&str, &str)]| {
-        let effort = hunt_with(line, config).effort;
-        (effort.fast, effort.reducer)
-    };
-    let both = [("idd.fast", "true"), ("idd.reducer", "ddmin")];
-    assert_eq!(reducer("git-idd t", &both), (true, Reducer::Default));
-    assert_eq!(reducer("git-idd --reducer artho t", &both), (false, Reducer::Artho));
-    assert_eq!(reducer("git-idd --no-fast t", &both), (false, Reducer::Ddmin));
-    assert_eq!(reducer("git-idd --fast t", &both[1..]), (true, Reducer::Default));
+    assert!(hunt_with("git-idd t", &[("idd.fast", "true")]).effort.fast);
+    assert!(!hunt_with("git-idd --no-fast t", &[("idd.fast", "true")]).effort.fast);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The values of options whose types are plain data: their words, and what the help says of each.
 
-use crate::session::order::{Keep, Level, Measure, Reducer, Side, SignatureMode, Until, Walk};
+use crate::session::order::{Keep, Level, Measure, Side, SignatureMode, Until, Walk};
 use crate::sought::Sought;
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
@@ -44,12 +44,6 @@ values! {
         Hunk "hunk" "To hunks"
         Line "line" "To single statements and lines; a replaced one counts as one"
         HalfLine "half-line" "To lines, and a replaced line to its two halves: the smallest change, which may be code that nobody wrote"
-    }
-    Reducer {
-        Default "default" "From files down to lines, one level after the other; candidates that do not compile are skipped"
-        Ddmin "ddmin" "Minimizing delta debugging on lines"
-        Artho "artho" "As in Artho's tool, hierarchical"
-        ArthoFlat "artho-flat" "As in Artho's tool, without levels"
     }
     Until {
         Found "found" "The first bad commit as `git bisect run` names it, without a proof"

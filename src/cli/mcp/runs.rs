@@ -233,7 +233,6 @@ fn walk(arguments: &Arguments) -> DebugOrder {
         is_restarted: arguments.flag("restart"),
         is_plain: true,
         versions: None,
-        simulated: None,
     }
 }
 

@@ -4,9 +4,8 @@ use crate::explain::chain::model::Operand::{Constant, Variable};
 use crate::explain::chain::model::Operator::{Add, Exceeds, IsSumPositive, Shift};
 use crate::explain::chain::model::Statement::{AddCall, Assign, If, Nothing};
 use crate::explain::chain::model::{Expression, Model, Pair, Program, Statement};
-use crate::explain::chain::{Chain, Definition, End, Executions, Goal, Method, Options, Point, Test, compute, verify};
-
-const METHODS: [Method; 3] = [Method::Linear, Method::Hierarchical, Method::Dependence];
+use crate::explain::chain::testing::{METHODS, chain_by};
+use crate::explain::chain::{Chain, Definition, End, Executions, Goal, Point, Test, verify};
 
 fn constant(value: i8) -> Expression {
     Expression(Constant(value), Add, Constant(0))
@@ -54,7 +53,7 @@ fn check_figure(is_reversed: bool, expected_sets: &[&str], expected_chain: &str)
     for method in METHODS {
         let mut model = Model::of(&pair(program(1), program(0)));
         model.is_reversed = is_reversed;
-        let chain = compute(&mut model, Options { method, ..Options::default() }).unwrap();
+        let chain = chain_by(&mut model, method, u64::MAX).unwrap();
         assert_eq!(shown_sets(&model, &chain, &NAMES), expected_sets, "{method:?}");
         assert_eq!(shown(&chain.definitions, &NAMES), expected_chain, "{method:?}");
         assert_eq!(chain.end, End::Benign);
@@ -77,7 +76,7 @@ fn the_red_chain_of_figure_1_is_found_where_t_comes_before_s() {
 fn check(pair: &Pair, expected_sets: &[&str], expected_end: End) {
     for method in METHODS {
         let mut model = Model::of(pair);
-        let chain = compute(&mut model, Options { method, ..Options::default() }).unwrap();
+        let chain = chain_by(&mut model, method, u64::MAX).unwrap();
         assert_eq!(shown_sets(&model, &chain, &["v0", "v1", "v2", "v3", "v4", "v5"]), expected_sets, "{method:?}");
         assert_eq!(chain.end, expected_end);
         assert_eq!(verify(&chain, &mut model).unwrap(), Ok(()));
@@ -119,7 +118,7 @@ fn leaps_do_not_depend_on_the_length_of_the_run() {
     };
     let n_tests = METHODS.map(|method| {
         let mut model = Model::of(&pair(program(5), program(3)));
-        compute(&mut model, Options { method, ..Options::default() }).unwrap().n_tests
+        chain_by(&mut model, method, u64::MAX).unwrap().n_tests
     });
     assert_eq!(n_tests, [85, 16, 8]);
 }
@@ -164,7 +163,7 @@ fn a_failure_that_does_not_come_about_again_gives_no_chain() {
     for (n_points, expected_tests) in [(0, 0), (3, 2)] {
         for method in METHODS {
             let mut executions = Unreproducible(n_points);
-            let chain = compute(&mut executions, Options { method, ..Options::default() }).unwrap();
+            let chain = chain_by(&mut executions, method, u64::MAX).unwrap();
             let expected =
                 Chain { definitions: Vec::new(), sets: Vec::new(), end: End::Stuck, n_tests: expected_tests };
             assert_eq!(chain, expected);

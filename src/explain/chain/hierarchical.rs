@@ -25,11 +25,11 @@ impl Tree {
         tree
     }
 
-    fn parent(&self, point: Point) -> Option<Point> {
+    pub(super) fn parent(&self, point: Point) -> Option<Point> {
         self.parents[point.0 as usize]
     }
 
-    fn children(&self, region: Option<Point>) -> &[Point] {
+    pub(super) fn children(&self, region: Option<Point>) -> &[Point] {
         self.children.get(&region).map_or(&[], Vec::as_slice)
     }
 
@@ -45,41 +45,19 @@ impl Tree {
 }
 
 /// Answers whether the set is kept from a point on.
-type IsKept<'a, E> = &'a mut dyn FnMut(Point) -> Result<bool, E>;
-
-/// Finds the latest point before `current` from which `set` is not kept until `current`; none if it is kept from everywhere.
-///
-/// First outwards: the earlier siblings of `current`, then of the region around it, until there is one from which it is not kept. Then
-/// inwards: into the region that this one leads. Among siblings by binary search, which finds the change if sets are stable.
-///
-/// Cost: the sum of log2(siblings + 1) over the regions on that way.
-///
-/// Source: Sumner and Zhang, algorithm 1. Deviations: each midpoint costs one test, whether the set is kept, where theirs
-/// computes a set at every midpoint; nothing is computed beyond the latest change, since the sets there depend on it; the iterations
-/// of a loop are siblings, where theirs nest, so that the way is not as long as the loop.
-pub(super) fn last_change<E: Executions>(
-    session: &mut Session<'_, E>,
-    current: Point,
-    set: &[Definition],
-) -> Result<Option<Point>, E::Error> {
-    let tree = session.tree();
-    let is_kept: IsKept<'_, E::Error> = &mut |point| session.keeps(set, point, current);
-    let mut frontier = current;
-    let mut region = tree.parent(current);
-    loop {
-        if let Some(point) = last_lost(tree.children(region), &mut frontier, is_kept)? {
-            return descend(&tree, point, frontier, is_kept).map(Some);
-        }
-        let Some(head) = region else { return Ok(None) };
-        region = tree.parent(head);
-    }
-}
+pub(super) type IsKept<'a, E> = &'a mut dyn FnMut(Point) -> Result<bool, E>;
 
 /// Finds the latest point from `first` on, before `current`, from which `set` is not kept until `current`.
 ///
 /// `first`: a point from which it is not kept.
 ///
-/// Source: Sumner and Zhang, `ClosestAdaptive` of algorithm 2; deviations as for [`last_change`].
+/// Among the siblings in a region, and in the regions that they lead, by binary search, which finds the change if sets are stable.
+///
+/// Cost: the sum of log2(siblings + 1) over the regions on that way.
+///
+/// Source: Sumner and Zhang, `ClosestAdaptive` of algorithm 2. Deviations: each midpoint costs one test, whether the set is kept,
+/// where theirs computes a set at every midpoint; nothing is computed beyond the latest change, since the sets there depend on it;
+/// the iterations of a loop are siblings, where theirs nest, so that the way is not as long as the loop.
 pub(super) fn last_change_since<E: Executions>(
     session: &mut Session<'_, E>,
     first: Point,
@@ -98,7 +76,12 @@ pub(super) fn last_change_since<E: Executions>(
 }
 
 /// Goes on inside the region that `lost` leads, before `frontier`.
-fn descend<E>(tree: &Tree, mut lost: Point, mut frontier: Point, is_kept: IsKept<'_, E>) -> Result<Point, E> {
+pub(super) fn descend<E>(
+    tree: &Tree,
+    mut lost: Point,
+    mut frontier: Point,
+    is_kept: IsKept<'_, E>,
+) -> Result<Point, E> {
     while let Some(inner) = last_lost(tree.children(Some(lost)), &mut frontier, is_kept)? {
         lost = inner;
     }
@@ -106,7 +89,11 @@ fn descend<E>(tree: &Tree, mut lost: Point, mut frontier: Point, is_kept: IsKept
 }
 
 /// The last of the `siblings` before `frontier` from which the set is not kept. Moves `frontier` to the sibling after it.
-fn last_lost<E>(siblings: &[Point], frontier: &mut Point, is_kept: IsKept<'_, E>) -> Result<Option<Point>, E> {
+pub(super) fn last_lost<E>(
+    siblings: &[Point],
+    frontier: &mut Point,
+    is_kept: IsKept<'_, E>,
+) -> Result<Option<Point>, E> {
     let (mut begin, mut end) = (0, siblings.partition_point(|sibling| *sibling < *frontier));
     while begin < end {
         let middle = begin.midpoint(end);

@@ -8,15 +8,13 @@
 //! that makes a chain a chain once more.
 //!
 //! Source: Sumner and Zhang, *Automatic Failure Inducing Chain Computation through Aligned Execution Comparison*. A set is mostly the
-//! same at many points in a row (their property 2, stability); the methods differ only in how they find where it changes. They give
-//! the same chain where stability holds. It need not: what a patched run does with a benign value may stop a set from inducing itself
+//! same at many points in a row (their property 2, stability). So leaps to the latest definition find where it changes, as a walk point by
+//! point does, where stability holds. It need not: what a patched run does with a benign value may stop a set from inducing itself
 //! point by point although it does so over a longer way, or the other way round.
 
 mod dependence;
 mod executions;
-mod global;
 mod hierarchical;
-mod linear;
 mod minimise;
 mod session;
 mod verify;
@@ -27,41 +25,13 @@ mod examples;
 mod model;
 #[cfg(test)]
 mod properties;
+#[cfg(test)]
+mod testing;
 
 pub use crate::explain::chain::executions::{Definition, Executions, Goal, Point, Test, Variable};
 pub use crate::explain::chain::verify::verify;
 
 use crate::explain::chain::session::Session;
-
-/// How to find where the failure-inducing set changes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Method {
-    /// Point by point, backwards: one test for each point.
-    Linear,
-    /// By binary search along the tree of regions (Sumner and Zhang, algorithm 1).
-    Hierarchical,
-    /// By leaps to the latest definition (Sumner and Zhang, algorithm 2): mostly one test for each change.
-    #[default]
-    Dependence,
-    /// Another chain, to compare with: of sets that each induce the failure itself, not the next set (Zeller 2002). They need not lead to each other, and [`verify`](fn@verify) does
-    /// not hold for them.
-    Global,
-}
-
-/// How to compute a chain.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Options {
-    /// The algorithm.
-    pub method: Method,
-    /// No further set is looked for once so many tests were used. What is found by then is the end of the chain that would be found without this limit.
-    pub max_tests: u64,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self { method: Method::default(), max_tests: u64::MAX }
-    }
-}
 
 /// What explains a failure.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,8 +68,13 @@ pub enum End {
     Unfinished,
 }
 
+/// Finds the latest point before another one at which a set changes, if there is one.
+type LastChange<E> = fn(&mut Session<'_, E>, Point, &[Definition]) -> Result<Option<Point>, <E as Executions>::Error>;
+
 /// Computes a failure-inducing chain.
 ///
+/// - `max_tests`: no further set is looked for once so many tests were used. What is found by then is the end of the chain that
+///   would be found without this limit.
 /// - Result: each set is 1-minimal, and each follows from the one before it in time, which [`verify`](fn@verify) asks again. A chain
 ///   without definitions and with [`End::Benign`] says that the failure is made after the last point, from benign state.
 ///
@@ -115,17 +90,20 @@ pub enum End {
 /// be none at all.
 ///
 /// Cost in tests, c = changes of the set: c minimal sets (a few tests each, about 2 log2 n for each definition found among n faulty
-/// ones), and between the changes one for every point (`Linear`), log2 of the siblings in every region on the way (`Hierarchical`),
-/// or one (`Dependence`; as `Hierarchical` where the leap is not valid).
-pub fn compute<E: Executions>(executions: &mut E, options: Options) -> Result<Chain, E::Error> {
+/// ones), and between the changes one, or log2 of the siblings in every region on the way where the leap is not valid.
+pub fn compute<E: Executions>(executions: &mut E, max_tests: u64) -> Result<Chain, E::Error> {
+    compute_by(executions, dependence::last_change, max_tests)
+}
+
+fn compute_by<E: Executions>(
+    executions: &mut E,
+    last_change: LastChange<E>,
+    max_tests: u64,
+) -> Result<Chain, E::Error> {
     let n_points = u32::try_from(executions.n_points()).expect("every point fits a `Point`");
     let mut session = Session::new(executions);
     let mut sets = Vec::new();
-    let searched = match options.method {
-        Method::Global => global::search(&mut session, n_points, &mut sets),
-        _ => search(&mut session, n_points, options, &mut sets),
-    };
-    let end = match searched {
+    let end = match search(&mut session, n_points, last_change, max_tests, &mut sets) {
         Err(_) if session.executions().is_stopped() => {
             // That an empty set is the last one is not known, unless the chain ends there.
             while sets.last().is_some_and(|(_, set)| set.is_empty()) {
@@ -142,7 +120,8 @@ pub fn compute<E: Executions>(executions: &mut E, options: Options) -> Result<Ch
 fn search<E: Executions>(
     session: &mut Session<'_, E>,
     n_points: u32,
-    options: Options,
+    last_change: LastChange<E>,
+    max_tests: u64,
     sets: &mut Vec<(Point, Vec<Definition>)>,
 ) -> Result<End, E::Error> {
     let mut goal = Goal::Failure;
@@ -156,14 +135,10 @@ fn search<E: Executions>(
             (point, set) = around;
         }
         sets.push((point, set.clone()));
-        if session.n_tests() >= options.max_tests {
+        if session.n_tests() >= max_tests {
             return Ok(End::Unfinished);
         }
-        next = match options.method {
-            Method::Linear => linear::last_change(session, point, &set)?,
-            Method::Hierarchical => hierarchical::last_change(session, point, &set)?,
-            Method::Dependence | Method::Global => dependence::last_change(session, point, &set)?,
-        };
+        next = last_change(session, point, &set)?;
         if let Some(change) = next {
             goal = Goal::Set { point: change.next(), definitions: set };
         }

@@ -6,14 +6,11 @@ use proptest::test_runner::{RngSeed, TestRunner};
 
 use crate::explain::chain::model::{Model, pair};
 use crate::explain::chain::session::keeping;
-use crate::explain::chain::{
-    Chain, Definition, End, Executions, Goal, Method, Options, Point, Test, compute, definitions, verify,
-};
-
-const METHODS: [Method; 3] = [Method::Linear, Method::Hierarchical, Method::Dependence];
+use crate::explain::chain::testing::{METHODS, Method, chain_by};
+use crate::explain::chain::{Chain, Definition, End, Executions, Goal, Point, Test, definitions, verify};
 
 fn chain(model: &mut Model, method: Method) -> Chain {
-    compute(model, Options { method, ..Options::default() }).unwrap()
+    chain_by(model, method, u64::MAX).unwrap()
 }
 
 /// Whether `set` is faulty at `point` and from there leads to itself at `until`.
@@ -105,17 +102,6 @@ proptest! {
     }
 
     #[test]
-    fn sets_of_the_global_method_each_induce_the_failure_and_differ_from_the_next(pair in pair()) {
-        let mut model = Model::of(&pair);
-        let chain = chain(&mut model, Method::Global);
-        for (point, set) in &chain.sets {
-            let is_inducing = model.induces(&Test { point: *point, retained: set.clone(), goal: Goal::Failure });
-            prop_assert!(is_inducing);
-        }
-        prop_assert!(chain.sets.windows(2).all(|sets| sets[0].1 != sets[1].1 && sets[0].0 > sets[1].0));
-    }
-
-    #[test]
     fn every_test_is_run_once_and_counted(pair in pair()) {
         for method in METHODS {
             let mut model = Model::of(&pair);
@@ -129,7 +115,7 @@ proptest! {
         for method in METHODS {
             let whole = chain(&mut Model::of(&pair), method);
             let mut model = Model::of(&pair);
-            let part = compute(&mut model, Options { method, max_tests }).unwrap();
+            let part = chain_by(&mut model, method, max_tests).unwrap();
             prop_assert!(whole.sets.starts_with(&part.sets));
             prop_assert_eq!(part.end == End::Unfinished, part != whole);
             prop_assert_eq!(verify(&part, &mut model).unwrap(), Ok(()));
@@ -140,16 +126,14 @@ proptest! {
 
     #[test]
     fn what_is_found_before_it_is_stopped_is_the_end_of_the_chain_and_holds(pair in pair(), n_answered in 0..60_usize) {
-        for method in [Method::Linear, Method::Hierarchical, Method::Dependence, Method::Global] {
+        for method in METHODS {
             let whole = chain(&mut Model::of(&pair), method);
             let mut model = Model::of(&pair);
             model.n_answered = n_answered;
             let part = chain(&mut model, method);
             prop_assert!(whole.sets.starts_with(&part.sets));
             prop_assert_eq!(part.end == End::Unfinished, (n_answered as u64) < whole.n_tests);
-            if method != Method::Global {
-                prop_assert_eq!(verify(&part, &mut Model::of(&pair)).unwrap(), Ok(()));
-            }
+            prop_assert_eq!(verify(&part, &mut Model::of(&pair)).unwrap(), Ok(()));
         }
     }
 }

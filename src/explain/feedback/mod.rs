@@ -9,14 +9,10 @@
 //!
 //! Source: Lin, Sun, Xue, Liu and Dong 2017, "Feedback-Based Debugging" (Microbat). Deviation: the recommended step is the
 //! one whose answer is expected to say most ([`recommend`]), which contains their inference of patterns: equal iterations of
-//! a loop share one suspicion. Their state machine is a baseline ([`microbat`]), and so are its simple inference alone
-//! ([`simple`]) and what people do without it ([`baselines`]).
+//! a loop share one suspicion.
 
-pub mod baselines;
 pub mod gap;
-pub mod microbat;
 pub mod recommend;
-pub mod simple;
 pub mod suspects;
 pub mod table;
 
@@ -28,25 +24,7 @@ use std::collections::BTreeSet;
 use crate::explain::feedback::table::Table;
 use crate::trace::dependence::Dependences;
 use crate::trace::reach::Reached;
-use crate::trace::slice;
-use crate::trace::slice::Kinds;
-use crate::trace::step::{Step, Steps};
-
-/// How the next step is chosen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Method {
-    /// By what its answer is expected to say: [`recommend`].
-    #[default]
-    Expected,
-    /// By the state machine of the paper: [`microbat`].
-    Microbat,
-    /// By dominators, with those that were not tried taken up at a dead end: [`simple`].
-    Dominators,
-    /// In the order of the slice, from the failure on: [`baselines::slicing`].
-    Slicing,
-    /// So that the slice is halved: [`baselines::divide`].
-    Divide,
-}
+use crate::trace::step::Step;
 
 /// What is said of a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -134,11 +112,6 @@ fn criteria(steps: &[Step], until: Step) -> Vec<(Step, Step)> {
 /// The slices that a line is in.
 fn reached_line(reached: &Reached, table: &Table, line: Step) -> u64 {
     table.chain(line).fold(0, |all, step| all | reached.of(step))
-}
-
-/// All steps that what some steps computed before `until` depends on, with these themselves, as a person looks at them.
-fn behind((graph, table): (&Dependences, &Table), steps: &[Step], until: Step) -> Steps {
-    table.shown_of(&slice::backward(graph, &criteria(steps, until), Kinds::ALL))
 }
 
 #[cfg(test)]

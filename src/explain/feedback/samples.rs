@@ -11,19 +11,12 @@ use crate::trace::step::Step;
 ///
 /// - `makers`: by step, the steps that it uses values of.
 pub(super) fn run(makers: &[&[u32]]) -> (Dependences, Table) {
-    let all: Vec<u32> = (1..).take(makers.len()).collect();
-    run_of(makers, &all)
-}
-
-/// The same, with the number of the statement of each step, from 1.
-pub(super) fn run_of(makers: &[&[u32]], statements: &[u32]) -> (Dependences, Table) {
     let n_steps = u32::try_from(makers.len()).unwrap();
     let pairs = (1..).zip(makers).flat_map(|(user, makers)| makers.iter().map(move |maker| (user, *maker)));
     let n = makers.len() + 1;
     let run = Run { leaders: vec![0; n], callers: vec![0; n], entries: vec![false; n], ..Run::default() };
-    let statements: Vec<u32> = [0].iter().chain(statements).copied().collect();
     let lines: Vec<u32> = (0..=n_steps).collect();
-    (graph(n_steps, &pairs.collect::<Vec<_>>()), Table::new(&run, statements, &lines))
+    (graph(n_steps, &pairs.collect::<Vec<_>>()), Table::new(&run, lines.clone(), &lines))
 }
 
 /// A step that uses values of these, each of which one step computed.

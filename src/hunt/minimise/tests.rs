@@ -146,7 +146,7 @@ fn of_a_line_that_replaces_another_both_halves_are_shown_unless_half_lines_are_a
     assert_eq!(finding(both, &half)[0], "add(2)\nadd(1)\n");
     let hunks = Order { level: Level::Hunk, ..order() };
     assert_eq!(finding(new_is_bad, &hunks)[0], "add(2)\nadd(1)\n");
-    for (reducer, expected) in [(Reducer::Fast, "add(2)\n"), (Reducer::Ddmin, "add(2)\nadd(1)\n")] {
+    for (reducer, expected) in [(Reducer::Fast, "add(2)\n"), (Reducer::Artho, "add(2)\nadd(1)\n")] {
         assert_eq!(finding(new_is_bad, &Order { reducer, ..half.clone() })[0], expected);
     }
 }

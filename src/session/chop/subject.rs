@@ -1,6 +1,5 @@
 //! The versions that a chop is about.
 
-use crate::explain::chain::Method;
 use crate::revision::{CommitId, TreeId};
 use crate::session::context::Context;
 use crate::session::explain::change::Lines;
@@ -52,7 +51,6 @@ pub fn find(
         process: None,
         argument: None,
         program: record.program.clone(),
-        method: Method::Dependence,
         is_unchecked: false,
         max_trace: record.max_trace,
         max_output: record.max_output,

@@ -62,7 +62,6 @@ impl Recordings for Stored<'_> {
             is_restarted: begin.is_restarted,
             is_plain: false,
             versions: None,
-            simulated: None,
         };
         let (walk, _, kept) = begin::of_recording(&order, self.location)?;
         Ok((walk, Some(written::open(&kept, begin.is_restarted)?)))

@@ -4,7 +4,7 @@ use crate::explain;
 use crate::explain::align::Alignment;
 use crate::explain::align::statements::{Function, Names, Version};
 use crate::explain::chain;
-use crate::explain::chain::{Chain, Definition, End, Executions as _, Method, Options};
+use crate::explain::chain::{Chain, Definition, End, Executions as _};
 use crate::explain::failure::{Ending, Wrong};
 use crate::explain::link::Link;
 use crate::explain::native::align::done;
@@ -83,15 +83,13 @@ impl Explainer<'_> {
         let (failing, reference) = (Recorded { player: failing, run }, Recorded { player: reference, run: other });
         server.limit(budget);
         let mut causality = Causality::new(failing, reference, alignment, failure, server);
-        let options = Options { method: self.order.method, max_tests };
-        let mut found = chain::compute(&mut Progress::new(&mut causality, talk), options).map_err(told)?;
+        let mut found = chain::compute(&mut Progress::new(&mut causality, talk), max_tests).map_err(told)?;
         remarks.extend(self.verify(&found, &mut causality, talk)?);
         let mut is_over = after_grace();
         let (mut links, is_whole) = tell(&mut causality, &mut found, switched.as_ref(), &mut is_over, &mut remarks)?;
         let mut sources = change::Sources::new(self.location, pair.failing.0)?;
-        let is_value = self.order.method != Method::Global;
         let mut missing = None;
-        if switched.is_none() && is_value && is_whole {
+        if switched.is_none() && is_whole {
             missing = lead(&mut causality, &found, &mut links, (&mut sources, &changed))?;
         }
         let is_apart = missing.is_some();
@@ -162,7 +160,7 @@ impl Explainer<'_> {
         causality: &mut Causality<Server>,
         talk: &mut dyn Talk,
     ) -> Result<Option<String>, Failure> {
-        if self.order.is_unchecked || self.order.method == Method::Global {
+        if self.order.is_unchecked {
             return Ok(None);
         }
         if !causality.is_stopped() {

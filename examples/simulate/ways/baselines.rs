@@ -6,13 +6,21 @@
 
 use std::collections::HashSet;
 
-use crate::explain::feedback::table::Table;
-use crate::explain::feedback::{Feedback, Judged, behind};
-use crate::trace::dependence::Dependences;
-use crate::trace::step::{Step, Steps};
+use git_idd::explain::feedback::table::Table;
+use git_idd::explain::feedback::{Feedback, Judged, control};
+use git_idd::trace::dependence::Dependences;
+use git_idd::trace::slice;
+use git_idd::trace::slice::Kinds;
+use git_idd::trace::step::{Step, Steps};
 
 /// Steps whose slices are compared for one question.
 const N_COMPARED: usize = 40;
+
+/// All steps that what some steps computed before `until` depends on, with these themselves, as a person looks at them.
+fn behind((graph, table): (&Dependences, &Table), steps: &[Step], until: Step) -> Steps {
+    let criteria = steps.iter().map(|step| (*step, if *step > until { Step(u32::MAX) } else { until }));
+    table.shown_of(&slice::backward(graph, &criteria.collect::<Vec<_>>(), Kinds::ALL))
+}
 
 fn judged_steps(judged: &[Judged]) -> HashSet<Step> {
     judged.iter().filter(|answer| answer.feedback != Feedback::Unclear).map(|answer| answer.step).collect()
@@ -52,7 +60,7 @@ pub fn divide(both: (&Dependences, &Table), wrong: &Steps, judged: &[Judged]) ->
                 open.retain(|step| of.contains(*step));
             }
             Feedback::WrongPath => {
-                let by = super::control(both, answer.step).into_iter().collect::<Vec<_>>();
+                let by = control(both, answer.step).into_iter().collect::<Vec<_>>();
                 let of = behind(both, &by, until);
                 open.retain(|step| of.contains(*step));
             }
@@ -78,9 +86,7 @@ pub fn divide(both: (&Dependences, &Table), wrong: &Steps, judged: &[Judged]) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::explain::feedback::samples::{judged, run};
-    use crate::trace::slice;
-    use crate::trace::slice::Kinds;
+    use crate::ways::samples::{judged, run};
 
     fn wrong(graph: &Dependences) -> Steps {
         slice::backward(graph, &[(Step(graph.n_steps()), Step(u32::MAX))], Kinds::ALL)

@@ -4,13 +4,14 @@
 //! values differ use wrong values, and a step is unclear with a probability that grows with its depth and shrinks each time it
 //! is seen. Deviation: steps correspond by their structural index.
 
+use crate::ways::{baselines, dominators, microbat};
+use git_idd::explain::feedback::Feedback;
+use git_idd::explain::feedback::recommend::unclear;
+use git_idd::session::debug::{Walk, given};
+use git_idd::session::failure::Failure;
+use git_idd::trace::step::Step;
 use std::collections::HashMap;
-
-use crate::explain::feedback::recommend::unclear;
-use crate::explain::feedback::{Feedback, Method};
-use crate::session::debug::{Walk, given};
-use crate::session::failure::Failure;
-use crate::trace::step::Step;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How a simulation went.
@@ -33,66 +34,109 @@ pub struct Simulated {
 /// Answers are given up after so many.
 const MAX_ANSWERS: usize = 200;
 
-/// How a person who is simulated walks: by a method, with or without the passing version.
+/// How a simulated person comes to the next step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Way {
-    /// The method.
-    pub method: Method,
-    /// Whether the passing version answers silently where it agrees.
-    pub is_helped: bool,
+pub enum Way {
+    /// As `git idd debug` recommends it for a recording.
+    Expected,
+    /// As it recommends it for two versions: the passing one answers silently where it agrees.
+    Helped,
+    /// By the state machine of the paper: [`microbat`].
+    Microbat,
+    /// By dominators, with those that were not tried taken up at a dead end: [`dominators`].
+    Dominators,
+    /// In the order of the slice, from the failure on: [`baselines::slicing`].
+    Slicing,
+    /// So that the slice is halved: [`baselines::divide`].
+    Divide,
+    /// By halves in time, with whole states: [`halve`].
+    States,
 }
 
 impl Way {
-    /// By its name: that of a method, with `+help` behind it for the passing version; `None` if there is no such one.
+    /// By its name; `None` if there is no such way.
     pub fn named(name: &str) -> Option<Self> {
-        let (method, is_helped) = name.strip_suffix("+help").map_or((name, false), |method| (method, true));
-        let method = match method {
-            "expected" => Method::Expected,
-            "microbat" => Method::Microbat,
-            "dominators" => Method::Dominators,
-            "slicing" => Method::Slicing,
-            "divide" => Method::Divide,
+        Some(match name {
+            "expected" => Self::Expected,
+            "expected+help" => Self::Helped,
+            "microbat" => Self::Microbat,
+            "dominators" => Self::Dominators,
+            "slicing" => Self::Slicing,
+            "divide" => Self::Divide,
+            "states" => Self::States,
             _ => return None,
-        };
-        Some(Self { method, is_helped })
+        })
     }
 }
 
-/// Walks until a step of the change is recommended.
+/// The next step; `None` if nothing is left.
+fn next(walk: &mut Walk, way: Way) -> Result<Option<Step>, Failure> {
+    let recommended = match way {
+        Way::Expected => Some(walk.recommend()?),
+        Way::Helped => Some(walk.recommend_helped()?),
+        _ => None,
+    };
+    if let Some(recommended) = recommended {
+        return Ok(recommended.map(|found| found.step));
+    }
+    if walk.judged.is_empty() {
+        return Ok(Some(walk.failure));
+    }
+    let table = Arc::clone(&walk.table);
+    let (failure, judged) = (walk.failure, walk.judged.clone());
+    let grounds = walk.grounds()?;
+    let both = (&grounds.graph, &*table);
+    Ok(match way {
+        Way::Microbat => microbat::next(both, &judged),
+        Way::Dominators => dominators::next(both, &judged),
+        Way::Slicing => baselines::slicing(both, &grounds.wrong, failure, &judged),
+        Way::Divide => baselines::divide(both, &grounds.wrong, &judged),
+        Way::Expected | Way::Helped | Way::States => None,
+    })
+}
+
+/// The steps of the lines of a step, without the entries of the methods that they call.
+fn lines(walk: &Walk, step: Step) -> Vec<Step> {
+    let mut found = walk.table.members(step);
+    found.retain(|member| *member == step || !walk.run.outline().entries[member.0 as usize]);
+    found
+}
+
+/// Walks by a way, until a step of the change is the next one.
 ///
 /// - `is_changed`: whether a step is in the change.
-/// - `is_in_no_step`: whether no step is: then a wrong initial value is what is looked for.
+/// - `is_in_no_step`: whether no step is: then a wrong initial value is looked for.
 pub fn simulate(
     walk: &mut Walk,
     way: Way,
     is_changed: &mut dyn FnMut(Step) -> bool,
     is_in_no_step: bool,
 ) -> Result<Simulated, Failure> {
-    let is_helped = way.is_helped;
-    walk.method = way.method;
+    if way == Way::States {
+        return Ok(halve(walk, is_changed));
+    }
     walk.judged.clear();
     let mut found = Simulated { n_steps: walk.run.outline().n_steps(), ..Simulated::default() };
     let mut seen: HashMap<Step, u32> = HashMap::new();
     while found.n_answers < MAX_ANSWERS {
         let begin = Instant::now();
-        let next = if is_helped { walk.recommend_helped()? } else { walk.recommend()? };
-        let Some(next) = next else { break };
+        let Some(next) = next(walk, way)? else { break };
         found.longest = found.longest.max(begin.elapsed());
-        let facts = walk.facts(next.step)?;
-        if walk.lines(next.step).into_iter().any(&mut *is_changed) {
+        let facts = walk.facts(next)?;
+        if lines(walk, next).into_iter().any(&mut *is_changed) {
             found.is_found = true;
             break;
         }
-        let nth = seen.entry(next.step).or_insert(0);
+        let nth = seen.entry(next).or_insert(0);
         *nth += 1;
-        let truth = walk.silent(next.step)?.unwrap_or(Feedback::Unclear);
+        let truth = walk.silent(next)?.unwrap_or(Feedback::Unclear);
         let is_first = walk.judged.is_empty();
-        let is_unclear = !is_first && chance(next.step, *nth) < unclear(walk.level(next.step), *nth);
+        let is_unclear = !is_first && chance(next, *nth) < unclear(walk.table.level(next), *nth);
         let feedback = if is_unclear { Feedback::Unclear } else { truth };
         found.n_answers += 1;
         found.n_unclear += usize::from(is_unclear);
         let line = facts.detail.standing.place.as_ref().map_or(0, |place| place.line);
-        found.steps.push((next.step, line, feedback.clone()));
+        found.steps.push((next, line, feedback.clone()));
         let is_given = is_in_no_step && given(&facts, &feedback).is_some();
         walk.tell(&facts, feedback);
         if is_given {
@@ -107,7 +151,7 @@ pub fn simulate(
 /// it is right up to the first step of the change, and wrong after it. A baseline that asks for more than a step shows.
 ///
 /// - `is_changed`: whether a step is in the change.
-pub fn halve(walk: &Walk, is_changed: &mut dyn FnMut(Step) -> bool) -> Simulated {
+fn halve(walk: &Walk, is_changed: &mut dyn FnMut(Step) -> bool) -> Simulated {
     let mut found = Simulated { n_steps: walk.run.outline().n_steps(), ..Simulated::default() };
     let Some(first) = (1..=walk.failure.0).map(Step).find(|step| is_changed(*step)) else { return found };
     let (mut right, mut wrong) = (0, walk.failure.0 + 1);
@@ -116,7 +160,8 @@ pub fn halve(walk: &Walk, is_changed: &mut dyn FnMut(Step) -> bool) -> Simulated
         if is_changed(middle) {
             break;
         }
-        let n_unclear = (1..1000).take_while(|nth| chance(middle, *nth) < unclear(walk.level(middle), *nth)).count();
+        let n_unclear =
+            (1..1000).take_while(|nth| chance(middle, *nth) < unclear(walk.table.level(middle), *nth)).count();
         found.n_unclear += n_unclear;
         found.n_answers += n_unclear + 1;
         if middle > first { wrong = middle.0 } else { right = middle.0 }

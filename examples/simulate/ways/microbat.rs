@@ -7,10 +7,10 @@
 
 use std::collections::HashSet;
 
-use crate::explain::feedback::table::Table;
-use crate::explain::feedback::{Feedback, Judged, control};
-use crate::trace::dependence::Dependences;
-use crate::trace::step::Step;
+use git_idd::explain::feedback::table::Table;
+use git_idd::explain::feedback::{Feedback, Judged, control};
+use git_idd::trace::dependence::Dependences;
+use git_idd::trace::step::Step;
 
 /// The steps of the longest path that is compared with others.
 const MAX_PATH: u32 = 20_000;
@@ -238,7 +238,7 @@ impl Machine<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::explain::feedback::samples::{judged, run, run_of};
+    use crate::ways::samples::{judged, run, run_of};
 
     #[test]
     fn the_dominator_of_a_wrong_value_is_next() {

@@ -2,10 +2,10 @@
 //!
 //! Deviation: values that were wrong beside the one that was followed are kept, and taken up again at a dead end.
 
-use crate::explain::feedback::table::Table;
-use crate::explain::feedback::{Feedback, Judged, control};
-use crate::trace::dependence::Dependences;
-use crate::trace::step::Step;
+use git_idd::explain::feedback::table::Table;
+use git_idd::explain::feedback::{Feedback, Judged, control};
+use git_idd::trace::dependence::Dependences;
+use git_idd::trace::step::Step;
 
 /// The next step, by the last wrong answer with something left to follow; none at the end of all of them.
 ///
@@ -45,7 +45,7 @@ pub fn next((graph, table): (&Dependences, &Table), judged: &[Judged]) -> Option
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::explain::feedback::samples::{judged, run};
+    use crate::ways::samples::{judged, run};
 
     #[test]
     fn the_last_wrong_value_is_followed_and_what_was_wrong_beside_it_is_taken_up_later() {

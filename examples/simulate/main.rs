@@ -1,0 +1,112 @@
+//! Walks of a simulated person, by several ways: the entry of `scripts/bench debug`.
+//!
+//! `simulate debug --simulate <way>,... --bad <rev> --good <rev> --build <command> -- <test>` builds and runs both versions as
+//! `git idd debug` does, walks over the failing run by each way, and prints one object: what came of each. Without `--simulate`
+//! it is `git-idd`, because recorders start their own program again as a compiler and for the agent of Java.
+
+mod simulated;
+mod ways;
+
+use git_idd::cli::args;
+use git_idd::cli::args::{ParseError, Request};
+use git_idd::report::Status;
+use git_idd::session::context::Context;
+use git_idd::session::debug::begin::Versions;
+use git_idd::session::debug::{Walk, begin};
+use git_idd::session::explain::change::Sources;
+use git_idd::session::failure::Failure;
+use git_idd::session::talk::Talk;
+use git_idd::trace::place::Place;
+use git_idd::trace::step::Step;
+use git_idd::world::repo::locate;
+use git_idd::world::repo::locate::Location;
+use serde_json::{Map, Value, json};
+use simulated::{Way, simulate};
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::process::ExitCode;
+use std::{env, io};
+
+/// Passes on what is said to people.
+struct ToStderr;
+
+impl Talk for ToStderr {
+    fn say(&mut self, sentence: &str) {
+        to_stderr(sentence);
+    }
+}
+
+/// One line, without what a terminal would obey; that nobody reads it is no error.
+fn to_stderr(line: &str) {
+    drop(writeln!(io::stderr(), "{}", line.escape_debug()));
+}
+
+fn main() -> ExitCode {
+    let mut words: Vec<OsString> = env::args_os().collect();
+    let environment = env::vars_os().collect();
+    let Some(at) = words.iter().position(|word| word == "--simulate").filter(|at| at + 1 < words.len()) else {
+        return git_idd::cli::main(words, environment);
+    };
+    let names = words.drain(at..at + 2).nth(1).unwrap_or_default();
+    match walks(words, &names.to_string_lossy(), environment) {
+        Ok(ways) => {
+            drop(writeln!(io::stdout(), "{}", json!({ "ways": ways })));
+            ExitCode::SUCCESS
+        }
+        Err(failure) => {
+            to_stderr(&format!("error: {}", String::from_utf8_lossy(failure.message.as_bytes())));
+            ExitCode::from(failure.status.code())
+        }
+    }
+}
+
+/// What came of each way, by its name.
+///
+/// - `words`: a command line of `git idd debug` with `--bad` and `--good`.
+/// - `names`: the ways, between commas.
+fn walks(
+    words: Vec<OsString>,
+    names: &str,
+    environment: Vec<(OsString, OsString)>,
+) -> Result<Map<String, Value>, Failure> {
+    let context = Context::new(environment)?.with_configuration();
+    let request = args::parse(words, &context.configuration).map_err(|error| match error {
+        ParseError::Usage(error) => Failure::from(error),
+        _ => Failure::new(Status::Usage, "nothing is walked"),
+    })?;
+    let versions = match request.request {
+        Request::Debug(order) => order.versions,
+        _ => None,
+    };
+    let missing = || Failure::new(Status::Usage, "usage: simulate debug --simulate <way>,... --bad ... --good ...");
+    let versions = versions.ok_or_else(missing)?;
+    let location =
+        locate::locate(&context.directory, &context.environment).map_err(|error| Failure::from_error(&error))?;
+    begin::of_versions(&versions, &location, &context, &mut ToStderr, |mut walk, both| {
+        by_ways(&mut walk, both, names, &location)
+    })
+}
+
+/// The walks over one run.
+fn by_ways(walk: &mut Walk, both: &Versions, names: &str, location: &Location) -> Result<Map<String, Value>, Failure> {
+    let mut sources = Sources::new(location, both.tree)?;
+    let mut is_in_change =
+        |place: &Place| both.changed.get(&sources.path(&place.file)).is_some_and(|lines| lines.contains(&place.line));
+    let is_changed: Vec<bool> =
+        walk.statements.places.iter().map(|place| place.as_ref().is_some_and(&mut is_in_change)).collect();
+    let of_steps = walk.statements.of_steps.clone();
+    let mut all = Map::new();
+    for name in names.split(',') {
+        let way = Way::named(name).ok_or_else(|| Failure::new(Status::Usage, format!("no way to walk: {name}")))?;
+        let mut is_here = |step: Step| is_changed[of_steps[step.0 as usize] as usize];
+        let found = simulate(walk, way, &mut is_here, !is_changed.contains(&true))?;
+        let steps = found.steps.iter().map(|(step, line, feedback)| json!([step.0, line, format!("{feedback:?}")]));
+        let value = json!({
+            "found": found.is_found, "answers": found.n_answers, "unclear": found.n_unclear,
+            "steps": found.n_steps, "longest_recommendation": found.longest.as_secs_f64(),
+            "judged": steps.collect::<Vec<_>>(),
+        });
+        all.insert(name.to_owned(), value);
+    }
+    Ok(all)
+}
