@@ -21,6 +21,7 @@ mod doctor;
 mod each;
 mod explain;
 pub mod failure;
+mod full_screen;
 mod help;
 mod invariants;
 mod java;
