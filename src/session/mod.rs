@@ -14,6 +14,7 @@ pub mod certificate;
 pub mod chop;
 mod chronicle;
 pub mod context;
+pub mod course;
 pub mod criteria;
 pub mod dap;
 pub mod debug;
