@@ -45,6 +45,7 @@ mod stdout;
 mod trace;
 mod unknown;
 mod walks;
+mod watch;
 
 use crate::cli::args::options::Output;
 use crate::cli::args::{Invocation, ParseError, Request};

@@ -87,4 +87,5 @@ mod trace;
 mod usage;
 mod values;
 mod verdicts;
+mod watch;
 mod window;
