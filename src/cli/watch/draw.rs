@@ -88,3 +88,44 @@ fn framed(title: String, area: Rect, frame: &mut Frame<'_>) -> Rect {
     frame.render_widget(block, area);
     inside
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::course::{Fact, LastOutput, TestedCommit};
+    use crate::report::{Commit, Date};
+    use crate::revision::CommitId;
+    use ratatui::Terminal as Screen;
+    use ratatui::backend::TestBackend;
+
+    fn tested(n: u8, outcome: Outcome, is_end: bool) -> CoursePlace {
+        let commit = Commit {
+            commit: CommitId::sha1([n; 20]),
+            subject: "a \x1b[2J subject".into(),
+            author: "a".into(),
+            date: Date::new(1_772_323_200, 0),
+        };
+        let (position, verdict) = (format!("HEAD~{n}"), outcome.to_string());
+        CoursePlace::Tested(TestedCommit { commit, position, outcome: Some(outcome), verdict, is_end })
+    }
+
+    #[test]
+    fn the_smallest_screen_has_the_state_the_range_and_the_last_line_of_the_output() {
+        let failures = (1..20).map(|n| tested(n, Outcome::Fail, n == 19));
+        let rest = [CoursePlace::Untested(12), tested(32, Outcome::Pass, true), tested(64, Outcome::Pass, false)];
+        let course = HuntCourse {
+            is_running: true,
+            facts: vec![Fact { label: "state:", text: "running".into() }],
+            running: Vec::new(),
+            bad: None,
+            last_good: None,
+            places: failures.chain(rest).collect(),
+            output: Some(LastOutput { title: "Output".to_owned(), text: "first\n\x1b[2Jlast\n".into() }),
+        };
+        let mut screen = Screen::new(TestBackend::new(LEAST.0, LEAST.1)).unwrap();
+        screen.draw(|frame| draw(&"./test.sh \x1b".into(), &course, Style::PLAIN, frame)).unwrap();
+        let text = screen.backend().to_string();
+        let text: Vec<&str> = text.lines().map(|line| line.trim_matches('"').trim_end()).collect();
+        insta::assert_snapshot!(text.join("\n"));
+    }
+}
