@@ -212,6 +212,16 @@ impl Sought {
         }
     }
 
+    /// The labels of the two ends of a range: of the older one, and of the newer one.
+    pub fn end_labels(self) -> [&'static str; 2] {
+        match self {
+            Self::Failure => ["passes:", "fails:"],
+            Self::Fix => ["fails:", "passes:"],
+            Self::Change => ["old:", "new:"],
+            Self::Slower => ["fast:", "slow:"],
+        }
+    }
+
     /// An outcome, in the words of the question.
     pub fn outcome(self, outcome: Outcome) -> String {
         let [older, newer] = self.words().outcomes;

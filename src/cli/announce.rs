@@ -5,7 +5,6 @@ use crate::cli::notify::Notice;
 use crate::cli::progress::Progress;
 use crate::cli::stdout;
 use crate::hunt::event::Event;
-use crate::hunt::history::History;
 use crate::hunt::probe::Probe;
 use crate::outcome::Outcome;
 use crate::report::explanation::Explained;
@@ -13,6 +12,7 @@ use crate::report::{Report, Status, text};
 use crate::revision::CommitId;
 use crate::session::context::Context;
 use crate::session::estimate::Rest;
+use crate::session::positions::Positions;
 use crate::session::talk::Talk;
 use crate::session::tally::Tally;
 use crate::sought::Sought;
@@ -51,8 +51,8 @@ impl Talk for Announcer<'_> {
         self.progress.looks_for(sought);
     }
 
-    fn use_history(&mut self, history: Rc<History>) {
-        self.progress.use_history(history);
+    fn use_history(&mut self, positions: Rc<Positions>) {
+        self.progress.use_history(positions);
     }
 
     fn tell(&mut self, event: &Event, tally: &Tally, rest: Rest) {

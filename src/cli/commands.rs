@@ -9,7 +9,7 @@ use crate::cli::overdue::Overdue;
 use crate::cli::progress::Volume;
 use crate::cli::{
     args, badge, browser, by_hand, chop, completions, dap, debug, doctor, each, explain, help, invariants, list, log,
-    man, mcp, perf, record, remote, setup, shrink, slice, status, trace, unknown, walks,
+    man, mcp, perf, record, remote, setup, shrink, slice, status, trace, unknown, walks, watch,
 };
 use crate::outcome::Outcome;
 use crate::plural::count;
@@ -55,8 +55,10 @@ pub fn run(request: Request, context: &Context, console: Console) -> Result<Answ
     if let Some(answer) = outside(&request, context, console)? {
         return Ok(answer);
     }
-    let is_by_hand =
-        matches!(request, Request::ByHand(_) | Request::Resume { .. } | Request::Status { .. } | Request::Log { .. });
+    let is_by_hand = matches!(
+        request,
+        Request::ByHand(_) | Request::Resume { .. } | Request::Status { .. } | Request::Log { .. } | Request::Watch(_)
+    );
     let moved = is_by_hand.then(|| session::by_hand::directory_of_user(context)).flatten();
     let context = &Context { directory: moved.unwrap_or_else(|| context.directory.clone()), ..context.clone() };
     let location = locate::locate(&context.directory, &context.environment).map_err(|error| located(&error))?;
@@ -91,6 +93,7 @@ pub fn run(request: Request, context: &Context, console: Console) -> Result<Answ
         Request::List { is_badge: true } => badge::run(&location),
         Request::List { is_badge: false } => list::run(&location, console),
         Request::Status { hunt } => status::run(hunt.as_deref(), &location, console),
+        Request::Watch(args) => watch::run(&args, &location, context, console),
         Request::Log { hunt, probe, format } => {
             let kept = kept::newest(&location, hunt.as_deref())?;
             match probe {

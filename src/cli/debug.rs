@@ -9,10 +9,11 @@ mod text;
 mod tree;
 
 use crate::cli::console::{Answer, Console};
+use crate::cli::debug::draw::LEAST;
 use crate::cli::debug::panes::Panes;
 use crate::cli::debug::text::{Line, at, does, gives, presumed, safe, short, titled, value};
-use crate::cli::record;
 use crate::cli::trace::json_line;
+use crate::cli::{full_screen, record};
 use crate::explain::facts::Facts;
 use crate::plural::count;
 use crate::report::Status;
@@ -83,7 +84,7 @@ fn is_paned(order: &DebugOrder, context: &Context, console: Console) -> bool {
     if order.is_plain || console.is_json || is_dumb || !is_terminal || is_named {
         return false;
     }
-    match panes::fits() {
+    match full_screen::fits(LEAST.0, LEAST.1) {
         Ok(()) => true,
         Err(why) => {
             console.progress().say(&format!("Asking by lines, as with `--plain`: {why}."));

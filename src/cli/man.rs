@@ -14,13 +14,14 @@ use crate::cli::args;
 use crate::cli::args::config::{FLAGS, OTHER_KEYS, SETTINGS};
 use crate::report::status::TABLE;
 
-const SYNOPSIS: [&str; 24] = [
+const SYNOPSIS: [&str; 25] = [
     "[<options>] [--] <test-cmd> [<args>...]",
     "minimize [<options>] <good> <bad> -- <test-cmd> [<args>...]",
     "shrink [<options>] --input <file>... -- <test-cmd> [<args>...]",
     "list [--json]",
     "(reset | gc | doctor)",
     "(status | show) [--hunt=<id>] [--json]",
+    "watch [--hunt=<id>] [--html=<file>]",
     "apply [--hunt=<id>] [--rung=<name>]",
     "resume [--hunt=<id>] [-j <n>] [--budget <duration>] [--max-probes <n>] [--max-cost <duration>] [--fetch] [--json]",
     "log [--hunt=<id>] [-v] [--format=(text | bisect)]",
@@ -60,7 +61,7 @@ const DESCRIPTION: [&str; 7] = [
      changes files. Every claim of the finding is run again in a clean checkout before it is printed.",
     "Hunts are kept; git idd list lists them. The commands show, report, explain and apply use the newest finding; a \
      hunt that found nothing never replaces it. The commands status, log and resume use the hunt of this worktree \
-     that ran last. --hunt selects a hunt by its id, which may be abbreviated. git idd gc removes hunts that ended \
+     that ran last, and watch the one that runs. --hunt selects a hunt by its id, which may be abbreviated. git idd gc removes hunts that ended \
      more than 30 days ago. While the rest takes more than 1 GiB, it also removes the oldest ones.",
 ];
 

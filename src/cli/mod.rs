@@ -21,6 +21,7 @@ mod doctor;
 mod each;
 mod explain;
 pub mod failure;
+mod full_screen;
 mod help;
 mod invariants;
 mod java;
@@ -45,6 +46,7 @@ mod stdout;
 mod trace;
 mod unknown;
 mod walks;
+mod watch;
 
 use crate::cli::args::options::Output;
 use crate::cli::args::{Invocation, ParseError, Request};

@@ -2,19 +2,20 @@
 
 use crate::change::trees::Rung;
 use crate::cli::columns;
-use crate::cli::status_line::{Now, StatusLine, Test};
+use crate::cli::status_line::{Ends, Now, StatusLine, Test};
 use crate::hunt::event::{Event, Phase};
-use crate::hunt::history::History;
 use crate::hunt::probe::Probe;
 use crate::outcome::Outcome;
 use crate::plural::count;
-use crate::report::Untrusted;
 use crate::report::escape::Terminal;
 use crate::report::style::{Role, Style};
 use crate::report::text::rows;
+use crate::report::{Commit, Untrusted};
 use crate::revision::CommitId;
 use crate::session::estimate::{Ahead, Rest};
 use crate::session::finding;
+use crate::session::narrowing::Narrowing;
+use crate::session::positions::Positions;
 use crate::session::talk::Talk;
 use crate::session::tally::Tally;
 use crate::sought::Sought;
@@ -42,7 +43,9 @@ pub struct Progress {
     style: Style,
     volume: Volume,
     is_terminal: bool,
-    history: Rc<History>,
+    positions: Rc<Positions>,
+    /// The range of the search.
+    narrowing: Narrowing,
     sought: Sought,
     /// The last outcome of each revision that could not be tested as it is, with the line that says why.
     unresolved: HashMap<CommitId, String>,
@@ -53,10 +56,10 @@ pub struct Progress {
 impl Progress {
     /// Progress to `out`, which is stderr.
     pub fn new(out: Box<dyn Write>, style: Style, volume: Volume, is_terminal: bool) -> Self {
-        let now = Now { begin: Instant::now(), what: String::new(), test: None, left: None };
-        let (history, unresolved) = (Rc::new(History::default()), HashMap::new());
-        let sought = Sought::default();
-        Self { out, style, volume, is_terminal, history, unresolved, now, status: None, sought }
+        let now = Now { begin: Instant::now(), what: String::new(), ends: None, test: None, left: None };
+        let (positions, unresolved) = (Rc::default(), HashMap::new());
+        let (narrowing, sought) = (Narrowing::default(), Sought::default());
+        Self { out, style, volume, is_terminal, positions, narrowing, sought, unresolved, now, status: None }
     }
 }
 
@@ -65,8 +68,8 @@ impl Talk for Progress {
         self.sought = sought;
     }
 
-    fn use_history(&mut self, history: Rc<History>) {
-        self.history = history;
+    fn use_history(&mut self, positions: Rc<Positions>) {
+        (self.positions, self.narrowing) = (positions, Narrowing::default());
     }
 
     fn resumed(&mut self, before: Duration) {
@@ -79,7 +82,7 @@ impl Talk for Progress {
     }
 
     fn tell(&mut self, event: &Event, tally: &Tally, rest: Rest) {
-        let ahead = Ahead::of(event, self.history.len());
+        let ahead = Ahead::of(event, self.positions.history.len());
         if ahead.is_some() {
             self.now.left = ahead.and_then(|ahead| ahead.range(rest, &tally.pace));
         }
@@ -91,12 +94,16 @@ impl Talk for Progress {
                 let (likeliest, percent) = (likeliest.short(), (100.0 * probability).floor());
                 self.begin(format!("Weighing, most likely {likeliest} ({percent} %)"));
             }
-            Event::Bisecting { n_left, .. } => self.begin(format!("Bisecting, {n_left} left")),
+            Event::Bisecting { n_left, .. } => {
+                self.begin_within(format!("Bisecting, {n_left} left"), self.ends());
+            }
             Event::Tested { revision, outcome, is_repaired } => {
                 let repaired = if *is_repaired { ", repaired" } else { "" };
                 let verdict = self.style.paint(role(*outcome), self.sought.outcome(*outcome)).to_string();
                 let subject = self.subject(*revision);
-                let row = format!("  {} {verdict}{repaired}  {subject}", revision.short());
+                let position = self.positions.name(*revision).map(|name| format!(" {name}")).unwrap_or_default();
+                self.narrowing.take(*revision, *outcome, &self.positions.history);
+                let row = format!("  {}{position} {verdict}{repaired}  {subject}", revision.short());
                 let columns = self.is_terminal.then(|| columns::of(io::stderr()));
                 self.line(&rows::cut(&row, columns));
             }
@@ -171,11 +178,12 @@ impl Talk for Progress {
     fn running(&mut self, probe: &Probe, limit: Duration) {
         match probe.phase {
             Phase::Reproduce => "Reproducing the failure".clone_into(&mut self.now.what),
-            Phase::Verify => "Proving the finding".clone_into(&mut self.now.what),
+            Phase::Verify => (self.now.what, self.now.ends) = ("Proving the finding".to_owned(), None),
             Phase::Port => self.now.left = None,
             Phase::Search | Phase::Repair | Phase::Reduce => {}
         }
-        self.now.test = Some(Test { revision: probe.revision, begin: Instant::now(), limit });
+        let name = self.positions.name(probe.revision).unwrap_or_else(|| probe.revision.short());
+        self.now.test = Some(Test { name, begin: Instant::now(), limit });
         self.show();
     }
 
@@ -194,8 +202,20 @@ impl Talk for Progress {
 
 impl Progress {
     fn subject(&self, id: CommitId) -> String {
-        let subject = self.history.find(id).map(|revision| Untrusted::from(revision.subject.as_str()));
+        let subject = self.positions.history.find(id).map(|revision| Untrusted::from(revision.subject.as_str()));
         subject.map(|subject| Terminal.line(&subject)).unwrap_or_default()
+    }
+
+    /// The two ends of the range, if both are known.
+    fn ends(&self) -> Option<Ends> {
+        let end = |id: CommitId| {
+            let commit = Commit::from(self.positions.history.find(id)?);
+            Some((self.positions.name(id).unwrap_or_else(|| id.short()), commit.date.day()))
+        };
+        let ((pass, pass_day), (fail, fail_day)) = (end(self.narrowing.pass?)?, end(self.narrowing.fail?)?);
+        let [passes, fails] = self.sought.end_labels().map(|label| label.trim_end_matches(':'));
+        let places = format!("{pass} {pass_day} {passes}, {fail} {fail_day} {fails}");
+        Some(Ends { places, days: format!("{pass_day} to {fail_day}") })
     }
 
     fn line(&mut self, line: &str) {
@@ -213,7 +233,12 @@ impl Progress {
 
     /// What is done from now on, for the status line.
     fn begin(&mut self, what: String) {
-        self.now.what = what;
+        self.begin_within(what, None);
+    }
+
+    /// The same in a range.
+    fn begin_within(&mut self, what: String, ends: Option<Ends>) {
+        (self.now.what, self.now.ends) = (what, ends);
         if self.status.is_some() {
             self.show();
         }

@@ -3,7 +3,6 @@
 
 use crate::cli::columns;
 use crate::report::text::rows;
-use crate::revision::CommitId;
 use std::io::Write as _;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -22,17 +21,28 @@ pub struct Now {
     pub begin: Instant,
     /// The phase, with what is left in it.
     pub what: String,
+    /// The two ends of the range, in a search.
+    pub ends: Option<Ends>,
     /// The test that was started last.
     pub test: Option<Test>,
     /// The shortest and the longest time that may be left.
     pub left: Option<(Duration, Duration)>,
 }
 
+/// The newest revision that passes, and the oldest one that fails.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ends {
+    /// Their places and days.
+    pub places: String,
+    /// Their days.
+    pub days: String,
+}
+
 /// A test that runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Test {
-    /// The revision.
-    pub revision: CommitId,
+    /// The place of the revision in history.
+    pub name: String,
     /// When it was started.
     pub begin: Instant,
     /// Its time limit, of build and test each.
@@ -98,7 +108,7 @@ impl Shown {
     fn draw(&self) {
         // In the last column, some terminals go to the next row, and what a person types stands behind the line.
         let columns = columns::of(io::stderr()).saturating_sub(3);
-        write(&format!("{CLEAR}{}", rows::cut(&self.now.row(Instant::now()), Some(columns))));
+        write(&format!("{CLEAR}{}", self.now.row(Instant::now(), columns)));
     }
 }
 
@@ -113,19 +123,26 @@ fn locked(shown: &Mutex<Shown>) -> MutexGuard<'_, Shown> {
 }
 
 impl Now {
-    /// `Bisecting, 15 left: d677ddf08f7f 0:04/0:20, 1:03 in all, 0:40 to 6:00 left`.
-    fn row(&self, at: Instant) -> String {
-        let test = self.test.map(|test| {
+    /// `Bisecting, 15 left (2026-03-01 to 2026-03-21): HEAD~37 0:04/0:20, 0:40 to 6:00 left, 1:03 in all`; what does not fit
+    /// is left out.
+    fn row(&self, at: Instant, columns: usize) -> String {
+        let test = self.test.as_ref().map(|test| {
             let time = at.saturating_duration_since(test.begin);
-            format!(": {} {}/{}", test.revision.short(), clock(time), clock(test.limit))
+            format!(": {} {}/{}", test.name, clock(time), clock(test.limit))
         });
         let left = match self.left {
             Some((_, Duration::MAX)) | None => String::new(),
             Some((least, most)) if clock(least) == clock(most) => format!(", {} left", clock(most)),
             Some((least, most)) => format!(", {} to {} left", clock(least), clock(most)),
         };
-        let all = clock(at.saturating_duration_since(self.begin));
-        format!("{}{}, {all} in all{left}", self.what, test.unwrap_or_default())
+        let all = format!(", {} in all", clock(at.saturating_duration_since(self.begin)));
+        let (what, test) = (&self.what, test.unwrap_or_default());
+        let of = |ends: &str, all: &str| format!("{what} ({ends}){test}{left}{all}");
+        let with_ends =
+            self.ends.iter().flat_map(|Ends { places, days }| [of(places, &all), of(days, &all), of(days, "")]);
+        let mut rows = with_ends.chain([format!("{what}{test}{left}{all}")]);
+        let fitting = rows.find(|row| rows::width(row) <= columns);
+        fitting.unwrap_or_else(|| rows::cut(&format!("{what}{test}{left}{all}"), Some(columns)))
     }
 }
 
@@ -145,12 +162,24 @@ mod tests {
         let begin = Instant::now();
         let seconds = Duration::from_secs;
         let at = begin + seconds(63);
-        let test = Test { revision: CommitId::sha1([0xd6; 20]), begin: begin + seconds(59), limit: seconds(20) };
+        let test = Test { name: "HEAD~37".to_owned(), begin: begin + seconds(59), limit: seconds(20) };
+        let ends = Ends {
+            places: "HEAD~120 2026-03-01 passes, HEAD~5 2026-05-04 fails".to_owned(),
+            days: "2026-03-01 to 2026-05-04".to_owned(),
+        };
         let what = "Bisecting, 15 left".to_owned();
-        let now = Now { begin, what, test: Some(test), left: Some((seconds(40), seconds(7_200))) };
-        let row = "Bisecting, 15 left: d6d6d6d6d6d6 0:04/0:20, 1:03 in all, 0:40 to 2:00:00 left";
-        assert_eq!(now.row(at), row);
+        let left = Some((seconds(40), seconds(360)));
+        let now = Now { begin, what, ends: Some(ends), test: Some(test), left };
+        let row = |columns| now.row(at, columns);
+        let places = "Bisecting, 15 left (HEAD~120 2026-03-01 passes, HEAD~5 2026-05-04 fails): HEAD~37 0:04/0:20, 0:40 to 6:00 left, 1:03 in all";
+        assert_eq!(row(200), places);
+        let days = "Bisecting, 15 left (2026-03-01 to 2026-05-04): HEAD~37 0:04/0:20, 0:40 to 6:00 left, 1:03 in all";
+        assert_eq!(row(100), days);
+        assert_eq!(row(90), days.strip_suffix(", 1:03 in all").unwrap());
+        let without = "Bisecting, 15 left: HEAD~37 0:04/0:20, 0:40 to 6:00 left, 1:03 in all";
+        assert_eq!(row(77), without);
+        assert_eq!(row(20), "Bisecting, 15 left:…");
         let now = Now { test: None, left: Some((seconds(40), Duration::MAX)), ..now };
-        assert_eq!(now.row(at), "Bisecting, 15 left, 1:03 in all");
+        assert_eq!(now.row(at, 77), "Bisecting, 15 left (2026-03-01 to 2026-05-04), 1:03 in all");
     }
 }

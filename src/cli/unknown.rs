@@ -99,9 +99,14 @@ mod tests {
 
     #[test]
     fn a_slip_of_the_keyboard_is_understood() {
-        for (word, name) in
-            [("statsu", "status"), ("rseume", "resume"), ("resum", "resume"), ("lgo", "log"), ("aply", "apply")]
-        {
+        for (word, name) in [
+            ("statsu", "status"),
+            ("wacth", "watch"),
+            ("rseume", "resume"),
+            ("resum", "resume"),
+            ("lgo", "log"),
+            ("aply", "apply"),
+        ] {
             assert_eq!(near_subcommand(word).as_deref(), Some(name), "{word}");
         }
         for word in ["test", "true", "gcc", "make", "ls", "sh", "run", ""] {

@@ -37,6 +37,11 @@ impl History {
         self.index.get(&id).map(|index| &self.revisions[*index])
     }
 
+    /// All revisions, children before parents.
+    pub fn revisions(&self) -> &[Revision] {
+        &self.revisions
+    }
+
     /// Number of revisions.
     pub fn len(&self) -> usize {
         self.revisions.len()

@@ -16,6 +16,8 @@ pub mod chop;
 
 pub mod commit;
 
+pub mod course;
+
 pub mod explanation;
 
 pub mod forge;

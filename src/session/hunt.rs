@@ -23,6 +23,7 @@ use crate::session::finding::Sources;
 use crate::session::hints::Scene;
 use crate::session::order::Effort;
 use crate::session::plan::{Adjustments, Plan};
+use crate::session::positions::Positions;
 use crate::session::precheck::Checking;
 use crate::session::runner::questions::MUTE;
 use crate::session::runner::{Runner, Start};
@@ -586,7 +587,8 @@ impl<'h> Hunt<'h> {
         let history = reading.join().expect("reading the history does not panic");
         self.history = Rc::new(history?);
         self.runner.n_revisions = self.history.len();
-        self.runner.talk.use_history(Rc::clone(&self.history));
+        let positions = Positions::of(Rc::clone(&self.history), self.plan.bad, self.location);
+        self.runner.talk.use_history(Rc::new(positions));
         Ok(())
     }
 

@@ -92,6 +92,17 @@ pub fn newest(location: &Location, named: Option<&str>) -> Result<Kept, Failure>
     }
 }
 
+/// The hunt of this worktree that ran last, if it runs; else the newest one that runs in another worktree; else the first.
+pub fn running(location: &Location) -> Result<Kept, Failure> {
+    let runs = |id: &String| saved::is_running(location, id).unwrap_or(false);
+    let own = own(location).pop();
+    let other = || all(location).unwrap_or_default().into_iter().rev().find(runs);
+    match own.clone().filter(runs).or_else(other).or(own) {
+        Some(id) => Kept::read(location, id),
+        None => Err(no_hunt(location)),
+    }
+}
+
 /// The named hunt, or else the newest of this worktree with a finding; if there is none, the newest.
 ///
 /// - `named`: an id, or the beginning of one.

@@ -205,7 +205,8 @@ fn seen(observation: &Observation, outputs: &mut Outputs) -> Seen {
     }
 }
 
-fn outcome_of(word: &str) -> Option<Outcome> {
+/// The outcome that the journal has as this word.
+pub fn outcome_of(word: &str) -> Option<Outcome> {
     let all = Reason::ALL.into_iter().map(Outcome::Unresolved).chain([Outcome::Pass, Outcome::Fail]);
     all.into_iter().find(|outcome| outcome.to_string() == word)
 }

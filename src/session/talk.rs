@@ -1,12 +1,12 @@
 //! The interface through which a driver talks to the user.
 
 use crate::hunt::event::Event;
-use crate::hunt::history::History;
 use crate::hunt::probe::Probe;
 use crate::outcome::Outcome;
 use crate::report::Report;
 use crate::revision::CommitId;
 use crate::session::estimate::Rest;
+use crate::session::positions::Positions;
 use crate::session::tally::Tally;
 use crate::sought::Sought;
 use std::rc::Rc;
@@ -17,8 +17,8 @@ pub trait Talk {
     /// One sentence.
     fn say(&mut self, sentence: &str);
 
-    /// From now on, subjects of revisions come from this history.
-    fn use_history(&mut self, _history: Rc<History>) {}
+    /// From now on, subjects and places of revisions come from this history.
+    fn use_history(&mut self, _positions: Rc<Positions>) {}
 
     /// Receives what the hunt looks for.
     fn looks_for(&mut self, _sought: Sought) {}

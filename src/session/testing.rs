@@ -152,7 +152,10 @@ impl World {
         let mut saved = saved::open(plan, self.location(), None, false).unwrap();
         for (sequence, (key, nth, observation)) in (0..).zip(results) {
             let (key, worktree) = (key.to_string(), "/w".into());
-            saved.segment.append(&Record::Intent { sequence, key: key.clone(), worktree, clean: true }).unwrap();
+            saved
+                .segment
+                .append(&Record::Intent { sequence, key: key.clone(), worktree, clean: true, about: None })
+                .unwrap();
             let observation = observation.clone().into();
             let observed = Record::Observed { sequence, key, nth: *nth, product: None, toolset: None, observation };
             saved.segment.append(&observed).unwrap();

@@ -88,6 +88,7 @@ mod usage;
 mod values;
 mod verdicts;
 // Cargo runs no unit tests of an example that is built as a program, too.
+mod watch;
 #[path = "../../examples/simulate/ways/mod.rs"]
 mod ways;
 mod window;

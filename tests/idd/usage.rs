@@ -67,12 +67,14 @@ fn under_json_an_error_leaves_one_object_on_stdout() {
 }
 
 /// A complete line for each command, and its exit code outside of a repository.
-const LINES: [(&str, i32); 42] = [
+const LINES: [(&str, i32); 44] = [
     ("-- true", 1),
     ("minimize a b -- true", 1),
     ("shrink --input x -- true", 1),
     ("list", 1),
     ("status", 1),
+    ("watch", 1),
+    ("watch --html x.html", 1),
     ("resume", 1),
     ("log", 1),
     ("show", 1),

@@ -24,7 +24,7 @@ MODES = {
 }
 
 DEFAULT_BUDGET = "10m"
-TESTED = re.compile(r"^  [0-9a-f]{12} unresolved\(([^)]*)\)", re.M)
+TESTED = re.compile(r"^  [0-9a-f]{12}(?: \S+)? unresolved\(([^)]*)\)", re.M)
 REDUCING = re.compile(r"^Reducing (.*): (\d+) of (\d+) units left", re.M)
 
 

@@ -523,6 +523,17 @@ pub enum Subcommand {
         #[command(flatten)]
         output: Output,
     },
+    /// Follow a hunt while it runs: the range, the verdicts and the running test; without --hunt the one that runs. `q` leaves
+    /// it.
+    Watch {
+        #[command(flatten)]
+        which: Hunt,
+        /// Write a page to this file whenever there is news, until the hunt ends. A browser loads it again by itself.
+        #[arg(long, value_name = "FILE")]
+        html: Option<OsString>,
+        #[command(flatten)]
+        output: Output,
+    },
     /// Continue a hunt that was interrupted or reached its budget; without --hunt the last one.
     Resume {
         #[command(flatten)]

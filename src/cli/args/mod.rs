@@ -61,6 +61,15 @@ pub struct Invocation {
     pub warnings: Vec<String>,
 }
 
+/// What is followed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WatchArgs {
+    /// Which hunt, if not the one that runs.
+    pub hunt: Option<String>,
+    /// The page that is written in place of the terminal.
+    pub html: Option<OsString>,
+}
+
 /// What to do.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Request {
@@ -91,6 +100,8 @@ pub enum Request {
         /// Which, if not the newest: its id, or the beginning of it.
         hunt: Option<String>,
     },
+    /// Follow a hunt.
+    Watch(WatchArgs),
     /// Go on with a hunt.
     Resume {
         /// Which, if not the newest.
@@ -349,6 +360,7 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
         Some(Subcommand::Undo { output }) => (Request::ByHand(ByHand::Given(Given::Undo)), output),
         Some(Subcommand::List { badge, output }) => (Request::List { is_badge: badge }, output),
         Some(Subcommand::Status { which: Hunt { hunt }, output }) => (Request::Status { hunt }, output),
+        Some(Subcommand::Watch { which, html, output }) => (watch_args(which, html, output)?, output),
         Some(Subcommand::Resume { which: Hunt { hunt }, allowance, output }) => {
             (Request::Resume { hunt, allowance: allowance.into() }, output)
         }
@@ -418,6 +430,16 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
         }
         Some(Subcommand::Help { command, output }) => (Request::Help(command), output),
     })
+}
+
+fn watch_args(which: Hunt, html: Option<OsString>, output: Output) -> Result<Request, Complaint> {
+    if output.json {
+        return Err((
+            "`git idd watch` prints text, not JSON",
+            "`git idd status --json` prints the state of a hunt as JSON",
+        ));
+    }
+    Ok(Request::Watch(WatchArgs { hunt: which.hunt, html }))
 }
 
 fn trace_args(command: TraceCommand) -> (Request, Output) {

@@ -33,7 +33,7 @@ const OPTIONS: [(&str, &str); 10] = [
 /// All commands, by their use.
 const COMMANDS: [(&str, &[&str]); 6] = [
     ("hunt", &["minimize", "shrink", "start", "good", "bad", "skip", "undo", "resume", "status", "list"]),
-    ("look", &["show", "report", "log"]),
+    ("look", &["show", "report", "log", "watch"]),
     ("explain", &["explain", "chop", "slice", "invariants"]),
     ("debug", &["record", "trace", "debug", "dap", "mcp"]),
     ("keep", &["apply", "verify", "reset", "gc", "remote"]),

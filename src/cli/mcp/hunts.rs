@@ -15,6 +15,7 @@ use crate::report::escape::Terminal;
 use crate::report::style::Style;
 use crate::report::text::{Detail, Look};
 use crate::session::context::Context;
+use crate::session::course::HuntState;
 use crate::session::failure::Failure;
 use crate::session::hunt::Task;
 use crate::session::mend::mend;
@@ -172,7 +173,8 @@ pub fn status(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failu
     }
     let kept = kept::newest(&state.location, hunt)?;
     let word = kept.state(&state.location)?;
-    let mut text = status::text(&kept, &word, &state.location)?;
+    let shown = HuntState { words: word.clone(), is_running: word == "running" };
+    let mut text = status::text(&kept, &shown, &state.location)?;
     text.extend(job.as_ref().map(progress));
     let next = match word.as_str() {
         "running" => "hunt_status with `wait` waits for it, hunt_cancel stops it",

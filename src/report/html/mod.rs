@@ -14,6 +14,7 @@ mod invariants;
 mod markup;
 mod source;
 mod walk;
+pub mod watch;
 
 use std::collections::BTreeSet;
 use std::io;
@@ -87,19 +88,29 @@ fn document(page: &Page<'_>, out: &mut Markup) {
         hash(SCRIPT)
     );
     out.element("html", &[("lang", "en")], |out| {
-        out.element("head", &[], |out| {
-            out.open("meta", &[("charset", "utf-8")]);
-            out.open("meta", &[("http-equiv", "Content-Security-Policy"), ("content", &policy)]);
-            out.open("meta", &[("name", "viewport"), ("content", "width=device-width, initial-scale=1")]);
-            out.open("meta", &[("name", "referrer"), ("content", "no-referrer")]);
-            out.leaf("title", &[], summary::title(page.report, page.test));
-            out.element("style", &[], |out| out.own(STYLE));
-        });
+        head(&policy, summary::title(page.report, page.test), None, out);
         out.newline();
         out.element("body", &[], |out| {
             body(page, out);
             out.element("script", &[], |out| out.own(SCRIPT));
         });
+    });
+}
+
+/// The head of a page.
+///
+/// - `refresh`: the time in seconds after which a browser loads the page again.
+fn head(policy: &str, title: Untrusted, refresh: Option<&str>, out: &mut Markup) {
+    out.element("head", &[], |out| {
+        out.open("meta", &[("charset", "utf-8")]);
+        out.open("meta", &[("http-equiv", "Content-Security-Policy"), ("content", policy)]);
+        if let Some(refresh) = refresh {
+            out.open("meta", &[("http-equiv", "refresh"), ("content", refresh)]);
+        }
+        out.open("meta", &[("name", "viewport"), ("content", "width=device-width, initial-scale=1")]);
+        out.open("meta", &[("name", "referrer"), ("content", "no-referrer")]);
+        out.leaf("title", &[], title);
+        out.element("style", &[], |out| out.own(STYLE));
     });
 }
 
@@ -117,10 +128,23 @@ fn body(page: &Page<'_>, out: &mut Markup) {
         out.element("div", &[("id", "tools"), ("class", "tools")], |_| {});
     });
     out.newline();
+    frame(&sections, |out| headline(page, out), out);
+    out.newline();
+    out.element("footer", &[], |out| {
+        out.words(concat!("Made by git-idd ", env!("CARGO_PKG_VERSION")));
+        if let Some(hunt) = &page.report.hunt {
+            out.words(&format!(" from the hunt {hunt}"));
+        }
+        out.words(". This file fetches nothing and can be sent as it is.");
+    });
+}
+
+/// The sections of a page below its headline, with links to them.
+fn frame(sections: &[Section<'_>], headline: impl FnOnce(&mut Markup), out: &mut Markup) {
     out.element("div", &[("class", "frame")], |out| {
         out.element("nav", &[("aria-label", "Sections")], |out| {
             out.element("ul", &[], |out| {
-                for (id, title, _) in &sections {
+                for (id, title, _) in sections {
                     let target = format!("#{id}");
                     out.element("li", &[], |out| out.leaf("a", &[("href", &target)], *title));
                 }
@@ -128,8 +152,8 @@ fn body(page: &Page<'_>, out: &mut Markup) {
         });
         out.newline();
         out.element("main", &[("id", "main"), ("tabindex", "-1")], |out| {
-            headline(page, out);
-            for (id, title, inside) in &sections {
+            headline(out);
+            for (id, title, inside) in sections {
                 let heading = format!("{id}-title");
                 out.newline();
                 out.element("section", &[("id", id), ("aria-labelledby", &heading)], |out| {
@@ -138,14 +162,6 @@ fn body(page: &Page<'_>, out: &mut Markup) {
                 });
             }
         });
-    });
-    out.newline();
-    out.element("footer", &[], |out| {
-        out.words(concat!("Made by git-idd ", env!("CARGO_PKG_VERSION")));
-        if let Some(hunt) = &page.report.hunt {
-            out.words(&format!(" from the hunt {hunt}"));
-        }
-        out.words(". This file fetches nothing and can be sent as it is.");
     });
 }
 

@@ -31,6 +31,7 @@ use crate::session::perf::judge::{CONFIDENCE, Interval, MAX_ROUNDS, MIN_ROUNDS, 
 use crate::session::perf::places::{Place, Places, Tried};
 use crate::session::perf::rounds::{Costs, Found, PATIENCE, Until};
 use crate::session::plan::Adjustments;
+use crate::session::positions::Positions;
 use crate::session::saved::Saved;
 use crate::session::talk::Talk;
 use crate::session::tally::Tally;
@@ -79,7 +80,7 @@ pub fn hunt(
     let history = Rc::new(history);
     scene.refuse_swapped(&history, "`--good` is the older revision, where the command is fast")?;
     talk.looks_for(Sought::Slower);
-    talk.use_history(Rc::clone(&history));
+    talk.use_history(Rc::new(Positions::of(Rc::clone(&history), scene.plan.bad, scene.location)));
     let judged = Judged::all(scene.location, &id)?;
     let tree = |commit: CommitId| store.view(history.get(commit).tree).map_err(|error| Failure::from_error(&error));
     let bad = tree(scene.plan.bad)?;

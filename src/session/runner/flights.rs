@@ -10,7 +10,7 @@ use crate::session::runner::ticket::{Flight, Ticket};
 use crate::session::runner::time_limit::is_of_reduction;
 use crate::session::runner::{Runner, RunnerError};
 use crate::world::cache::{ProductParts, Want};
-use crate::world::journal::{Record, Segment};
+use crate::world::journal::{AboutRecord, Record, Segment};
 use crate::world::process::executions::Executions;
 use crate::world::process::{ProcessGroup, Watch};
 use crate::world::run::executor::{Done, Errand, KnownProducts, Wish};
@@ -20,6 +20,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Thread;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 impl Runner<'_> {
     /// Starts these tickets, first ones first, and ends other probes if their workers are needed.
@@ -80,7 +81,8 @@ impl Runner<'_> {
         self.next_sequence += 1;
         let worktree = self.executor.directory(place).map(Path::to_owned).unwrap_or_default();
         let key = ticket.key.to_string();
-        self.lock().append(&Record::Intent { sequence, key, worktree, clean: is_clean })?;
+        let about = Some(about(&ticket.probe));
+        self.lock().append(&Record::Intent { sequence, key, worktree, clean: is_clean, about })?;
         let refusal_key = self.refusal_key(&ticket.probe);
         let vetting = self.vetting.clone().map(Precheck::Java);
         let limit = self.limit_of(&ticket.probe);
@@ -160,6 +162,16 @@ impl Runner<'_> {
             self.land()?;
         }
         Ok(())
+    }
+}
+
+/// The probe for people who watch the hunt.
+fn about(probe: &Probe) -> AboutRecord {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    AboutRecord {
+        phase: probe.phase.word().to_owned(),
+        revision: probe.revision,
+        started_at_unix: i64::try_from(now.as_secs()).unwrap_or(i64::MAX),
     }
 }
 

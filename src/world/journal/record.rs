@@ -39,6 +39,9 @@ pub enum Record {
         worktree: PathBuf,
         /// Whether it is to run in a freshly written worktree.
         clean: bool,
+        /// For people who watch the hunt; `None` in the journal of an old version.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        about: Option<AboutRecord>,
     },
     /// A command of the probe runs.
     Started {
@@ -181,6 +184,17 @@ pub enum Record {
         /// The status word.
         status: String,
     },
+}
+
+/// A probe that is about to start.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AboutRecord {
+    /// The purpose of the probe.
+    pub phase: String,
+    /// Its revision.
+    pub revision: CommitId,
+    /// When it starts, in seconds since 1970.
+    pub started_at_unix: i64,
 }
 
 /// The immutable part of a hunt.
@@ -399,8 +413,9 @@ pub(super) mod tests {
     pub(in crate::world::journal) fn any_record() -> impl Strategy<Value = Record> {
         let path = any::<Vec<u8>>().prop_map(|bytes| PathBuf::from(OsString::from_vec(bytes)));
         prop_oneof![
-            (0..9_u64, "[0-9a-f]{4}", path, any::<bool>())
-                .prop_map(|(sequence, key, worktree, clean)| Record::Intent { sequence, key, worktree, clean }),
+            (0..9_u64, "[0-9a-f]{4}", path, any::<bool>()).prop_map(|(sequence, key, worktree, clean)| {
+                Record::Intent { sequence, key, worktree, clean, about: None }
+            }),
             any::<(i32, u64)>().prop_map(|(pid, start_time)| Record::Process { pid, start_time }),
             (0..9_u64, any::<i32>(), any::<u64>()).prop_map(|(sequence, pid, start_time)| Record::Started {
                 sequence,

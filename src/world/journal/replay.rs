@@ -117,7 +117,7 @@ impl Replay {
         self.status = None;
         match record {
             Record::Process { pid, start_time } => self.processes.push(ProcessGroup { pid, start_time }),
-            Record::Intent { sequence, key, worktree, clean } => {
+            Record::Intent { sequence, key, worktree, clean, .. } => {
                 open.insert(sequence, OpenIntent { sequence, key, worktree, clean, groups: Vec::new() });
             }
             Record::Started { sequence, pid, start_time } => {
@@ -202,7 +202,13 @@ mod tests {
     }
 
     fn intent(sequence: u64) -> Record {
-        Record::Intent { sequence, key: format!("k{sequence}"), worktree: PathBuf::from("/w"), clean: sequence == 0 }
+        Record::Intent {
+            sequence,
+            key: format!("k{sequence}"),
+            worktree: PathBuf::from("/w"),
+            clean: sequence == 0,
+            about: None,
+        }
     }
 
     fn observed(sequence: u64, key: &str, nth: u32, observation: Observation) -> Record {

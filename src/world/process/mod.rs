@@ -16,7 +16,7 @@ mod symbols;
 pub use command::{
     Captured, Command, Printed, Ran, Server, Watch, Words, ask, capture, feed, relay, relay_silently, run,
 };
-pub use survivors::{ProcessGroup, kill_leftover, kill_leftovers_of, this_process};
+pub use survivors::{ProcessGroup, is_alive, kill_leftover, kill_leftovers_of, this_process};
 
 use crate::world::system;
 use std::io;

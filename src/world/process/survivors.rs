@@ -205,6 +205,11 @@ pub fn this_process() -> ProcessGroup {
     ProcessGroup { pid, start_time: system::read(pid).map_or(0, |process| process.start_time) }
 }
 
+/// Whether the first process of a group runs.
+pub fn is_alive(group: ProcessGroup) -> bool {
+    system::read(group.pid).is_some_and(|process| identity(&process) == group && !process.is_zombie)
+}
+
 /// Kills the rest of a probe whose `git-idd` was killed; returns whether there was anything.
 ///
 /// - `group`: the argument of [`Watch::started`](crate::world::process::command::Watch::started). If its number now belongs to another
@@ -238,8 +243,7 @@ pub fn kill_leftover(group: ProcessGroup) -> bool {
 ///
 /// Returns whether there was anything, when it has ended, after at most 3 s.
 pub fn kill_leftovers_of(owner: ProcessGroup) -> bool {
-    let is_owner_alive =
-        system::read(owner.pid).is_some_and(|process| identity(&process) == owner && !process.is_zombie);
+    let is_owner_alive = is_alive(owner);
     let prefix = format!("{}-", owner.pid);
     !is_owner_alive
         && end_and_wait(|process| {

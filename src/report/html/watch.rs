@@ -1,0 +1,78 @@
+//! The page of a hunt that is under way. A browser loads it again by itself until the hunt has ended.
+
+use std::io;
+use std::io::Write;
+
+use crate::report::commit::Started;
+use crate::report::course::HuntCourse;
+use crate::report::html::history::Shown;
+use crate::report::html::markup::Markup;
+use crate::report::html::{STYLE, Section, hash, history};
+use crate::report::story::Story;
+use crate::report::{Report, Untrusted, html};
+
+/// The time after which a browser loads the page again, in seconds.
+const REFRESH: &str = "2";
+
+/// The content of the page.
+#[derive(Debug)]
+pub struct WatchPage<'p> {
+    /// What is known so far.
+    pub report: &'p Report,
+    /// The course of the hunt, for the picture.
+    pub story: &'p Story,
+    /// The same in rows.
+    pub course: &'p HuntCourse,
+    /// The line of the test.
+    pub test: &'p Untrusted,
+}
+
+/// Writes the file.
+pub fn write(page: &WatchPage<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let mut markup = Markup::default();
+    document(page, &mut markup);
+    writeln!(out, "<!doctype html>\n{}", markup.as_str())
+}
+
+fn document(page: &WatchPage<'_>, out: &mut Markup) {
+    let policy = format!("default-src 'none'; style-src {}; base-uri 'none'; form-action 'none'", hash(STYLE));
+    let title = Untrusted::from([b"git idd: ", page.test.as_bytes()].concat());
+    out.element("html", &[("lang", "en")], |out| {
+        html::head(&policy, title, page.course.is_running.then_some(REFRESH), out);
+        out.newline();
+        out.element("body", &[], |out| html::frame(&sections(page), |out| headline(page, out), out));
+    });
+}
+
+fn headline(page: &WatchPage<'_>, out: &mut Markup) {
+    let course = page.course;
+    let state = if course.is_running { "running" } else { "not running" };
+    out.leaf("p", &[("class", "status")], state);
+    out.element("h1", &[], |out| out.leaf("code", &[], page.test.clone()));
+    let running = course.running.iter().map(|probe| {
+        let since = format!("{}, since {}: ", probe.phase, Started::new(probe.started_at_unix));
+        ("running:", Untrusted::from([since.as_bytes(), probe.revision.as_bytes()].concat()))
+    });
+    let facts = course.facts.iter().map(|fact| (fact.label, fact.text.clone()));
+    out.element("dl", &[("class", "facts")], |out| {
+        for (label, text) in facts.chain(running) {
+            out.element("div", &[], |out| {
+                out.leaf("dt", &[], label.trim_end_matches(':'));
+                out.leaf("dd", &[], text);
+            });
+        }
+    });
+}
+
+fn sections(page: &WatchPage<'_>) -> Vec<Section<'static>> {
+    let mut picture = Markup::default();
+    history::write((page.report, page.story), &Markup::default(), &mut Shown::new(page.story), &mut picture);
+    let mut sections = vec![("history", "The hunt through history", picture)];
+    if let Some(output) = &page.course.output {
+        let mut last = Markup::default();
+        last.element("p", &[("class", "quiet")], |out| out.words(&output.title));
+        last.element("pre", &[("tabindex", "0")], |out| out.block(&output.text));
+        sections.push(("output", "The last output", last));
+    }
+    sections
+}
