@@ -188,11 +188,12 @@ pub fn start(
     console: Console,
 ) -> Result<Answer, Failure> {
     unknown::refuse(&args, location, context)?;
+    let overdue = args.effort.budget.map(|budget| Overdue::after(budget, location, context, console));
     let mut named: Vec<&str> = args.history.good.iter().chain([&args.history.bad]).map(String::as_str).collect();
     named.extend(pair.iter().flat_map(|(good, bad)| [*good, *bad]));
     let user = opened(&named, args.effort.fetch, location, context, console)?;
     let plan = Plan::new(args, pair, location, &user, context)?;
-    hunt_with(&plan, None, false, (location, &user), context, console)
+    hunt_with(&plan, None, false, overdue, (location, &user), context, console)
 }
 
 /// The user's repository. If a named revision is behind the border of a shallow clone, the rest of the history is
@@ -220,10 +221,12 @@ fn opened(
 
 /// - `resumed`: the hunt of this plan that continues.
 /// - `is_continued`: whether it continues if it has ended.
+/// - `overdue`: what ends the program at the end of its budget.
 fn hunt_with(
     plan: &Plan,
     resumed: Option<&Kept>,
     is_continued: bool,
+    overdue: Option<Overdue>,
     (location, user): (&Location, &Repository),
     context: &Context,
     console: Console,
@@ -242,7 +245,9 @@ fn hunt_with(
     let progress = console.progress();
     let saved = saved::open(plan, location, resumed, is_continued)?;
     let (begin, budget) = (Instant::now(), plan.order.effort.budget);
-    let overdue = budget.map(|budget| Overdue::after(budget, &saved, location, context, console));
+    if let Some(overdue) = &overdue {
+        overdue.watch(&saved);
+    }
     let test = Untrusted::from(plan.order.command.to_line());
     let notice = plan.order.effort.notify.clone().map(|line| Notice::new(line, test, &interrupt));
     let mut talk = Announcer { progress, console, context, notice: notice.as_ref(), announced: None };
@@ -349,6 +354,8 @@ fn resume(
     let mut args = plan.order.clone();
     args.history.bad.clone_from(&plan.bad);
     args.history.good.clone_from(&plan.goods);
+    let budget = allowance.budget.or(args.effort.budget);
+    let overdue = budget.map(|budget| Overdue::after(budget, location, context, console));
     let resolved = Plan::new(args, pair, &place, &user, context)?;
     let saved = plan;
     let mut plan = Plan { order: saved.order.clone(), target, ..resolved };
@@ -362,7 +369,7 @@ fn resume(
             .progress()
             .say(&format!("The hunt cannot continue, because its conditions changed ({what}); starting over."));
     }
-    hunt_with(&plan, Some(&kept), is_continued, (&place, &user), context, console)
+    hunt_with(&plan, Some(&kept), is_continued, overdue, (&place, &user), context, console)
 }
 
 /// The named hunt, or else the newest one with a finding; prints a message to stderr if another one is newer.

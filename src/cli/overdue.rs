@@ -10,42 +10,65 @@ use crate::session::context::Context;
 use crate::session::saved::Saved;
 use crate::session::{interrupt, kept, saved};
 use crate::world::repo::locate::Location;
-use std::sync::mpsc;
 use std::sync::mpsc::{RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 
 /// The time that a hunt has to stop by itself.
 const GRACE: Duration = Duration::from_millis(1500);
 
-/// Ends the program until it is dropped.
-pub struct Overdue(#[expect(dead_code, reason = "the thread waits for its end")] Option<Sender<()>>);
+/// Ends the program at the end of a budget, until it is dropped.
+pub struct Overdue {
+    /// The hunt, once it has a journal.
+    hunt: Arc<Mutex<Option<BudgetedHunt>>>,
+    /// Its end ends the thread that waits.
+    _open: Sender<()>,
+}
+
+/// A hunt that is under way.
+#[derive(Debug, Clone)]
+struct BudgetedHunt {
+    id: String,
+    /// The time of its earlier runs.
+    seconds_before: f64,
+}
 
 impl Overdue {
-    /// Ends the program this time after now, with the result of a hunt in its journal.
-    ///
-    /// - `saved`: the hunt.
-    pub fn after(budget: Duration, saved: &Saved, location: &Location, context: &Context, console: Console) -> Self {
+    /// Ends the program this time after now, with what its hunt has learned.
+    pub fn after(budget: Duration, location: &Location, context: &Context, console: Console) -> Self {
         let (open, closed) = mpsc::channel();
-        let (id, location, context) = (saved.id.clone(), location.clone(), context.clone());
-        let seconds = saved.seconds_before + budget.as_secs_f64();
+        let hunt: Arc<Mutex<Option<BudgetedHunt>>> = Arc::default();
+        let (location, context, known) = (location.clone(), context.clone(), Arc::clone(&hunt));
         let wait = move || {
-            let limit = budget.saturating_add(GRACE);
-            if closed.recv_timeout(limit) == Err(RecvTimeoutError::Timeout)
-                && let Some(answer) = learned(&id, seconds, &location, console)
-            {
+            if closed.recv_timeout(budget.saturating_add(GRACE)) != Err(RecvTimeoutError::Timeout) {
+                return;
+            }
+            let hunt = known.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            if let Some(answer) = learned(hunt, budget, &location, console) {
                 interrupt::end(give(Ok(answer), &context, console));
             }
         };
         // Without a thread, the hunt ends when its computation does.
-        let waits = thread::Builder::new().name("overdue".to_owned()).spawn(wait).is_ok();
-        Self(waits.then_some(open))
+        let _ = thread::Builder::new().name("overdue".to_owned()).spawn(wait);
+        Self { hunt, _open: open }
+    }
+
+    /// From now on, this hunt is under way.
+    pub fn watch(&self, saved: &Saved) {
+        let hunt = BudgetedHunt { id: saved.id.clone(), seconds_before: saved.seconds_before };
+        *self.hunt.lock().unwrap_or_else(PoisonError::into_inner) = Some(hunt);
     }
 }
 
 /// The result of a hunt that did not end in time; `None` if it is printed now.
-fn learned(id: &str, seconds: f64, location: &Location, console: Console) -> Option<Answer> {
-    let kept = kept::newest(location, Some(id)).ok()?;
+fn learned(hunt: Option<BudgetedHunt>, budget: Duration, location: &Location, console: Console) -> Option<Answer> {
+    let Some(BudgetedHunt { id, seconds_before }) = hunt else {
+        let report =
+            Report::new(Status::Budget, "The budget ended before the first test: the files were still being read.");
+        return Some(Answer::Report(Box::new(report), Vec::new(), None, None));
+    };
+    let kept = kept::newest(location, Some(&id)).ok()?;
     if kept.replay.status.is_some() {
         return None;
     }
@@ -53,6 +76,7 @@ fn learned(id: &str, seconds: f64, location: &Location, console: Console) -> Opt
     let sentence = "The budget ended the hunt; this is what was learned so far.".into();
     let report =
         kept.report().unwrap_or_else(|_| Report { hunt: Some(kept.id.clone()), ..Report::new(Status::Budget, "") });
+    let seconds = seconds_before + budget.as_secs_f64();
     let mut report = Report { status: Status::Budget, sentence, seconds, ..report };
     kept.update_costs(&mut report);
     // It was printed when it was proved.

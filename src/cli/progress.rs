@@ -50,6 +50,8 @@ pub struct Progress {
     /// The last outcome of each revision that could not be tested as it is, with the line that says why.
     unresolved: HashMap<CommitId, String>,
     now: Now,
+    /// The runs that reproduce the failure, so far.
+    n_reproductions: u32,
     status: Option<StatusLine>,
 }
 
@@ -59,7 +61,19 @@ impl Progress {
         let now = Now { begin: Instant::now(), what: String::new(), ends: None, test: None, left: None };
         let (positions, unresolved) = (Rc::default(), HashMap::new());
         let (narrowing, sought) = (Narrowing::default(), Sought::default());
-        Self { out, style, volume, is_terminal, positions, narrowing, sought, unresolved, now, status: None }
+        Self {
+            out,
+            style,
+            volume,
+            is_terminal,
+            positions,
+            narrowing,
+            sought,
+            unresolved,
+            now,
+            n_reproductions: 0,
+            status: None,
+        }
     }
 }
 
@@ -177,7 +191,10 @@ impl Talk for Progress {
 
     fn running(&mut self, probe: &Probe, limit: Duration) {
         match probe.phase {
-            Phase::Reproduce => "Reproducing the failure".clone_into(&mut self.now.what),
+            Phase::Reproduce => {
+                self.n_reproductions += 1;
+                self.now.what = format!("Reproducing the failure, run {}", self.n_reproductions);
+            }
             Phase::Verify => (self.now.what, self.now.ends) = ("Proving the finding".to_owned(), None),
             Phase::Port => self.now.left = None,
             Phase::Search | Phase::Repair | Phase::Reduce => {}

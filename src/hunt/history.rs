@@ -15,6 +15,8 @@ pub struct History {
     revisions: Vec<Revision>,
     index: HashMap<CommitId, usize>,
     shallow: HashSet<CommitId>,
+    /// Commits with a tag.
+    tagged: HashSet<CommitId>,
 }
 
 impl History {
@@ -22,7 +24,18 @@ impl History {
     /// lacks.
     pub fn new(revisions: Vec<Revision>, shallow: HashSet<CommitId>) -> Self {
         let index = revisions.iter().enumerate().map(|(index, revision)| (revision.id, index)).collect();
-        Self { revisions, index, shallow }
+        Self { revisions, index, shallow, tagged: HashSet::new() }
+    }
+
+    /// The same history, in which these commits have a tag.
+    #[must_use]
+    pub fn with_tagged(self, tagged: HashSet<CommitId>) -> Self {
+        Self { tagged, ..self }
+    }
+
+    /// Whether a commit has a tag: it is probably a release, which can be built and was tested.
+    pub fn is_tagged(&self, id: CommitId) -> bool {
+        self.tagged.contains(&id)
     }
 
     /// The revision of a commit of this history.

@@ -137,7 +137,7 @@ impl Hunter<'_> {
     }
 
     /// Gallops back 1, 2, 4, 8, ... steps on the first-parent line until a revision passes, beyond the revision at
-    /// `near`, which fails.
+    /// `near`, which fails. A tagged revision near a stop is taken in its place.
     ///
     /// An untestable revision is repaired only if the next stop is untestable too: a window of broken revisions is
     /// skipped, a border is not. Cost: at most log2(d) + 2 revisions for a pass d steps back.
@@ -150,7 +150,7 @@ impl Hunter<'_> {
         };
         let mut distance = (2 * near).max(1);
         while near < last {
-            let stop = distance.min(last);
+            let stop = self.tagged_near(&line, near, distance.min(last));
             if !self.is_known(line[stop]) {
                 self.tell(Event::Galloping { distance: stop, next: line[stop] });
             }
@@ -180,6 +180,18 @@ impl Hunter<'_> {
             distance = 2 * stop.max(index);
         }
         self.never_passed(&line, near).await
+    }
+
+    /// The index of the tagged revision nearest to `stop`, beyond `near`, if there is one at most a quarter of the way
+    /// from it: releases are built and tested more often than others. Else `stop` itself.
+    fn tagged_near(&self, line: &[CommitId], near: usize, stop: usize) -> usize {
+        let last = line.len() - 1;
+        if stop == last {
+            return stop;
+        }
+        let reach = stop / 4;
+        let around = (stop - reach).max(near + 1)..=(stop + reach).min(last);
+        around.filter(|at| self.history.is_tagged(line[*at])).min_by_key(|at| at.abs_diff(stop)).unwrap_or(stop)
     }
 
     /// Tries the revisions before commits that broke other tests: first the likeliest, then by halves, until one passes.

@@ -41,7 +41,7 @@ use crate::world::repo::locate::Location;
 use crate::world::repo::promisor::Promisor;
 use crate::world::repo::state::UserState;
 use crate::world::repo::store::TreeStore;
-use crate::world::repo::{RepoError, Repository, fetch, graph, locate, private, promisor};
+use crate::world::repo::{RepoError, Repository, fetch, graph, locate, private, promisor, refs};
 use crate::world::shared_cost::SharedCost;
 use crate::world::tools::{Setting, Tools};
 use crate::world::{cache, files, tools};
@@ -138,8 +138,9 @@ fn read_history(plan: &Plan, location: &Location) -> Result<JoinHandle<Result<Hi
     let git_directory = location.git_directory.clone();
     let reading = thread::Builder::new().spawn(move || {
         thread::park();
-        let (revisions, shallow) = graph::load(&private::open(&git_directory)?, &tips)?;
-        Ok(History::new(revisions, shallow))
+        let user = private::open(&git_directory)?;
+        let (revisions, shallow) = graph::load(&user, &tips)?;
+        Ok(History::new(revisions, shallow).with_tagged(refs::tagged(&user)?))
     });
     reading.map_err(|error| Failure::new(Status::Error, format!("failed to start a thread: {error}")))
 }

@@ -8,7 +8,7 @@ use crate::hunt::probe::Probe;
 use crate::outcome::{Ending, Observation, Reason, Signature, Stage};
 use crate::plural::count;
 use crate::report::escape::Terminal;
-use crate::report::{ErrorReport, Status, Untrusted};
+use crate::report::{ErrorReport, Status, Untrusted, text};
 use crate::session::criteria::{FIRST_LIMIT, criteria};
 use crate::session::environment::FirstRun;
 use crate::session::failure::Failure;
@@ -52,6 +52,12 @@ const MAX_BUSY_OF_ONE: f64 = 1.3;
 /// The time limit of commands after runs of which the longest took this time.
 pub fn measured_limit(longest: Duration) -> Duration {
     (LIMIT_FACTOR * longest).max(LIMIT_FLOOR)
+}
+
+/// The sentence about a first run that took long: nothing else is printed before the second one ends.
+fn slow_first_run(duration: Duration) -> Option<String> {
+    let is_slow = duration >= Duration::from_secs(60);
+    is_slow.then(|| format!("The first run took {}; the second one follows.", text::duration(duration.as_secs_f64())))
 }
 
 impl Hunt<'_> {
@@ -274,6 +280,9 @@ impl Hunt<'_> {
             None => self.busily(|hunt| hunt.runner.reproduce(probe, &[0]))?,
         };
         let Some(mut seen) = first else { return Ok(None) };
+        if let Some(said) = slow_first_run(seen[0].duration) {
+            self.runner.talk.say(&said);
+        }
         if self.runner.n_jobs > 1 && self.plan.order.effort.jobs.is_none() {
             let n_busy = self.n_busy;
             if n_busy > MAX_BUSY_OF_ONE {
@@ -551,6 +560,15 @@ mod tests {
         let mut order = order();
         order.effort.until = Until::Commit;
         order
+    }
+
+    #[test]
+    fn a_first_run_that_takes_minutes_is_reported_before_the_second() {
+        for (seconds, expected) in [(59, None), (250, Some("The first run took 4 min 10 s; the second one follows."))] {
+            let slow = Observation { duration: Duration::from_secs(seconds), ..observation(1, "FAIL: x\n") };
+            let (_, _, said) = reproduced_by(until_commit(), |_| slow.clone());
+            assert_eq!(said.iter().find(|said| said.contains("first run")).map(String::as_str), expected);
+        }
     }
 
     #[test]

@@ -312,3 +312,22 @@ fn effort_bounds_the_reduction_and_resume_goes_on_with_more() {
     let in_reduction: Vec<&str> = trees.lines().collect();
     assert!(in_reduction.len() > before);
 }
+
+/// Without a known good revision, a tagged revision near a step of the search is tested in its place.
+#[test]
+fn a_release_near_a_step_of_the_search_is_tested_in_its_place() {
+    let fixture = Fixture::of(
+        "for n in $(seq 40); do
+            echo $n > log; [ $n -gt 22 ] && echo 2 > value || echo 1 > value
+            commit \"change $n\"
+        done
+        git tag -a -m release v1 HEAD~9; git tag near HEAD~11; git tag far HEAD~21",
+    );
+    let (_, said) = fixture.said(&["-j1", "--until", "found", "--", "grep -q 1 value"], 0);
+    let places: Vec<&str> =
+        said.lines().filter(|line| line.starts_with("  ")).filter_map(|line| line.split_whitespace().nth(1)).collect();
+    // The annotated tag is one away from step 8, and `far` three away from step 18; a quarter of the way is allowed.
+    assert_eq!(places[..5], ["HEAD", "HEAD~1", "HEAD~2", "HEAD~4", "HEAD~9"], "{said}");
+    assert_eq!(places[5], "HEAD~21", "{said}");
+    assert!(said.contains("(change 23).\n"), "{said}");
+}

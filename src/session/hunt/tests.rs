@@ -26,7 +26,7 @@ fn a_hunt_whose_results_are_all_known_ends_with_culprit_change_and_fix_and_runs_
     assert_eq!(Some(&kept.id), report.hunt.as_ref());
     assert_eq!(kept.replay.status.as_deref(), Some("found"));
     assert_eq!(kept.report().unwrap(), report);
-    let refs = crate::world::repo::refs::of_findings(world.location()).unwrap();
+    let refs = refs::of_findings(world.location()).unwrap();
     assert_eq!(refs, ["bad", "first-bad", "fix", "last-good"].map(|name| format!("refs/worktree/idd/{name}")));
     assert!(!world.location().git_directory.join("work").join(&kept.id).exists());
 }
@@ -72,7 +72,7 @@ fn a_result_that_is_missing_and_may_not_be_made_ends_the_hunt_with_what_is_known
             .iter()
             .any(|note| text(note).starts_with("Of the revisions tested so far the oldest that fails is"))
     );
-    let refs = crate::world::repo::refs::of_findings(world.location()).unwrap();
+    let refs = refs::of_findings(world.location()).unwrap();
     assert!(refs.is_empty(), "{refs:?}");
 }
 

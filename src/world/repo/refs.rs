@@ -8,7 +8,7 @@ use crate::world::repo::ids::oid;
 use crate::world::repo::locate::{Location, run_git};
 use crate::world::repo::{RepoError, Repository};
 use git2::Oid;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
@@ -46,6 +46,12 @@ pub(super) fn tags(user: &Repository) -> Result<Vec<(Vec<u8>, ObjectId)>, RepoEr
         Some((line[at + 1..].to_vec(), id))
     };
     Ok(output.split(|byte| *byte == b'\n').filter_map(of_line).collect())
+}
+
+/// The commits that have a tag.
+pub fn tagged(user: &Repository) -> Result<HashSet<CommitId>, RepoError> {
+    let lines = text(user.path(), &["for-each-ref", "--format=%(objectname) %(*objectname)", "refs/tags/"])?;
+    Ok(lines.lines().filter_map(|line| line.split_whitespace().last()?.parse().ok()).collect())
 }
 
 /// The objects that are replaced, each with what replaces it.
