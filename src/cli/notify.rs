@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStringExt as _;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -100,6 +100,9 @@ impl Words {
         match process::feed(OsStr::new("sh"), &words, (&context.directory, &environment), what) {
             Ok(Some(0)) => Ok(()),
             Ok(Some(code)) => Err(format!("the command of `--notify` ended with {code}")),
+            Ok(None) if self.interrupt.load(Ordering::Relaxed) => {
+                Err("the command of `--notify` was killed".to_owned())
+            }
             Ok(None) => {
                 Err(format!("the command of `--notify` was killed after its limit of {} s", MAX_TIME.as_secs()))
             }

@@ -35,7 +35,18 @@ const PLAIN: &str = "`git idd watch | cat` prints the state once";
 pub fn run(args: &WatchArgs, location: &Location, context: &Context, console: Console) -> Result<Answer, Failure> {
     let mut watched = WatchedHunt::new(args.hunt.as_deref(), location)?;
     if let Some(file) = &args.html {
-        return watched.write_page(&context.directory.join(file), console);
+        if file == "-" {
+            return Ok(Answer::Text(watched.page()?, 0));
+        }
+        let file = context.directory.join(file);
+        let is_there = file.symlink_metadata().is_ok();
+        if is_there && !file.is_file() || !file.parent().is_some_and(Path::is_dir) {
+            let name = file.display();
+            let why = if is_there { "it is no file" } else { "there is no directory for it" };
+            return Err(Failure::new(Status::Error, format!("failed to write the page `{name}`: {why}"))
+                .with_hint("`--html -` prints it once"));
+        }
+        return watched.write_page(&file, console);
     }
     let is_dumb = context.variable("TERM").is_none_or(|term| term == "dumb");
     let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
@@ -153,13 +164,17 @@ impl<'l> WatchedHunt<'l> {
         Ok(Answer::Text(self.text().into_bytes(), 0))
     }
 
-    fn write(&self, file: &Path) -> Result<(), Failure> {
+    fn page(&self) -> Result<Vec<u8>, Failure> {
         let report = course::report(&self.kept, &self.course, "running");
         let story = story::read(self.location, &self.kept.id, &report, &[])?;
         let page = WatchPage { report: &report, story: &story, test: &self.test, course: &self.course };
         let mut bytes = Vec::new();
         html::watch::write(&page, &mut bytes)?;
-        files::replace(file, &bytes).map_err(|error| {
+        Ok(bytes)
+    }
+
+    fn write(&self, file: &Path) -> Result<(), Failure> {
+        files::replace(file, &self.page()?).map_err(|error| {
             Failure::new(Status::Error, format!("failed to write the page `{}`: {error}", file.display()))
         })
     }

@@ -483,7 +483,8 @@ fn has_sentence(report: &Report) -> bool {
 fn facts(report: &Report, look: Look) -> Vec<(&'static str, String)> {
     let mut facts = Vec::new();
     let words = report.find.words();
-    if !is_found(report.status) {
+    // A list of candidates follows.
+    if !is_found(report.status) && report.status != Status::Range {
         let doubt = if report.proved { "" } else { ", not proved" };
         facts.extend(report.first_bad.as_ref().map(|first| (words.labels[2], name(&first.commit, look) + doubt)));
     }

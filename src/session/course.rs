@@ -210,10 +210,11 @@ impl HuntObserver {
         let (pass, fail, unresolved) = (n_of("pass"), n_of("fail"), n_of("unresolved"));
         add("revisions:", format!("{pass} {older}, {fail} {newer}, {unresolved} unresolved"));
         let is_open = state.is_running || kept.is_unfinished();
-        if let Ok(Report { first_bad: Some(first_bad), find, proved, .. }) = kept.report() {
+        if let Ok(Report { first_bad: Some(first_bad), find, proved, range, .. }) = kept.report() {
             let subject = String::from_utf8_lossy(first_bad.commit.subject.as_bytes());
             let doubt = if proved { "" } else { ", not proved" };
-            add(find.words().labels[2], format!("[{}] {subject}{doubt}", first_bad.commit.commit));
+            let named = format!("[{}] {subject}{doubt}", first_bad.commit.commit);
+            add(find.words().labels[2], range.map_or(named, |range| format!("one of {}", range.candidates.len())));
         } else if is_open {
             for (label, end) in find.end_labels().into_iter().zip([narrowing.pass, narrowing.fail]) {
                 if let Some(end) = end {

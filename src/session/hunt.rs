@@ -140,7 +140,7 @@ fn read_history(plan: &Plan, location: &Location) -> Result<JoinHandle<Result<Hi
         thread::park();
         let user = private::open(&git_directory)?;
         let (revisions, shallow) = graph::load(&user, &tips)?;
-        Ok(History::new(revisions, shallow).with_tagged(refs::tagged(&user)?))
+        Ok(History::new(revisions, shallow).with_tagged(refs::tagged(&user)))
     });
     reading.map_err(|error| Failure::new(Status::Error, format!("failed to start a thread: {error}")))
 }

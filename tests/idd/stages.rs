@@ -331,3 +331,21 @@ fn a_release_near_a_step_of_the_search_is_tested_in_its_place() {
     assert_eq!(places[5], "HEAD~21", "{said}");
     assert!(said.contains("(change 23).\n"), "{said}");
 }
+
+#[test]
+fn a_tag_without_its_object_is_no_obstacle() {
+    let fixture = Fixture::of(HISTORY);
+    fixture.sh("echo 1234567890123456789012345678901234567890 > .git/refs/tags/missing; git tag fine HEAD~8");
+    let report = fixture.report(&["--until", "found", "--", TEST]);
+    assert_eq!((report.status, first_bad(&report).as_str()), (Status::Culprit, "change 4"));
+}
+
+#[test]
+fn until_found_names_no_commit_where_several_may_be_it() {
+    let fixture = Fixture::of(HISTORY);
+    let skips = format!("[ $(wc -l < log) = 4 ] && exit 125; {TEST}");
+    let (text, _) = fixture.said(&["--until", "found", "--", &skips], 2);
+    assert!(text.contains("one of 2") && !text.contains("first bad:"), "{text}");
+    let (status, _) = fixture.said(&["status"], 0);
+    assert!(status.contains("first bad: one of 2\n"), "{status}");
+}

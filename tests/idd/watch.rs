@@ -224,3 +224,19 @@ fn each_verdict_has_one_line_with_its_place_without_a_terminal() {
         assert_eq!(id.trim_end(), &captures[1], "{told}");
     }
 }
+
+#[test]
+fn watch_writes_no_page_in_the_place_of_something_else() {
+    let fixture = Fixture::of("commit one");
+    fixture.report(&["false"]);
+    fixture.sh("mkfifo \"$PLACE/fifo\"");
+    let place = fixture.place().display().to_string();
+    for (file, why) in [("fifo", "it is no file"), ("home", "it is no file"), ("none/page.html", "no directory for it")]
+    {
+        let (_, said) = fixture.said(&["watch", "--html", &format!("{place}/{file}")], 1);
+        assert!(said.contains(why) && said.contains("`--html -` prints it once"), "{said}");
+    }
+    assert!(!fixture.place().join("none").exists());
+    let (page, _) = fixture.said(&["watch", "--html", "-"], 0);
+    assert!(page.starts_with("<!") && page.ends_with("</html>\n"), "{page}");
+}

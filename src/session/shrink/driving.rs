@@ -389,7 +389,8 @@ fn not_reproduced(conclusion: Conclusion, error: Option<ErrorReport>) -> Failure
         (Conclusion::BadPasses, None) => Failure::new(status, "the test passes with this input")
             .with_hint("the test runs in a checkout of `--at`; it must fail, or differ from that of `--good <rev>`"),
         (Conclusion::Interrupted, None) => Failure::new(status, "stopped while the failure was reproduced"),
-        (Conclusion::Budget, None) => Failure::new(status, "the budget is used up before the failure is reproduced"),
+        (Conclusion::Budget, None) => Failure::new(status, "the budget is used up before the failure is reproduced")
+            .with_hint("a larger `--budget` is needed; the same command goes on from there"),
         (_, None) => Failure::new(status, "the failure could not be reproduced"),
     }
 }

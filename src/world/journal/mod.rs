@@ -48,7 +48,7 @@ pub enum JournalError {
         path: PathBuf,
     },
     /// The caller starts the hunt again: there is no record to resume from.
-    #[error("failed to resume from the journal `{path}`: it holds no test plan")]
+    #[error("failed to read the journal `{path}`: it holds no test plan")]
     NoPlan {
         /// The segment.
         path: PathBuf,

@@ -48,10 +48,11 @@ pub(super) fn tags(user: &Repository) -> Result<Vec<(Vec<u8>, ObjectId)>, RepoEr
     Ok(output.split(|byte| *byte == b'\n').filter_map(of_line).collect())
 }
 
-/// The commits that have a tag.
-pub fn tagged(user: &Repository) -> Result<HashSet<CommitId>, RepoError> {
-    let lines = text(user.path(), &["for-each-ref", "--format=%(objectname) %(*objectname)", "refs/tags/"])?;
-    Ok(lines.lines().filter_map(|line| line.split_whitespace().last()?.parse().ok()).collect())
+/// The commits that have a tag; none if a tag names an object that cannot be read.
+pub fn tagged(user: &Repository) -> HashSet<CommitId> {
+    let arguments = ["for-each-ref", "--format=%(objectname) %(*objectname)", "refs/tags/"];
+    let lines = text(user.path(), &arguments).unwrap_or_default();
+    lines.lines().filter_map(|line| line.split_whitespace().last()?.parse().ok()).collect()
 }
 
 /// The objects that are replaced, each with what replaces it.
