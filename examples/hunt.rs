@@ -2,28 +2,17 @@
 //!
 //! Prints each sentence of the hunt to stderr as it comes, and the first bad commit to stdout.
 
+#[path = "common/to_stderr.rs"]
+mod to_stderr;
+
 use git_idd::session;
 use git_idd::session::context::Context;
 use git_idd::session::interrupt::Interrupt;
 use git_idd::session::order::{HuntOrder, TestCommand, Until};
-use git_idd::session::talk::Talk;
 use std::io;
 use std::io::Write as _;
 use std::process::ExitCode;
-
-/// Passes on what is said to people.
-struct ToStderr;
-
-impl Talk for ToStderr {
-    fn say(&mut self, sentence: &str) {
-        to_stderr(sentence);
-    }
-}
-
-/// One line, without what a terminal would obey; that nobody reads it is no error.
-fn to_stderr(line: &str) {
-    drop(writeln!(io::stderr(), "{}", line.escape_debug()));
-}
+use to_stderr::{ToStderr, to_stderr};
 
 fn main() -> ExitCode {
     let Some(command) = TestCommand::from_words(std::env::args_os().skip(1).collect()) else {

@@ -5,6 +5,8 @@
 //! it is `git-idd`, because recorders start their own program again as a compiler and for the agent of Java.
 
 mod simulated;
+#[path = "../common/to_stderr.rs"]
+mod to_stderr;
 mod ways;
 
 use git_idd::cli::args;
@@ -15,7 +17,6 @@ use git_idd::session::debug::begin::Versions;
 use git_idd::session::debug::{Walk, begin};
 use git_idd::session::explain::change::Sources;
 use git_idd::session::failure::Failure;
-use git_idd::session::talk::Talk;
 use git_idd::trace::place::Place;
 use git_idd::trace::step::Step;
 use git_idd::world::repo::locate;
@@ -26,20 +27,7 @@ use std::ffi::OsString;
 use std::io::Write as _;
 use std::process::ExitCode;
 use std::{env, io};
-
-/// Passes on what is said to people.
-struct ToStderr;
-
-impl Talk for ToStderr {
-    fn say(&mut self, sentence: &str) {
-        to_stderr(sentence);
-    }
-}
-
-/// One line, without what a terminal would obey; that nobody reads it is no error.
-fn to_stderr(line: &str) {
-    drop(writeln!(io::stderr(), "{}", line.escape_debug()));
-}
+use to_stderr::{ToStderr, to_stderr};
 
 fn main() -> ExitCode {
     let mut words: Vec<OsString> = env::args_os().collect();

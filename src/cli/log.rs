@@ -24,11 +24,20 @@ use std::time::Duration;
 pub fn verdicts(format: LogFormat, kept: &Kept, location: &Location) -> Result<Answer, Failure> {
     let user = private::open(&location.git_directory)?;
     let verdicts = saved::verdicts(location, &kept.id)?;
-    let first_bad = kept.report().ok().and_then(|report| report.first_bad).map(|first_bad| first_bad.commit.commit);
+    let (first_bad, last_good) = kept.report().map_or((None, None), |report| {
+        (report.first_bad.map(|first_bad| first_bad.commit.commit), report.last_good.map(|commit| commit.commit))
+    });
     let mut text = String::new();
     let history = saved::plan(&kept.replay).map(|plan| plan.order.history).unwrap_or_default();
     let sought = history.find;
     let [good, bad] = if sought.is_failure() { ["good", "bad"] } else { ["old", "new"] };
+    let is_before = |older: CommitId, newer: CommitId| older == newer || graph::is_ancestor(&user, older, newer);
+    // git refuses a log whose verdicts are not in the order of history.
+    let is_aside = |commit: CommitId, term: &str| match (term, first_bad, last_good) {
+        (word, Some(first_bad), _) if word == good => is_before(first_bad, commit),
+        (word, _, Some(last_good)) if word == bad => is_before(commit, last_good),
+        _ => false,
+    };
     if format == LogFormat::Bisect {
         let terms = if sought.is_failure() { "" } else { " --term-old=old --term-new=new" };
         let first_parent = if history.first_parent { " --first-parent" } else { "" };
@@ -43,6 +52,10 @@ pub fn verdicts(format: LogFormat, kept: &Kept, location: &Location) -> Result<A
             "fail" if !is_repaired => bad,
             _ => "skip",
         };
+        if format == LogFormat::Bisect && is_aside(commit, term) {
+            let _ = writeln!(text, "# {term}, aside from the search: {name}");
+            continue;
+        }
         let _ = match format {
             LogFormat::Text => writeln!(text, "{}{repaired}: {name}", sought.word(&outcome)),
             LogFormat::Bisect if term == "skip" => {
@@ -242,4 +255,36 @@ fn earlier(location: &Location, key: &str) -> Option<Observation> {
     let (mut observations, _) = Observations::open(&location.idd_directory()).ok()?;
     let want = |limit| Want { clean: false, limit };
     observations.lookup(&key, want(Duration::ZERO)).or_else(|| observations.lookup(&key, want(Duration::MAX)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::order::Until;
+    use crate::session::testing::{World, hunted, order, test};
+    use crate::session::{kept, saved};
+
+    #[test]
+    fn a_verdict_that_does_not_fit_the_pair_is_a_comment_for_git() {
+        let world = World::with_culprit();
+        let mut order = order();
+        order.effort.until = Until::Commit;
+        let plan = world.plan(order);
+        hunted(&world, &plan, test);
+        let mut again = saved::open(&plan, world.location(), None, true).unwrap();
+        for (commit, outcome) in [(0, "fail"), (3, "pass")] {
+            let (revision, outcome) = (world.commits[commit], outcome.to_owned());
+            again.segment.append(&Record::Tested { revision, outcome, is_repaired: false }).unwrap();
+        }
+        drop(again);
+        let kept = kept::newest(world.location(), None).unwrap();
+        let Ok(Answer::Page(text)) = verdicts(LogFormat::Bisect, &kept, world.location()) else { panic!("no page") };
+        let text = String::from_utf8(text).unwrap();
+        for (commit, word) in [(0, "bad"), (3, "good")] {
+            assert!(text.contains(&format!("# {word}, aside from the search: [{}]", world.commits[commit])), "{text}");
+            assert!(!text.contains(&format!("git bisect {word} {}", world.commits[commit])), "{text}");
+        }
+        assert!(text.contains(&format!("git bisect bad {}\n", world.commits[2])), "{text}");
+        assert!(text.contains(&format!("git bisect good {}\n", world.commits[1])), "{text}");
+    }
 }

@@ -261,9 +261,9 @@ impl Progress {
         }
     }
 
-    /// The same for what is not told by the tested revisions: without a status line, it is a line, with `more`.
+    /// The same for what is not told by the tested revisions: without a status line, its first step is a line, with `more`.
     fn step(&mut self, what: String, more: &str) {
-        if !self.is_terminal {
+        if !self.is_terminal && self.now.what != what {
             self.line(&format!("{what} ({more})"));
         }
         self.begin(what);

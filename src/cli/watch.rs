@@ -33,6 +33,9 @@ const PLAIN: &str = "`git idd watch | cat` prints the state once";
 
 /// Follows the named hunt, else the one that runs, else the last one.
 pub fn run(args: &WatchArgs, location: &Location, context: &Context, console: Console) -> Result<Answer, Failure> {
+    if console.is_json {
+        return status::run(args.hunt.as_deref(), location, console);
+    }
     let mut watched = WatchedHunt::new(args.hunt.as_deref(), location)?;
     if let Some(file) = &args.html {
         if file == "-" {
@@ -50,7 +53,7 @@ pub fn run(args: &WatchArgs, location: &Location, context: &Context, console: Co
     }
     let is_dumb = context.variable("TERM").is_none_or(|term| term == "dumb");
     let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
-    if is_terminal && !is_dumb && !console.is_json && watched.course.is_running {
+    if is_terminal && !is_dumb && watched.course.is_running {
         match full_screen::fits(draw::LEAST.0, draw::LEAST.1) {
             Ok(()) => watched.fill_terminal(console)?,
             Err(why) => console.progress().say(&format!("The state is printed once: {why}.")),

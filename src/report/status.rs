@@ -34,6 +34,8 @@ pub enum Status {
     Usage,
     /// The user stopped it.
     Interrupted,
+    /// The hunt is running and knows no first bad commit yet. No run ends with it.
+    Running,
     /// A person has to judge a revision.
     Waiting,
     /// Another job makes the same hunt.
@@ -58,9 +60,10 @@ const fn row(status: Status, word: &'static str, code: u8, meaning: &'static str
 }
 
 /// Every status, in the order of the exit codes.
-pub const TABLE: [Row; 15] = [
+pub const TABLE: [Row; 16] = [
     row(Status::Found, "found", 0, "The change that broke the test was found."),
     row(Status::Culprit, "culprit", 0, "The first bad commit is known; the hunt goes on, or was stopped after that."),
+    row(Status::Running, "running", 0, "The hunt is running; `git idd status` prints what is known."),
     row(Status::Waiting, "waiting", 0, "A person has to judge a revision: `git idd good`, `bad` or `skip`."),
     row(Status::Elsewhere, "elsewhere", 0, "Another job makes this hunt now (`--lease`)."),
     row(Status::Error, "error", 1, "`git idd` failed; the message says why."),

@@ -564,7 +564,12 @@ fn next_step(report: &Report, look: Look) -> Option<String> {
     // The others can be continued, whatever their notes say.
     let is_explained = matches!(
         report.status,
-        Status::BadPasses | Status::GoodFails | Status::NothingTestable | Status::NotReproducible | Status::NeverPassed
+        Status::BadPasses
+            | Status::GoodFails
+            | Status::NothingTestable
+            | Status::NotReproducible
+            | Status::NeverPassed
+            | Status::Culprit
     );
     let has_hint = report.error.as_ref().is_some_and(|error| error.hint.is_some());
     let is_named = is_explained && (has_hint || report.notes.iter().any(names_one));
@@ -595,6 +600,7 @@ fn advice(report: &Report) -> Option<&'static str> {
         }
         Status::NotReproducible => "make the test repeatable, or try `-j1`, `--isolate-home` or `--match <regex>`",
         Status::Culprit => "`git idd status` says how far the hunt is; if it was stopped, `git idd resume` goes on",
+        Status::Running => "`git idd watch` follows the hunt",
         Status::Waiting => {
             "`git idd good`, `git idd bad` or `git idd skip` says what you see; `git idd resume` shows the revision"
         }

@@ -33,6 +33,8 @@ pub struct Announcing<'a, 'p> {
     pub all_files: Option<AllFiles>,
     /// The commit that the journal has.
     pub kept: &'a mut Option<KeptCommit>,
+    /// What was known when the last commit was proved.
+    pub proved: &'a mut Option<Finding>,
     /// The id of the hunt, its journal, the start of this run, and the seconds of earlier runs.
     pub hunt: (&'a str, &'a Path, Instant, f64),
 }
@@ -56,6 +58,7 @@ impl Announcing<'_, '_> {
         if found.is_proved {
             self.runner.talk.finish();
             self.runner.talk.proved(&report, commit);
+            *self.proved = Some(found.clone());
         }
         // The hunt ends with this stage, or a resumed hunt may know more already.
         let last = if found.is_proved { Until::Commit } else { Until::Found };

@@ -222,7 +222,10 @@ impl HuntObserver {
                 }
             }
         }
-        if let Some((ahead, n_jobs, pace)) = saved::ahead(&self.location, &kept.id)?.filter(|_| is_open) {
+        // What is left of a search is over when the commit is found.
+        let is_found = kept.report().is_ok_and(|report| report.first_bad.is_some());
+        let is_left = |ahead: Ahead| is_open && (!is_found || matches!(ahead, Ahead::Reducing { .. }));
+        if let Some((ahead, n_jobs, pace)) = saved::ahead(&self.location, &kept.id)?.filter(|left| is_left(left.0)) {
             let what = match ahead {
                 Ahead::Galloping { distance, .. } => format!("searching for a {older}, {distance} back"),
                 Ahead::Bisecting { n_candidates } => {
@@ -288,7 +291,11 @@ impl HuntObserver {
 pub fn report(kept: &Kept, course: &HuntCourse, state: &str) -> Report {
     match kept.report() {
         Ok(report) if !course.is_running || report.status == Status::Culprit => report,
-        _ => Report { bad: course.bad.clone(), last_good: course.last_good.clone(), ..unfinished(kept, state) },
+        _ => {
+            let status = if course.is_running { Status::Running } else { Status::Interrupted };
+            let (bad, last_good) = (course.bad.clone(), course.last_good.clone());
+            Report { status, bad, last_good, ..unfinished(kept, state) }
+        }
     }
 }
 

@@ -7,10 +7,10 @@ use crate::hunt::finding::{Conclusion, Finding, Stage};
 use crate::hunt::history::History;
 use crate::hunt::probe::Probe;
 use crate::hunt::{Again, Board, Halt, Order};
-use crate::outcome::{Ending, Observation, Signature};
+use crate::outcome::{Observation, Signature};
 use crate::plural::count;
 use crate::report::escape::Terminal;
-use crate::report::{ErrorReport, Report, Status, Untrusted, text};
+use crate::report::{ErrorReport, Report, Status, Untrusted};
 use crate::revision::{CommitId, TreeId};
 use crate::session::announce::Announcing;
 use crate::session::audit::Audit;
@@ -25,13 +25,12 @@ use crate::session::order::Effort;
 use crate::session::plan::{Adjustments, Plan};
 use crate::session::positions::Positions;
 use crate::session::precheck::Checking;
-use crate::session::runner::questions::MUTE;
 use crate::session::runner::{Runner, Start};
 use crate::session::sandboxes::sandboxes;
 use crate::session::saved::{Asked, KeptCommit, Saved};
 use crate::session::talk::Talk;
-use crate::session::tally::{Limits, counted};
-use crate::session::{bisect, finding, hints, hold, kept, mend, remote, saved, suite};
+use crate::session::tally::Limits;
+use crate::session::{bisect, hints, hold, kept, mend, remote, saved, suite};
 use crate::world::cache::Observations;
 use crate::world::journal::{FileLock, Record};
 use crate::world::place::ProbePlace;
@@ -46,8 +45,6 @@ use crate::world::shared_cost::SharedCost;
 use crate::world::tools::{Setting, Tools};
 use crate::world::{cache, files, tools};
 use serde_json::Value;
-use std::collections::BTreeSet;
-use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -117,6 +114,18 @@ pub fn run(task: Task<'_>, user: &Repository) -> Result<Report, Failure> {
     result
 }
 
+/// The limits of this run of the program. The time of its budget begins now.
+fn limits(effort: &Effort, interrupt: &Arc<AtomicBool>, context: &Context) -> Limits {
+    let shared = effort.max_cost.and(effort.lease.as_ref());
+    Limits {
+        deadline: effort.budget.and_then(|budget| Deadline::after(budget, interrupt)),
+        reserve: Duration::ZERO,
+        max_probes: effort.max_probes,
+        max_cost: effort.max_cost,
+        shared: shared.map(|name| SharedCost::new(&context.directory.join(name))),
+    }
+}
+
 /// Where the probes of this machine see their checkout; `None` for where it is.
 fn place(plan: &Plan, location: &Location, context: &Context, root: &Path) -> Option<Arc<ProbePlace>> {
     if plan.remote.is_some() {
@@ -183,15 +192,17 @@ pub(super) struct Hunt<'h> {
     /// The runs of the last reproduction.
     pub(super) seen: Vec<Observation>,
     /// The note about a fetched history.
-    fetched: Option<String>,
+    pub(super) fetched: Option<String>,
     /// Whether the command cannot be run at all, so that there is no hunt to continue.
     pub(super) is_hopeless: bool,
     /// The commit that the journal has.
     kept: Option<KeptCommit>,
+    /// What was known when the last commit was proved.
+    pub(super) proved: Option<Finding>,
     /// Its id.
-    id: String,
+    pub(super) id: String,
     /// Its journal.
-    log: PathBuf,
+    pub(super) log: PathBuf,
     /// The start of this run, and the seconds of earlier ones.
     begin: (Instant, f64),
     /// One command at a time works in a worktree.
@@ -217,16 +228,7 @@ impl<'h> Hunt<'h> {
         for event in &events {
             tell_cache_event(event, talk);
         }
-        let effort = &plan.order.effort;
-        let limits = Limits {
-            deadline: effort.budget.and_then(|budget| Deadline::after(budget, &interrupt)),
-            max_probes: effort.max_probes,
-            max_cost: effort.max_cost,
-            shared: effort
-                .max_cost
-                .and(effort.lease.as_ref())
-                .map(|name| SharedCost::new(&context.directory.join(name))),
-        };
+        let limits = limits(&plan.order.effort, &interrupt, context);
         let crew = context.crew.as_ref().filter(|_| plan.remote.is_none());
         let root = match crew {
             Some(crew) => crew.root().to_owned(),
@@ -295,6 +297,7 @@ impl<'h> Hunt<'h> {
             fetched: None,
             is_hopeless: false,
             kept,
+            proved: None,
             id: saved.id,
             log,
             begin: (begin, saved.seconds_before),
@@ -344,6 +347,7 @@ impl<'h> Hunt<'h> {
                 Reproduced::NowAndThen => {
                     self.runner.talk.say(reason_of(&Again::Noisy));
                     adjustments.adjust(&Again::Noisy);
+                    self.withdraw()?;
                     continue;
                 }
                 Reproduced::Otherwise => continue,
@@ -373,6 +377,7 @@ impl<'h> Hunt<'h> {
                 location: self.location,
                 all_files,
                 kept: &mut self.kept,
+                proved: &mut self.proved,
                 hunt: (&self.id, &self.log, self.begin.0, self.begin.1),
             };
             let halt = drive(engine, (&store, &history, &order), &mut announcing, &board)?;
@@ -410,6 +415,9 @@ impl<'h> Hunt<'h> {
                         return self.stopped(&board.borrow().finding, &adjustments, &store);
                     };
                     adjustments.adjust(&again);
+                    if self.stands(&again, doubt) {
+                        continue;
+                    }
                 }
             }
             self.withdraw()?;
@@ -418,26 +426,22 @@ impl<'h> Hunt<'h> {
             .with_hint("the test may not be reproducible; try `--clean` and `--repeat`"))
     }
 
+    /// Whether a proved commit stands although the search starts again: a doubt about another tree is none about the fresh
+    /// runs of its two.
+    fn stands(&self, again: &Again, doubt: Option<Probe>) -> bool {
+        let Some(proved) = self.proved.as_ref().filter(|_| matches!(again, Again::Clean | Again::Alone)) else {
+            return false;
+        };
+        !doubt.is_some_and(|doubt| proved.evidence.iter().any(|end| end.tree == doubt.tree))
+    }
+
     /// Takes back the commit that was named, because the search starts again.
     fn withdraw(&mut self) -> Result<(), Failure> {
+        self.proved = None;
+        self.runner.give_back();
         let Some(KeptCommit { commit, .. }) = self.kept.take() else { return Ok(()) };
         self.runner.talk.say(&format!("{} is withdrawn, and the search starts again.", commit.short()));
         Ok(self.runner.append(&Record::Finding { value: Value::Null })?)
-    }
-
-    /// The report of a hunt that has ended, whose finding is kept.
-    fn end(&mut self, finding: &Finding, adjustments: &Adjustments, store: &TreeStore) -> Result<Report, Failure> {
-        let mut report = self.report(finding, adjustments, store)?;
-        report.notes.extend(self.cut_short(finding));
-        self.say_of_fixes(finding, store, &mut report)?;
-        if finding.is_finding()
-            && let Err(failure) = self.keep(finding, store)
-        {
-            let why = String::from_utf8_lossy(failure.message.as_bytes()).into_owned();
-            let note = format!("The finding could not be kept as refs of this worktree: {why}.");
-            report.notes.push(Untrusted::from(note));
-        }
-        Ok(report)
     }
 
     /// Refuses a relative path out of the working tree where probes do not see their checkout there.
@@ -469,12 +473,6 @@ impl<'h> Hunt<'h> {
             order.could_ask_suite = suite::obvious(store, tree)?.is_some();
         }
         Ok(order)
-    }
-
-    /// The report of a hunt that was interrupted, or has reached its budget.
-    fn stopped(&mut self, finding: &Finding, adjustments: &Adjustments, store: &TreeStore) -> Result<Report, Failure> {
-        let finding = Finding { conclusion: self.runner.conclusion(), ..finding.clone() };
-        self.report(&finding, adjustments, store)
     }
 
     /// In a hunt without a pass: whether a revision passes when it runs alone although it failed beside other probes.
@@ -527,28 +525,6 @@ impl<'h> Hunt<'h> {
         oldest.is_none_or(|line| line.len() == 1)
     }
 
-    /// The note about a reduction that was stopped at its time limit.
-    fn cut_short(&self, finding: &Finding) -> Option<Untrusted> {
-        let has_ended = matches!(finding.conclusion, Conclusion::Found | Conclusion::Unported | Conclusion::Range);
-        let changes = [("sufficient", &finding.sufficient), ("necessary", &finding.necessary)];
-        let cut = changes.into_iter().filter_map(|(name, change)| Some((name, change.as_ref()?)));
-        let cut: Vec<String> = cut
-            .filter(|(_, change)| !change.is_minimal)
-            .map(|(name, change)| format!("{} of the {name} change", count(change.units.len(), "unit")))
-            .collect();
-        if !has_ended || cut.is_empty() {
-            return None;
-        }
-        let bound = self.runner.bound();
-        // In whole seconds, so that it can be typed.
-        let twice = bound.saturating_mul(2).as_secs().max(1);
-        let (took, cut) = (text::duration(bound.as_secs_f64()), cut.join(" and "));
-        Some(Untrusted::from(format!(
-            "The reduction was stopped after {took} (`--effort`); {cut} are left, and may be more than needed; `git \
-             idd resume --effort {twice}s` goes on."
-        )))
-    }
-
     /// Fetches the history behind the borders of a shallow clone; returns whether there are new revisions.
     fn deepen(&mut self) -> Result<bool, Failure> {
         let borders = fetch::borders(self.location);
@@ -593,92 +569,6 @@ impl<'h> Hunt<'h> {
         Ok(())
     }
 
-    fn report(&mut self, finding: &Finding, adjustments: &Adjustments, store: &TreeStore) -> Result<Report, Failure> {
-        let before = self.runner.value_before(finding, &self.history, store)?;
-        let signature = self.signature.as_ref();
-        let beside = Some(&self.runner.beside);
-        let sources = Sources { plan: self.plan, adjustments, history: &self.history, store, signature, beside };
-        Ok(Report { before, ..finding::report(finding, sources)? })
-    }
-
-    /// Counts, disturbances and notices.
-    fn describe_run(&self, report: &mut Report, before: &UserState, after: &UserState) {
-        let session = &self.runner;
-        let refused = report.probes.refused;
-        report.probes = finding::probes(&session.tally, refused);
-        report.in_place = self.plan.remote.is_none().then(|| session.surroundings().place.is_some());
-        report.artifacts.iter_mut().for_each(|artifacts| finding::count_artifacts(artifacts, &session.tally));
-        for shown in &mut report.evidence {
-            let place = shown.tree.and_then(|tree| session.noticed.places.get(&tree));
-            shown.place = place.map(|place| Untrusted::from(place.as_str()));
-        }
-        let mut note = |text: String| report.notes.push(Untrusted::from(text));
-        for (part, tree) in &session.disturbed {
-            note(format!("The user's {part} changed while tree {tree} was tested; a test is not confined."));
-        }
-        for part in before.changed(after) {
-            if session.disturbed.iter().all(|(known, _)| *known != part) {
-                note(format!("The {part} of the repository changed during the hunt."));
-            }
-        }
-        if let Some(why) = session.checking.as_ref().and_then(|checking| checking.useless) {
-            note(why.to_owned());
-        }
-        if session.noticed.is_tampered {
-            note("Build or test change files of the tested tree; they were restored after each probe.".to_owned());
-        }
-        if session.noticed.is_tampered_by_check {
-            note("`--precheck` changes tracked files; they were restored after each probe.".to_owned());
-        }
-        if let (0, 1..) = session.noticed.n_products {
-            note(not_made(&self.plan.order.test.artifact));
-        }
-        if self.plan.divisions.is_regenerated && report.fix.is_some() {
-            note("Generated files are in no patch: `idd.regenerate` wrote them for each probe.".to_owned());
-        }
-        session.noticed.artifacts.iter().cloned().for_each(&mut note);
-        if let Some(limit) = session.noticed.cut_at
-            && !matches!(self.signature, Some(Signature { ending: Ending::Timeout, .. }))
-        {
-            let seconds = limit.as_secs();
-            note(format!("At least one probe reached the time limit of {seconds} s and counts as unresolved."));
-        }
-        session.noticed.doubts.iter().cloned().for_each(&mut note);
-        let n_rebuilt = session.tally.n_rebuilt + session.tally.earlier(counted::REBUILT);
-        if n_rebuilt > 0 {
-            let builds = count(usize::try_from(n_rebuilt).unwrap_or(usize::MAX), "build");
-            note(format!(
-                "{builds} failed with products of earlier builds in place, but not in a fresh checkout. The fresh result counts."
-            ));
-        }
-        if let Some(lack) = &session.noticed.lack {
-            note(format!("A revision could not be tested: {lack}."));
-        }
-        self.plan.missing.first().map(|path| hold::missing_file(path)).into_iter().for_each(&mut note);
-        self.fetched.iter().cloned().for_each(&mut note);
-        if let Some((n_fetched @ 1.., remote)) = self.promisor.as_ref().map(Promisor::fetched) {
-            note(format!("Fetched {} from `{remote}` that this partial clone lacked.", count(n_fetched, "object")));
-        }
-        session.notices().into_iter().chain(session.notes_of_tools()).for_each(note);
-    }
-
-    /// Puts what was seen of the cause, if there is no finding, in front of the notes.
-    fn give_hints(&self, report: &mut Report) {
-        if !report.find.is_failure() {
-            return;
-        }
-        let conclusion = match report.status {
-            Status::BadPasses => Conclusion::BadPasses,
-            Status::GoodFails => Conclusion::GoodFails,
-            Status::NothingTestable => Conclusion::NothingTestable,
-            Status::NotReproducible => Conclusion::NotReproducible,
-            Status::NeverPassed => Conclusion::NeverPassed,
-            _ => return,
-        };
-        let notes = self.with_scene(&self.seen, |scene| hints::of(scene, conclusion)).unwrap_or_default();
-        report.notes.splice(0..0, notes.into_iter().map(Untrusted::from));
-    }
-
     /// Looks for hints; `None` if the repository cannot be opened.
     pub(super) fn with_scene<T>(&self, seen: &[Observation], look: impl FnOnce(&Scene<'_>) -> T) -> Option<T> {
         let private = private::private_directory(&self.location.idd_directory());
@@ -687,61 +577,6 @@ impl<'h> Hunt<'h> {
         let (plan, location, environment) = (self.plan, self.location, &self.environment.needed[..]);
         Some(look(&Scene { plan, location, repository, checkouts, environment, removed, seen }))
     }
-
-    /// Notes on the fixes and on the comparison of failures.
-    fn say_of_fixes(&self, finding: &Finding, store: &TreeStore, report: &mut Report) -> Result<(), Failure> {
-        if self.runner.beside.is_mute {
-            report.notes.push(Untrusted::from(MUTE));
-        }
-        report.notes.extend(self.runner.beside.borders.iter().map(|said| Untrusted::from(said.as_str())));
-        report.notes.extend(self.runner.beside.silent_suites.iter().map(|said| Untrusted::from(said.as_str())));
-        report.notes.extend(self.runner.complaining.unchecked.iter().map(|sentence| Untrusted::from(*sentence)));
-        let lines = finding.fixes.iter().filter_map(|fix| self.runner.beside.suite_lines.get(&fix.probed));
-        let lines: BTreeSet<&String> = lines.flatten().collect();
-        let said =
-            lines.iter().map(|line| format!("The suite prints this only with a fix that is not recommended: {line}"));
-        report.notes.extend(said.map(Untrusted::from));
-        if let Some(path) = finding.own_tests.first() {
-            let others = match finding.own_tests.len() - 1 {
-                0 => String::new(),
-                n_others => format!(" and {}", count(n_others, "other file")),
-            };
-            let mut note = b"The culprit changed tests, and these changes still stand in `".to_vec();
-            note.extend_from_slice(path);
-            note.extend(format!("`{others}: a reversal of only a part of it would probably make them fail.").bytes());
-            report.notes.push(Untrusted::from(note));
-        }
-        if self.plan.order.test.suite.is_none()
-            && let Some(fix) = finding.fixes.first()
-            && let Some(command) = suite::obvious(store, fix.older)?
-        {
-            let note =
-                format!("With `--suite '{command}'`, all tests of the project choose the fix, not only this one.");
-            report.notes.push(Untrusted::from(note));
-        }
-        Ok(())
-    }
-
-    /// Stores the finding in the journal and, as refs of this worktree, in the repository.
-    fn write_down(&mut self, report: &Report) -> Result<(), Failure> {
-        let value = serde_json::to_value(report)?;
-        let status = report.status.word().to_owned();
-        self.runner.append(&Record::Finding { value })?;
-        self.runner.append(&Record::Ended { status }).map_err(Failure::from)
-    }
-
-    fn keep(&self, finding: &Finding, store: &TreeStore) -> Result<(), Failure> {
-        saved::keep_refs(finding, store, self.location).map_err(Failure::from)
-    }
-}
-
-/// The note if no product could be compared.
-fn not_made(artifacts: &[OsString]) -> String {
-    let names: Vec<String> = artifacts.iter().map(|name| format!("`{}`", name.to_string_lossy())).collect();
-    let names = names.join(", ");
-    let is_pattern = artifacts.iter().any(|name| name.as_encoded_bytes().iter().any(|byte| b"*?[".contains(byte)));
-    let patterns = if is_pattern { " It takes names, not patterns." } else { "" };
-    format!("No build made the files that `--artifact` names ({names}), so every test was run.{patterns}")
 }
 
 fn reason_of(again: &Again) -> &'static str {
@@ -764,7 +599,10 @@ fn reason_of(again: &Again) -> &'static str {
         Again::Clean => {
             "A clean run contradicts an incremental one: every probe starts from a fresh checkout now, one at a time."
         }
-        Again::Alone => "Tests disturb each other when several run at once: one probe runs at a time now.",
+        Again::Alone => {
+            "Runs of one revision disagree when several tests run at once, and agree when one runs alone: one probe runs \
+             at a time now."
+        }
     }
 }
 

@@ -43,7 +43,7 @@ impl Kept {
     pub fn report(&self) -> Result<Report, Failure> {
         let value = self.replay.finding.as_ref().ok_or_else(|| {
             Failure::new(Status::Error, format!("the hunt {} has no result yet", self.id)).with_hint(format!(
-                "`git idd resume --hunt {}` goes on with it, `git idd status` says how far it is",
+                "`git idd status --hunt {0}` says how far it is; if it was stopped, `git idd resume --hunt {0}` goes on",
                 self.id
             ))
         })?;

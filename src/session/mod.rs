@@ -19,6 +19,7 @@ pub mod criteria;
 pub mod dap;
 pub mod deadline;
 pub mod debug;
+mod ending;
 mod environment;
 pub mod estimate;
 pub mod explain;

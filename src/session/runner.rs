@@ -3,6 +3,7 @@
 //! The order of writing is intent, run, observation (durable), consumed. So no completed probe is run again whenever
 //! the program is killed, and a resumed hunt takes the same path. [`flights`] manages the running probes.
 
+mod budget;
 mod complaining;
 pub mod complaints;
 mod doubt;
@@ -319,12 +320,6 @@ impl<'p> Runner<'p> {
     pub fn conclusion(&self) -> Conclusion {
         let is_late = self.limits.deadline.as_ref().is_some_and(Deadline::has_interrupted);
         if self.is_interrupted() && !is_late { Conclusion::Interrupted } else { Conclusion::Budget }
-    }
-
-    /// Keeps a third of the budget that is left for the explanation.
-    pub fn keep_a_third(&mut self) {
-        let left = self.limits.deadline.take().map(|deadline| deadline.left());
-        self.limits.deadline = left.and_then(|left| Deadline::after(2 * left / 3, &self.interrupt));
     }
 
     /// Whether the user asked to stop.

@@ -37,6 +37,8 @@ pub mod counted {
 pub struct Limits {
     /// The end of this run of the program.
     pub deadline: Option<Deadline>,
+    /// The time between this end and that of the budget, which is for the explanation.
+    pub reserve: Duration,
     /// The maximum number of test runs in this run of the program.
     pub max_probes: Option<u64>,
     /// The maximum time of all workers together in this run of the program.

@@ -286,15 +286,15 @@ pub fn names(directory: &Path) -> Vec<OsString> {
     names
 }
 
-/// Bytes of all files below a directory; 0 if it does not exist.
-pub fn size(directory: &Path) -> u64 {
-    let Ok(entries) = fs::read_dir(directory) else { return 0 };
-    let size_of = |entry: fs::DirEntry| match entry.metadata() {
-        Ok(metadata) if metadata.is_dir() => size(&entry.path()),
+/// Bytes of a file, or of all files below a directory; 0 if it does not exist.
+pub fn size(path: &Path) -> u64 {
+    match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_dir() => {
+            fs::read_dir(path).into_iter().flatten().flatten().map(|entry| size(&entry.path())).sum()
+        }
         Ok(metadata) => metadata.len(),
         Err(_) => 0,
-    };
-    entries.flatten().map(size_of).sum()
+    }
 }
 
 /// Bytes as hexadecimal digits.

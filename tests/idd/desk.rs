@@ -514,3 +514,14 @@ fn explanations_recordings_and_measurements_see_what_a_hunt_sees() {
     assert_eq!(slow.first_bad.unwrap().commit.subject, "change 3".into());
     assert_eq!((files(&fixture), fixture.state()), before);
 }
+
+#[test]
+fn the_output_of_the_hunt_itself_is_no_file_that_the_test_needs() {
+    let fixture = Fixture::of(HISTORY);
+    let output = fs::File::create(fixture.repo().join("output.txt")).unwrap();
+    let mut command = fixture.command(&["-j1", "--until", "commit", "--", "cat ./*.txt; grep -q 1 value"]);
+    command.stdout(output.try_clone().unwrap()).stderr(output);
+    assert!(command.status().unwrap().success());
+    let said = fs::read_to_string(fixture.repo().join("output.txt")).unwrap();
+    assert!(said.contains("(change 4).\n") && !said.contains("with your files"), "{said}");
+}

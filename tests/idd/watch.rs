@@ -39,19 +39,24 @@ fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
 impl UnderWay {
     /// Of the eighth run, when both ends of the range are known.
     fn new() -> Self {
+        Self::waiting_at("8")
+    }
+
+    /// Of these runs: a pattern of the shell.
+    fn waiting_at(runs: &str) -> Self {
         let fixture = Fixture::of(HISTORY);
         fixture.sh("mkfifo \"$PLACE/gate\"");
         let place = fixture.place().display().to_string();
         let test = format!(
-            "echo >> {place}/runs; if [ $(wc -l < {place}/runs) = 8 ]; then : > {place}/waiting; cat {place}/gate; fi; \
+            "echo >> {place}/runs; case $(wc -l < {place}/runs) in {runs}) : > {place}/waiting; cat {place}/gate;; esac; \
              printf 'the value\\033[2J is %s\\n' $(cat value); grep -q good value"
         );
         let mut command = fixture.command(&["--json", "--no-port", &test]);
         let child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let waiting = fixture.place().join("waiting");
-        wait_until("the eighth test waits", || waiting.exists());
+        wait_until("a test waits", || waiting.exists());
         let is_recorded = || String::from_utf8_lossy(&fixture.run(&["status"]).stdout).contains("running:");
-        wait_until("the journal has the eighth test", is_recorded);
+        wait_until("the journal has this test", is_recorded);
         Self { fixture, child }
     }
 
@@ -134,7 +139,7 @@ fn watch_without_a_terminal_prints_the_state_of_a_running_hunt_once() {
     let (status, _) = hunt.fixture.said(&["status"], 0);
     assert!(stable(&watched).starts_with(&stable(&status)), "{status}");
     let report = json::read(hunt.fixture.said(&["status", "--json"], 0).0.as_bytes()).unwrap();
-    assert_eq!(report.status, Status::Interrupted);
+    assert_eq!(report.status, Status::Running);
     assert_eq!(report.bad.unwrap().subject, "change 20".into());
     assert!(report.last_good.unwrap().subject.as_bytes().starts_with(b"change "));
     let fixture = hunt.finish();
@@ -223,6 +228,36 @@ fn each_verdict_has_one_line_with_its_place_without_a_terminal() {
         let id = fixture.sh(&format!("git rev-parse --short=12 {}", &captures[2]));
         assert_eq!(id.trim_end(), &captures[1], "{told}");
     }
+}
+
+#[test]
+fn watch_follows_the_hunt_in_a_terminal_and_on_a_page() {
+    let hunt = UnderWay::waiting_at("2|8");
+    let (mut child, mut host, shown) = opened(&hunt.fixture, "running:");
+    assert!(!String::from_utf8_lossy(&shown).contains("passes:"), "{}", String::from_utf8_lossy(&shown));
+    let file = hunt.fixture.place().join("page.html");
+    let mut command = hunt.fixture.command(&["watch", "--html", &file.display().to_string()]);
+    let mut writing = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    wait_until("the page is written", || file.exists());
+    let page = || fs::read_to_string(&file).unwrap();
+    assert!(page().contains("No revision has a verdict yet.") && !page().contains("<dt>passes</dt>"), "{}", page());
+    fs::remove_file(hunt.fixture.place().join("waiting")).unwrap();
+    hunt.go_on();
+    wait_until("the eighth test waits", || hunt.fixture.place().join("waiting").exists());
+    wait_until("the page follows", || page().contains("<dt>passes</dt>"));
+    let mut shown = Vec::new();
+    while !String::from_utf8_lossy(&shown).contains("passes:") {
+        let mut part = [0; 4096];
+        let n = host.read(&mut part).unwrap();
+        shown.extend(&part[..n]);
+    }
+    host.write_all(b"q").unwrap();
+    let rest = read_all(&host);
+    assert!(child.wait().unwrap().success());
+    drop(host);
+    drop(rest);
+    let _fixture = hunt.finish();
+    assert!(writing.wait().unwrap().success());
 }
 
 #[test]

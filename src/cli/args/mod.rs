@@ -360,7 +360,7 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
         Some(Subcommand::Undo { output }) => (Request::ByHand(ByHand::Given(Given::Undo)), output),
         Some(Subcommand::List { badge, output }) => (Request::List { is_badge: badge }, output),
         Some(Subcommand::Status { which: Hunt { hunt }, output }) => (Request::Status { hunt }, output),
-        Some(Subcommand::Watch { which, html, output }) => (watch_args(which, html, output)?, output),
+        Some(Subcommand::Watch { which, html, output }) => (watch(which, html), output),
         Some(Subcommand::Resume { which: Hunt { hunt }, allowance, output }) => {
             (Request::Resume { hunt, allowance: allowance.into() }, output)
         }
@@ -432,14 +432,8 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
     })
 }
 
-fn watch_args(which: Hunt, html: Option<OsString>, output: Output) -> Result<Request, Complaint> {
-    if output.json {
-        return Err((
-            "`git idd watch` prints text, not JSON",
-            "`git idd status --json` prints the state of a hunt as JSON",
-        ));
-    }
-    Ok(Request::Watch(WatchArgs { hunt: which.hunt, html }))
+fn watch(Hunt { hunt }: Hunt, html: Option<OsString>) -> Request {
+    Request::Watch(WatchArgs { hunt, html })
 }
 
 fn trace_args(command: TraceCommand) -> (Request, Output) {

@@ -7,10 +7,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::outcome::Outcome;
 use crate::plural::count;
-use crate::report::Report;
 use crate::report::escape::Terminal;
 use crate::report::html::markup::Markup;
 use crate::report::story::{Answer, Revision, Story, Verdict};
+use crate::report::{Report, Status};
 use crate::revision::CommitId;
 
 /// Pixels between nodes of the graph.
@@ -105,7 +105,11 @@ impl Look {
 /// - `ran`: the commands that run at each revision.
 pub fn write((report, story): (&Report, &Story), ran: &Markup, shown: &mut Shown, page: &mut Markup) {
     if story.revisions.is_empty() {
-        page.leaf("p", &[], "The history of this hunt cannot be read here any more.");
+        let why = match report.status {
+            Status::Running => "No revision has a verdict yet.",
+            _ => "The history of this hunt cannot be read here any more.",
+        };
+        page.leaf("p", &[], why);
         return;
     }
     let n_tested = count(story.n_tested, "revision");

@@ -92,17 +92,6 @@ fn a_hunt_whose_test_cannot_be_run_at_all_leaves_nothing_behind() {
 }
 
 #[test]
-fn only_a_name_with_a_wildcard_is_said_to_be_no_pattern() {
-    let names = |names: &[&str]| not_made(&names.iter().map(OsString::from).collect::<Vec<_>>());
-    let all = "so every test was run.";
-    assert_eq!(
-        names(&["bin/a", "b"]),
-        format!("No build made the files that `--artifact` names (`bin/a`, `b`), {all}")
-    );
-    assert!(names(&["a", "*.o"]).ends_with(&format!("{all} It takes names, not patterns.")));
-}
-
-#[test]
 fn a_damaged_cache_is_reported_and_a_busy_one_is_not() {
     let said = |event: &cache::Event| {
         let mut said = Said::default();

@@ -134,6 +134,22 @@ fn a_budget_counts_the_runs_of_this_session_and_its_clock() {
 }
 
 #[test]
+fn a_third_of_a_budget_is_kept_once_and_given_back() {
+    with_runner(order(), &[], |runner, _| {
+        let secs = Duration::from_secs;
+        runner.limits = Limits { deadline: Deadline::after(secs(3000), &Arc::default()), ..Limits::default() };
+        let mut left_after = |change: &dyn Fn(&mut Runner<'_>)| {
+            change(runner);
+            runner.limits.deadline.as_ref().unwrap().left().as_secs().div_ceil(100)
+        };
+        assert_eq!(left_after(&|runner| runner.keep_a_third()), 20);
+        assert_eq!(left_after(&|runner| runner.keep_a_third()), 20, "it is kept already");
+        assert_eq!(left_after(&|runner| runner.give_back()), 30);
+        assert_eq!(left_after(&|runner| runner.give_back()), 30, "nothing is kept");
+    });
+}
+
+#[test]
 fn a_test_that_changes_the_repository_of_the_user_is_noticed_once_for_each_part() {
     with_runner(order(), &[], |runner, world| {
         let git = world.location().git_directory.clone();

@@ -94,6 +94,14 @@ pub struct Untracked {
     pub caches: Vec<ShownPath>,
 }
 
+/// Whether a path is where the output of this process goes: it grows from probe to probe, and no test needs it.
+fn is_written_by_this_process(path: &Path) -> bool {
+    let Ok(file) = path.symlink_metadata() else { return false };
+    let outputs = [rustix::fs::fstat(io::stdout()), rustix::fs::fstat(io::stderr())];
+    file.is_file()
+        && outputs.into_iter().flatten().any(|output| (output.st_dev, output.st_ino) == (file.dev(), file.ino()))
+}
+
 /// Looks at the working tree; nothing if there is none, or git cannot say.
 ///
 /// - `is_known`: whether a path is not to be listed, because every checkout has it.
@@ -111,7 +119,7 @@ pub fn untracked(
         for path in locate::untracked(location, is_ignored, environment) {
             let name = path.strip_suffix(b"/").unwrap_or(&path);
             let (relative, source) = (PathBuf::from(OsStr::from_bytes(name)), top.join(OsStr::from_bytes(name)));
-            if is_known(name) {
+            if is_known(name) || is_written_by_this_process(&source) {
                 continue;
             }
             let size = size(&source);
