@@ -60,7 +60,13 @@ impl Hunter<'_> {
         parent: CommitId,
         main: CommitId,
     ) -> Result<Option<(Vec<CommitId>, Tested)>, Halt> {
-        let Some(base) = self.history.merge_base(main, parent) else { return Ok(None) };
+        let Some(base) = self.history.merge_base(main, parent) else {
+            self.note(
+                "the first bad merge joins histories without a common commit, so its side branch was not searched"
+                    .to_owned(),
+            );
+            return Ok(None);
+        };
         let Some(branch) = self.history.path(parent, base) else { return Ok(None) };
         let tested = self.as_tested(base).await?;
         if tested.outcome != Outcome::Pass {

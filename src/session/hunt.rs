@@ -26,11 +26,10 @@ use crate::session::plan::{Adjustments, Plan};
 use crate::session::positions::Positions;
 use crate::session::precheck::Checking;
 use crate::session::runner::{Runner, Start};
-use crate::session::sandboxes::sandboxes;
 use crate::session::saved::{Asked, KeptCommit, Saved};
 use crate::session::talk::Talk;
 use crate::session::tally::Limits;
-use crate::session::{bisect, hints, hold, kept, mend, remote, saved, suite};
+use crate::session::{bisect, hints, hold, kept, mend, remote, sandboxes, saved, suite};
 use crate::world::cache::Observations;
 use crate::world::journal::{FileLock, Record};
 use crate::world::place::ProbePlace;
@@ -230,9 +229,12 @@ impl<'h> Hunt<'h> {
         }
         let limits = limits(&plan.order.effort, &interrupt, context);
         let crew = context.crew.as_ref().filter(|_| plan.remote.is_none());
+        if !sandboxes::left(context, location)?.is_empty() {
+            talk.say("Removing the checkouts that an earlier run left.");
+        }
         let root = match crew {
             Some(crew) => crew.root().to_owned(),
-            None => sandboxes(context, location, &saved.id)?,
+            None => sandboxes::sandboxes(context, location, &saved.id)?,
         };
         let place = place(plan, location, context, &root);
         if plan.remote.is_none() {

@@ -16,19 +16,22 @@ use std::path::{Path, PathBuf};
 ///
 /// Only this worktree's hunts use names that begin with the digest of its git directory, and only one runs at a time.
 pub fn sandboxes(context: &Context, location: &Location, id: &str) -> Result<PathBuf, Failure> {
-    let place = place(context)?;
-    let prefix = format!("{}-", files::short_digest(&location.git_directory));
     let private = private::private_directory(&location.idd_directory());
-    let kept = context.crew.as_ref().map(KeptCrew::root);
-    for stale in files::names(&place).iter().filter(|name| name.to_string_lossy().starts_with(&prefix)) {
-        let stale = place.join(stale);
-        if kept != Some(&*stale) {
-            sandbox::remove(&stale, &private);
-        }
+    for stale in left(context, location)? {
+        sandbox::remove(&stale, &private);
     }
-    let root = place.join(format!("{prefix}{id}"));
+    let root = place(context)?.join(format!("{}-{id}", files::short_digest(&location.git_directory)));
     files::make_private(&root).map_err(|error| failed(&root, &error))?;
     Ok(root)
+}
+
+/// The directories for sandboxes of commands in this worktree that were killed.
+pub fn left(context: &Context, location: &Location) -> Result<Vec<PathBuf>, Failure> {
+    let place = place(context)?;
+    let prefix = format!("{}-", files::short_digest(&location.git_directory));
+    let kept = context.crew.as_ref().map(KeptCrew::root);
+    let names = files::names(&place).into_iter().filter(|name| name.to_string_lossy().starts_with(&prefix));
+    Ok(names.map(|name| place.join(name)).filter(|left| kept != Some(&**left)).collect())
 }
 
 /// Creates a directory beside those of hunts, for a trial; no hunt that runs meanwhile is disturbed.

@@ -221,3 +221,22 @@ fn a_fix_beside_lines_that_were_appended_since_does_not_repeat_them() {
     fixture.run(&["apply"]);
     assert_eq!(std::fs::read_to_string(fixture.repo().join("value")).unwrap(), "good\n3\n4\n5\n");
 }
+
+#[test]
+fn a_merge_of_unrelated_histories_is_named_with_what_was_not_searched() {
+    let fixture = Fixture::of(
+        "main=$(git symbolic-ref --short HEAD)
+        for n in 1 2 3; do echo $n > log; commit \"change $n\"; done
+        git checkout -q --orphan other; git rm -rfq .
+        for n in 1 2 3; do mkdir -p z; echo $n > z/x; commit \"other $n\"; done
+        git checkout -q $main
+        git merge -q --allow-unrelated-histories -m merged other
+        echo 4 > log; commit 'change 4'",
+    );
+    let report = fixture.report(&["--until", "commit", "--", "test ! -e z/x || test $(cat z/x) -lt 2"]);
+    let notes: Vec<String> =
+        report.notes.iter().map(|note| String::from_utf8_lossy(note.as_bytes()).into_owned()).collect();
+    assert_eq!(report.first_bad.unwrap().commit.subject, "merged".into());
+    // Ideal: the search enters the other history, and names `other 2`.
+    assert!(notes.iter().any(|note| note.contains("without a common commit")), "{notes:?}");
+}
