@@ -22,7 +22,7 @@ use git_idd::trace::step::Step;
 use git_idd::world::repo::locate;
 use git_idd::world::repo::locate::Location;
 use serde_json::{Map, Value, json};
-use simulated::{Way, simulate};
+use simulated::{Strategy, simulate};
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -85,7 +85,8 @@ fn by_ways(walk: &mut Walk, both: &Versions, names: &str, location: &Location) -
     let of_steps = walk.statements.of_steps.clone();
     let mut all = Map::new();
     for name in names.split(',') {
-        let way = Way::named(name).ok_or_else(|| Failure::new(Status::Usage, format!("no way to walk: {name}")))?;
+        let way =
+            Strategy::named(name).ok_or_else(|| Failure::new(Status::Usage, format!("no way to walk: {name}")))?;
         let mut is_here = |step: Step| is_changed[of_steps[step.0 as usize] as usize];
         let found = simulate(walk, way, &mut is_here, !is_changed.contains(&true))?;
         let steps = found.steps.iter().map(|(step, line, feedback)| json!([step.0, line, format!("{feedback:?}")]));

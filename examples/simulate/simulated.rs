@@ -36,7 +36,7 @@ const MAX_ANSWERS: usize = 200;
 
 /// How a simulated person comes to the next step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum Strategy {
     /// As `git idd debug` recommends it for a recording.
     Expected,
     /// As it recommends it for two versions: the passing one answers silently where it agrees.
@@ -53,7 +53,7 @@ pub enum Way {
     States,
 }
 
-impl Way {
+impl Strategy {
     /// By its name; `None` if there is no such way.
     pub fn named(name: &str) -> Option<Self> {
         Some(match name {
@@ -70,10 +70,10 @@ impl Way {
 }
 
 /// The next step; `None` if nothing is left.
-fn next(walk: &mut Walk, way: Way) -> Result<Option<Step>, Failure> {
+fn next(walk: &mut Walk, way: Strategy) -> Result<Option<Step>, Failure> {
     let recommended = match way {
-        Way::Expected => Some(walk.recommend()?),
-        Way::Helped => Some(walk.recommend_helped()?),
+        Strategy::Expected => Some(walk.recommend()?),
+        Strategy::Helped => Some(walk.recommend_helped()?),
         _ => None,
     };
     if let Some(recommended) = recommended {
@@ -87,11 +87,11 @@ fn next(walk: &mut Walk, way: Way) -> Result<Option<Step>, Failure> {
     let grounds = walk.grounds()?;
     let both = (&grounds.graph, &*table);
     Ok(match way {
-        Way::Microbat => microbat::next(both, &judged),
-        Way::Dominators => dominators::next(both, &judged),
-        Way::Slicing => baselines::slicing(both, &grounds.wrong, failure, &judged),
-        Way::Divide => baselines::divide(both, &grounds.wrong, &judged),
-        Way::Expected | Way::Helped | Way::States => None,
+        Strategy::Microbat => microbat::next(both, &judged),
+        Strategy::Dominators => dominators::next(both, &judged),
+        Strategy::Slicing => baselines::slicing(both, &grounds.wrong, failure, &judged),
+        Strategy::Divide => baselines::divide(both, &grounds.wrong, &judged),
+        Strategy::Expected | Strategy::Helped | Strategy::States => None,
     })
 }
 
@@ -108,11 +108,11 @@ fn lines(walk: &Walk, step: Step) -> Vec<Step> {
 /// - `is_in_no_step`: whether no step is: then a wrong initial value is looked for.
 pub fn simulate(
     walk: &mut Walk,
-    way: Way,
+    way: Strategy,
     is_changed: &mut dyn FnMut(Step) -> bool,
     is_in_no_step: bool,
 ) -> Result<Simulated, Failure> {
-    if way == Way::States {
+    if way == Strategy::States {
         return Ok(halve(walk, is_changed));
     }
     walk.judged.clear();

@@ -2,7 +2,7 @@
 
 use crate::change::trees::Rung;
 use crate::cli::columns;
-use crate::cli::status_line::{Ends, Now, StatusLine, Test};
+use crate::cli::status_line::{Now, RangeEnds, StatusLine, Test};
 use crate::hunt::event::{Event, Phase};
 use crate::hunt::probe::Probe;
 use crate::outcome::Outcome;
@@ -224,7 +224,7 @@ impl Progress {
     }
 
     /// The two ends of the range, if both are known.
-    fn ends(&self) -> Option<Ends> {
+    fn ends(&self) -> Option<RangeEnds> {
         let end = |id: CommitId| {
             let commit = Commit::from(self.positions.history.find(id)?);
             Some((self.positions.name(id).unwrap_or_else(|| id.short()), commit.date.day()))
@@ -232,7 +232,7 @@ impl Progress {
         let ((pass, pass_day), (fail, fail_day)) = (end(self.narrowing.pass?)?, end(self.narrowing.fail?)?);
         let [passes, fails] = self.sought.end_labels().map(|label| label.trim_end_matches(':'));
         let places = format!("{pass} {pass_day} {passes}, {fail} {fail_day} {fails}");
-        Some(Ends { places, days: format!("{pass_day} to {fail_day}") })
+        Some(RangeEnds { places, days: format!("{pass_day} to {fail_day}") })
     }
 
     fn line(&mut self, line: &str) {
@@ -254,7 +254,7 @@ impl Progress {
     }
 
     /// The same in a range.
-    fn begin_within(&mut self, what: String, ends: Option<Ends>) {
+    fn begin_within(&mut self, what: String, ends: Option<RangeEnds>) {
         (self.now.what, self.now.ends) = (what, ends);
         if self.status.is_some() {
             self.show();

@@ -22,7 +22,7 @@ pub struct Now {
     /// The phase, with what is left in it.
     pub what: String,
     /// The two ends of the range, in a search.
-    pub ends: Option<Ends>,
+    pub ends: Option<RangeEnds>,
     /// The test that was started last.
     pub test: Option<Test>,
     /// The shortest and the longest time that may be left.
@@ -31,7 +31,7 @@ pub struct Now {
 
 /// The newest revision that passes, and the oldest one that fails.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ends {
+pub struct RangeEnds {
     /// Their places and days.
     pub places: String,
     /// Their days.
@@ -139,7 +139,7 @@ impl Now {
         let (what, test) = (&self.what, test.unwrap_or_default());
         let of = |ends: &str, all: &str| format!("{what} ({ends}){test}{left}{all}");
         let with_ends =
-            self.ends.iter().flat_map(|Ends { places, days }| [of(places, &all), of(days, &all), of(days, "")]);
+            self.ends.iter().flat_map(|RangeEnds { places, days }| [of(places, &all), of(days, &all), of(days, "")]);
         let mut rows = with_ends.chain([format!("{what}{test}{left}{all}")]);
         let fitting = rows.find(|row| rows::width(row) <= columns);
         fitting.unwrap_or_else(|| rows::cut(&format!("{what}{test}{left}{all}"), Some(columns)))
@@ -163,7 +163,7 @@ mod tests {
         let seconds = Duration::from_secs;
         let at = begin + seconds(63);
         let test = Test { name: "HEAD~37".to_owned(), begin: begin + seconds(59), limit: seconds(20) };
-        let ends = Ends {
+        let ends = RangeEnds {
             places: "HEAD~120 2026-03-01 passes, HEAD~5 2026-05-04 fails".to_owned(),
             days: "2026-03-01 to 2026-05-04".to_owned(),
         };

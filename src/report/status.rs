@@ -145,6 +145,7 @@ mod tests {
         insta::assert_snapshot!(codes.join("\n"), @r"
         0 found
         0 culprit
+        0 running
         0 waiting
         0 elsewhere
         1 error

@@ -80,7 +80,7 @@ impl HuntState {
 }
 
 /// What the journal says about revisions.
-struct Known<'k> {
+struct RevisionFacts<'k> {
     /// What is looked for.
     find: Sought,
     verdicts: Vec<LoggedVerdict>,
@@ -148,7 +148,7 @@ impl HuntObserver {
         self.know(&revisions.collect::<Vec<_>>(), bad);
         let outcomes = verdicts.iter().filter_map(|verdict| Some((verdict.revision, outcome_of(&verdict.word)?)));
         let narrowing = Narrowing::of(outcomes, &self.positions.history);
-        let known = Known { find, verdicts, narrowing, running };
+        let known = RevisionFacts { find, verdicts, narrowing, running };
         let commit = |id: CommitId| self.positions.history.find(id).map(Commit::from);
         let has_failed = known.narrowing.fail.is_some();
         Ok(HuntCourse {
@@ -198,8 +198,8 @@ impl HuntObserver {
         format!("{} {}{position} {subject}", id.short(), commit.date.day())
     }
 
-    fn facts(&self, kept: &Kept, state: &HuntState, known: &Known<'_>) -> Result<Vec<Fact>, Failure> {
-        let Known { find, verdicts, narrowing, .. } = known;
+    fn facts(&self, kept: &Kept, state: &HuntState, known: &RevisionFacts<'_>) -> Result<Vec<Fact>, Failure> {
+        let RevisionFacts { find, verdicts, narrowing, .. } = known;
         let mut facts = Vec::new();
         let mut add = |label: &'static str, text: String| facts.push(Fact { label, text: Untrusted::from(text) });
         add("hunt:", kept.id.clone());
@@ -240,7 +240,7 @@ impl HuntObserver {
     }
 
     /// The revisions that were tested or are being tested, and how many lie between them.
-    fn places(&self, Known { find, verdicts, narrowing, running }: &Known<'_>) -> Vec<CoursePlace> {
+    fn places(&self, RevisionFacts { find, verdicts, narrowing, running }: &RevisionFacts<'_>) -> Vec<CoursePlace> {
         let known: HashMap<CommitId, &LoggedVerdict> =
             verdicts.iter().map(|verdict| (verdict.revision, verdict)).collect();
         let running: HashSet<CommitId> = running.iter().map(|about| about.revision).collect();

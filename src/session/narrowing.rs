@@ -78,14 +78,17 @@ pub(crate) mod tests {
     }
 
     /// - `verdicts`: `+9` passes, `-3` fails.
+    /// - `ends`: the revisions at the ends of the range, likewise.
     #[track_caller]
-    fn check(history: &History, verdicts: &[i16], (pass, fail): (Option<u8>, Option<u8>), mut candidates: Vec<u8>) {
+    fn check(history: &History, verdicts: &[i16], ends: &[i16], mut candidates: Vec<u8>) {
         let verdict = |n: &i16| {
             let outcome = if *n > 0 { Outcome::Pass } else { Outcome::Fail };
             (id(u8::try_from(n.abs()).unwrap()), outcome)
         };
         let narrowing = Narrowing::of(verdicts.iter().map(verdict), history);
-        assert_eq!((narrowing.pass, narrowing.fail), (pass.map(id), fail.map(id)));
+        let outcomes = [(narrowing.pass, Outcome::Pass), (narrowing.fail, Outcome::Fail)];
+        let found = outcomes.into_iter().filter_map(|(end, outcome)| Some((end?, outcome)));
+        assert_eq!(found.collect::<Vec<_>>(), ends.iter().map(verdict).collect::<Vec<_>>());
         let mut left: Vec<CommitId> = narrowing.candidates.into_iter().collect();
         left.sort_unstable();
         candidates.sort_unstable();
@@ -97,19 +100,19 @@ pub(crate) mod tests {
         let line: Vec<(u8, Vec<u8>)> = (1..=20).rev().map(|n| (n, if n > 1 { vec![n - 1] } else { vec![] })).collect();
         let line: Vec<(u8, &[u8])> = line.iter().map(|(n, parents)| (*n, parents.as_slice())).collect();
         let line = history(&line);
-        check(&line, &[], (None, None), vec![]);
-        check(&line, &[-20, -19, -17], (None, Some(17)), (1..=17).collect());
-        check(&line, &[-20, -17, 9], (Some(9), Some(17)), (10..=17).collect());
-        check(&line, &[-20, -17, 9, -13, 11, -12], (Some(11), Some(12)), vec![12]);
+        check(&line, &[], &[], vec![]);
+        check(&line, &[-20, -19, -17], &[-17], (1..=17).collect());
+        check(&line, &[-20, -17, 9], &[9, -17], (10..=17).collect());
+        check(&line, &[-20, -17, 9, -13, 11, -12], &[11, -12], vec![12]);
         // Given as good, and tested first; older and newer verdicts say nothing about the range.
-        check(&line, &[9, -20, -13, -5, 18], (Some(9), Some(13)), (10..=13).collect());
+        check(&line, &[9, -20, -13, -5, 18], &[9, -13], (10..=13).collect());
     }
 
     #[test]
     fn a_side_branch_is_left_once_its_merge_is_between_the_ends() {
         let merged = history(&[(7, &[6]), (6, &[3, 5]), (5, &[4]), (4, &[2]), (3, &[2]), (2, &[1]), (1, &[])]);
-        check(&merged, &[-7, -6, 3], (Some(3), Some(6)), vec![6, 5, 4]);
-        check(&merged, &[-7, -6, 3, -5], (Some(3), Some(5)), vec![5, 4]);
-        check(&merged, &[-7, -6, 3, -5, 4], (Some(4), Some(5)), vec![5]);
+        check(&merged, &[-7, -6, 3], &[3, -6], vec![6, 5, 4]);
+        check(&merged, &[-7, -6, 3, -5], &[3, -5], vec![5, 4]);
+        check(&merged, &[-7, -6, 3, -5, 4], &[4, -5], vec![5]);
     }
 }

@@ -23,7 +23,7 @@ const HISTORY: &str = r#"
 "#;
 
 /// A hunt that waits in its test of a revision.
-struct UnderWay {
+struct RunningHunt {
     fixture: Fixture,
     child: Child,
 }
@@ -36,7 +36,7 @@ fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-impl UnderWay {
+impl RunningHunt {
     /// Of the eighth run, when both ends of the range are known.
     fn new() -> Self {
         Self::waiting_at("8")
@@ -108,7 +108,7 @@ fn stable(text: &str) -> String {
 
 #[test]
 fn watch_without_a_terminal_prints_the_state_of_a_running_hunt_once() {
-    let hunt = UnderWay::new();
+    let hunt = RunningHunt::new();
     let (watched, _) = hunt.fixture.said(&["watch"], 0);
     insta::assert_snapshot!(stable(&watched), @r"
     hunt:      <id>
@@ -150,7 +150,7 @@ fn watch_without_a_terminal_prints_the_state_of_a_running_hunt_once() {
 #[test]
 fn watch_in_a_terminal_is_left_with_q_and_the_hunt_goes_on() {
     for key in [b"q", b"\x03"] {
-        let hunt = UnderWay::new();
+        let hunt = RunningHunt::new();
         let (mut child, mut host, mut shown) = opened(&hunt.fixture, "leaves");
         let rest = read_all(&host);
         host.write_all(key).unwrap();
@@ -170,7 +170,7 @@ fn watch_in_a_terminal_is_left_with_q_and_the_hunt_goes_on() {
 
 #[test]
 fn watch_in_a_terminal_ends_with_the_hunt_and_prints_its_state() {
-    let hunt = UnderWay::new();
+    let hunt = RunningHunt::new();
     let (mut child, host, _) = opened(&hunt.fixture, "leaves");
     let rest = read_all(&host);
     hunt.go_on();
@@ -199,7 +199,7 @@ fn watch_of_a_hunt_that_has_ended_says_so_and_of_none_is_an_error() {
 #[test]
 fn watch_writes_a_page_that_loads_itself_again_until_the_hunt_ends() {
     const REFRESH: &str = r#"<meta http-equiv="refresh" content="2">"#;
-    let hunt = UnderWay::new();
+    let hunt = RunningHunt::new();
     let file = hunt.fixture.place().join("page.html");
     let mut command = hunt.fixture.command(&["watch", "--html", &file.display().to_string()]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
@@ -232,7 +232,7 @@ fn each_verdict_has_one_line_with_its_place_without_a_terminal() {
 
 #[test]
 fn watch_follows_the_hunt_in_a_terminal_and_on_a_page() {
-    let hunt = UnderWay::waiting_at("2|8");
+    let hunt = RunningHunt::waiting_at("2|8");
     let (mut child, mut host, shown) = opened(&hunt.fixture, "running:");
     assert!(!String::from_utf8_lossy(&shown).contains("passes:"), "{}", String::from_utf8_lossy(&shown));
     let file = hunt.fixture.place().join("page.html");

@@ -6,10 +6,10 @@ use proptest::test_runner::{RngSeed, TestRunner};
 
 use crate::explain::chain::model::{Model, pair};
 use crate::explain::chain::session::keeping;
-use crate::explain::chain::testing::{METHODS, Method, chain_by};
+use crate::explain::chain::testing::{ChainMethod, METHODS, chain_by};
 use crate::explain::chain::{Chain, Definition, End, Executions, Goal, Point, Test, definitions, verify};
 
-fn chain(model: &mut Model, method: Method) -> Chain {
+fn chain(model: &mut Model, method: ChainMethod) -> Chain {
     chain_by(model, method, u64::MAX).unwrap()
 }
 
@@ -63,14 +63,14 @@ proptest! {
     #[test]
     fn all_methods_give_the_same_chain_where_sets_are_stable(pair in pair()) {
         let mut model = Model::of(&pair);
-        let linear = chain(&mut model, Method::Linear);
+        let linear = chain(&mut model, ChainMethod::Linear);
         prop_assume!(is_stable(&mut model, &linear));
         for method in METHODS {
             let chain = chain(&mut model, method);
             prop_assert_eq!(&chain.definitions, &linear.definitions, "{:?}", method);
             prop_assert_eq!(&chain.sets, &linear.sets, "{:?}", method);
             prop_assert_eq!(chain.end, linear.end, "{:?}", method);
-            if method == Method::Dependence && is_lost_at_definitions(&model, &chain) {
+            if method == ChainMethod::Dependence && is_lost_at_definitions(&model, &chain) {
                 prop_assert!(chain.n_tests <= linear.n_tests, "{} tests, {} linearly", chain.n_tests, linear.n_tests);
             }
         }
@@ -194,7 +194,7 @@ fn a_doctored_chain_is_not_verified() {
     let mut n_doctored = 0;
     while n_doctored < 20 {
         let mut model = Model::of(&pair().new_tree(&mut runner).unwrap().current());
-        let found = chain(&mut model, Method::Dependence);
+        let found = chain(&mut model, ChainMethod::Dependence);
         let Some((point, set)) = found.sets.first().filter(|(_, set)| !set.is_empty()) else { continue };
         let faulty = model.faulty(*point).unwrap();
         let Some(more) = faulty.into_iter().find(|definition| !set.contains(definition)) else { continue };

@@ -7,7 +7,7 @@ use crate::explain::chain::{Chain, LastChange, compute_by, dependence};
 
 /// A way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Method {
+pub enum ChainMethod {
     /// Point by point, backwards: one test for each point.
     Linear,
     /// By binary search along the tree of regions (Sumner and Zhang, algorithm 1).
@@ -17,14 +17,14 @@ pub enum Method {
 }
 
 /// All of them.
-pub const METHODS: [Method; 3] = [Method::Linear, Method::Hierarchical, Method::Dependence];
+pub const METHODS: [ChainMethod; 3] = [ChainMethod::Linear, ChainMethod::Hierarchical, ChainMethod::Dependence];
 
 /// A chain by one of these ways.
-pub fn chain_by<E: Executions>(executions: &mut E, method: Method, max_tests: u64) -> Result<Chain, E::Error> {
+pub fn chain_by<E: Executions>(executions: &mut E, method: ChainMethod, max_tests: u64) -> Result<Chain, E::Error> {
     let last_change: LastChange<E> = match method {
-        Method::Linear => last_of_all,
-        Method::Hierarchical => last_in_regions,
-        Method::Dependence => dependence::last_change,
+        ChainMethod::Linear => last_of_all,
+        ChainMethod::Hierarchical => last_in_regions,
+        ChainMethod::Dependence => dependence::last_change,
     };
     compute_by(executions, last_change, max_tests)
 }
