@@ -5,7 +5,7 @@
 //! actions and the shared results, and how the probes ended. Then it runs all probes again and prints the same for this pass, whose
 //! results the service has. The first tree is sent before the measurement: a hunt sends the whole project only once.
 
-use git_idd::outcome::Ending;
+use git_idd::outcome::{Ending, TimeLimits};
 use git_idd::revision::TreeId;
 use git_idd::world::place::surroundings::Surroundings;
 use git_idd::world::process::{ProcessGroup, Watch, Words};
@@ -67,7 +67,7 @@ fn pass(fleet: &mut Fleet, trees: &[TreeId], commands: &Arc<Commands>, width: us
                 precheck: None,
                 is_clean: false,
                 rebuild: Rebuild::Never,
-                limit: Duration::from_secs(60),
+                limits: TimeLimits::both(Duration::from_secs(60)),
                 may_share: true,
             };
             let (commands, watch) = (Arc::clone(commands), Box::new(Patient));

@@ -160,6 +160,27 @@ pub enum Stage {
     Test,
 }
 
+/// The time limits of the commands of a probe. The time that a build takes depends on what is there from earlier ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TimeLimits {
+    /// Of each command before the test.
+    pub build: Duration,
+    /// Of the test.
+    pub test: Duration,
+}
+
+impl TimeLimits {
+    /// The same limit for all commands.
+    pub const fn both(limit: Duration) -> Self {
+        Self { build: limit, test: limit }
+    }
+
+    /// The limit of one command.
+    pub fn of(self, stage: Stage) -> Duration {
+        if stage == Stage::Test { self.test } else { self.build }
+    }
+}
+
 /// The raw result of one probe; independent of the hunted failure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Observation {
@@ -169,7 +190,7 @@ pub struct Observation {
     pub ending: Ending,
     /// Wall time of build and test together.
     pub duration: Duration,
-    /// The time limit of each command.
+    /// The time limit of the command that ended the probe.
     pub limit: Duration,
     /// Combined output of the command that ended the probe: lossy UTF-8, with the worktree's path replaced by
     /// `<worktree>`, at most 128 KiB (head and tail; a line `[... n bytes cut ...]` marks the cut).

@@ -19,10 +19,22 @@ use crate::sought::Sought;
 use std::io;
 use std::io::Write as _;
 use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// The text before a second answer.
 const TAKEN_BACK: &str = "\nThe commit printed above is withdrawn.\n\n";
+
+/// The commit that this run printed to stdout, once it has.
+#[derive(Debug, Default)]
+pub struct Announced(Mutex<Option<CommitId>>);
+
+impl Announced {
+    /// The commit; waits while it is being printed.
+    pub fn commit(&self) -> Option<CommitId> {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 /// Progress on stderr, the proved commit on stdout.
 pub struct Announcer<'t> {
@@ -34,8 +46,8 @@ pub struct Announcer<'t> {
     pub context: &'t Context,
     /// The command of `--notify`.
     pub notice: Option<&'t Notice>,
-    /// The commit that was printed to stdout.
-    pub announced: Option<CommitId>,
+    /// What was printed to stdout.
+    pub announced: Arc<Announced>,
 }
 
 impl Talk for Announcer<'_> {
@@ -77,11 +89,12 @@ impl Talk for Announcer<'_> {
 
     /// Prints the commit and its details, each commit once. With `--json`, stdout gets only the last object.
     fn proved(&mut self, report: &Report, commit: CommitId) {
-        if self.console.is_json || self.announced == Some(commit) || stdout::is_closed() {
+        let mut announced = self.announced.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.console.is_json || *announced == Some(commit) || stdout::is_closed() {
             return;
         }
         let mut page = Vec::new();
-        if self.announced.is_some() {
+        if announced.is_some() {
             page.extend_from_slice(TAKEN_BACK.as_bytes());
         }
         let mut out = io::stdout();
@@ -89,7 +102,7 @@ impl Talk for Announcer<'_> {
             .and_then(|()| out.write_all(&page))
             .and_then(|()| out.flush());
         // If printing failed, it is tried again with the rest.
-        self.announced = written.is_ok().then_some(commit);
+        *announced = written.is_ok().then_some(commit);
     }
 
     fn kept(&mut self, report: &Report) {

@@ -1,6 +1,6 @@
 //! The subcommands.
 
-use crate::cli::announce::Announcer;
+use crate::cli::announce::{Announced, Announcer};
 use crate::cli::args::options::{LogFormat, ReportFormat};
 use crate::cli::args::{Invocation, PageArgs, Request, options};
 use crate::cli::console::{Answer, Console};
@@ -48,6 +48,7 @@ use std::fmt::Display;
 use std::io::Write as _;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 /// Carries out a request.
@@ -245,15 +246,16 @@ fn hunt_with(
     let progress = console.progress();
     let saved = saved::open(plan, location, resumed, is_continued)?;
     let (begin, budget) = (Instant::now(), plan.order.effort.budget);
+    let announced = Arc::new(Announced::default());
     if let Some(overdue) = &overdue {
-        overdue.watch(&saved);
+        overdue.watch(&saved, &announced);
     }
     let test = Untrusted::from(plan.order.command.to_line());
     let notice = plan.order.effort.notify.clone().map(|line| Notice::new(line, test, &interrupt));
-    let mut talk = Announcer { progress, console, context, notice: notice.as_ref(), announced: None };
+    let mut talk = Announcer { progress, console, context, notice: notice.as_ref(), announced: Arc::clone(&announced) };
     let result = hunt::run(Task { plan, location, context, saved, interrupt, talk: &mut talk }, user);
     drop(overdue);
-    let announced = talk.announced;
+    let announced = announced.commit();
     if let (Ok(report), Some(directory)) = (&result, &plan.order.effort.lease)
         && let Err(failure) = lease::leave(plan, directory, &context.directory, report)
     {
@@ -414,7 +416,7 @@ fn report_as(
         ReportFormat::Gitlab => report::gitlab::write(&report, &test, &mut out),
         ReportFormat::Junit => report::junit::write(&report, &test, &mut out),
         ReportFormat::Certificate => {
-            let limit = saved::limit(location, id)?.unwrap_or(FIRST_LIMIT);
+            let limit = saved.order.test.timeout.unwrap_or(FIRST_LIMIT);
             let regenerate = context.configured("idd.regenerate").last().filter(|command| !command.is_empty());
             let certificate = certificate::make(&report, &saved, limit, regenerate, location)?;
             out = serde_json::to_vec_pretty(&certificate)?;

@@ -2,7 +2,7 @@
 
 use crate::cli::args::options::LogFormat;
 use crate::cli::console::{Answer, Console};
-use crate::outcome::Observation;
+use crate::outcome::{Observation, TimeLimits};
 use crate::plural::count;
 use crate::report::escape::Terminal;
 use crate::report::text::duration;
@@ -253,7 +253,7 @@ fn observed(
 fn earlier(location: &Location, key: &str) -> Option<Observation> {
     let key: Key = key.parse().ok()?;
     let (mut observations, _) = Observations::open(&location.idd_directory()).ok()?;
-    let want = |limit| Want { clean: false, limit };
+    let want = |limit| Want { clean: false, limits: TimeLimits::both(limit) };
     observations.lookup(&key, want(Duration::ZERO)).or_else(|| observations.lookup(&key, want(Duration::MAX)))
 }
 

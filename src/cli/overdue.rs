@@ -3,6 +3,7 @@
 //! A budget stops probes and waits at once. A computation without an end in sight (the history of a large repository, a
 //! change of many thousand lines) does not look at the clock, so a thread does.
 
+use crate::cli::announce::Announced;
 use crate::cli::console::{Answer, Console};
 use crate::cli::give;
 use crate::report::{Report, Status};
@@ -27,11 +28,12 @@ pub struct Overdue {
 }
 
 /// A hunt that is under way.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 struct BudgetedHunt {
     id: String,
     /// The time of its earlier runs.
     seconds_before: f64,
+    announced: Arc<Announced>,
 }
 
 impl Overdue {
@@ -45,7 +47,7 @@ impl Overdue {
                 return;
             }
             let hunt = known.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            if let Some(answer) = learned(hunt, budget, &location, console) {
+            if let Some(answer) = learned(hunt, budget, &location) {
                 interrupt::end(give(Ok(answer), &context, console));
             }
         };
@@ -55,15 +57,16 @@ impl Overdue {
     }
 
     /// From now on, this hunt is under way.
-    pub fn watch(&self, saved: &Saved) {
-        let hunt = BudgetedHunt { id: saved.id.clone(), seconds_before: saved.seconds_before };
+    pub fn watch(&self, saved: &Saved, announced: &Arc<Announced>) {
+        let announced = Arc::clone(announced);
+        let hunt = BudgetedHunt { id: saved.id.clone(), seconds_before: saved.seconds_before, announced };
         *self.hunt.lock().unwrap_or_else(PoisonError::into_inner) = Some(hunt);
     }
 }
 
 /// The result of a hunt that did not end in time; `None` if it is printed now.
-fn learned(hunt: Option<BudgetedHunt>, budget: Duration, location: &Location, console: Console) -> Option<Answer> {
-    let Some(BudgetedHunt { id, seconds_before }) = hunt else {
+fn learned(hunt: Option<BudgetedHunt>, budget: Duration, location: &Location) -> Option<Answer> {
+    let Some(BudgetedHunt { id, seconds_before, announced }) = hunt else {
         let report =
             Report::new(Status::Budget, "The budget ended before the first test: the files were still being read.");
         return Some(Answer::Report(Box::new(report), Vec::new(), None, None));
@@ -79,8 +82,5 @@ fn learned(hunt: Option<BudgetedHunt>, budget: Duration, location: &Location, co
     let seconds = seconds_before + budget.as_secs_f64();
     let mut report = Report { status: Status::Budget, sentence, seconds, ..report };
     kept.update_costs(&mut report);
-    // It was printed when it was proved.
-    let announced = report.first_bad.as_ref().filter(|_| report.proved && !console.is_json);
-    let announced = announced.map(|first_bad| first_bad.commit.commit);
-    Some(Answer::Report(Box::new(report), Vec::new(), None, announced))
+    Some(Answer::Report(Box::new(report), Vec::new(), None, announced.commit()))
 }

@@ -142,7 +142,7 @@ impl Hunter<'_> {
     ///
     /// A bisection between `near` and `target` finds the border of testability. The one commit there is reduced to a
     /// repair, which is carried on to `target`; this repeats until `target` is testable. A pass on the way is newer
-    /// than `target` and ends the work, because it answers more than the question.
+    /// than `target` and ends the work, because it answers more than the question. A revision that hangs is not repaired.
     ///
     /// Cost: for each border, log2(`target` - `near`) revisions and one reduction of one commit.
     pub(super) async fn examine(&self, line: &[CommitId], target: usize, near: usize) -> Result<Examined, Halt> {
@@ -175,6 +175,10 @@ impl Hunter<'_> {
                     Outcome::Fail => near = middle,
                     Outcome::Unresolved(_) => untestable = middle,
                 }
+            }
+            // A hang has no message by which a repair could be judged, and each run of it takes as long as is allowed.
+            if self.as_tested(line[untestable]).await?.outcome == Outcome::Unresolved(Reason::Timeout) {
+                return Ok(Examined::Irreparable);
             }
             if self.is_repairing_spent() {
                 self.note(

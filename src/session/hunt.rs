@@ -7,7 +7,7 @@ use crate::hunt::finding::{Conclusion, Finding, Stage};
 use crate::hunt::history::History;
 use crate::hunt::probe::Probe;
 use crate::hunt::{Again, Board, Halt, Order};
-use crate::outcome::{Observation, Signature};
+use crate::outcome::{Observation, Signature, TimeLimits};
 use crate::plural::count;
 use crate::report::escape::Terminal;
 use crate::report::{ErrorReport, Report, Status, Untrusted};
@@ -272,8 +272,8 @@ impl<'h> Hunt<'h> {
             before: (before, saved.spent),
         };
         let criteria = criteria(plan, None)?;
-        let limit = plan.order.test.timeout.unwrap_or(FIRST_LIMIT);
-        let mut runner = Runner::new(start, criteria, limit);
+        let limits = TimeLimits::both(plan.order.test.timeout.unwrap_or(FIRST_LIMIT));
+        let mut runner = Runner::new(start, criteria, limits);
         runner.complaining.program.clone_from(&context.embedding.program);
         if plan.remote.is_none() {
             let hidden = place.as_ref().map(|place| place.top.clone());

@@ -5,7 +5,7 @@ use crate::hunt::Artifacts;
 use crate::hunt::event::Phase;
 use crate::hunt::finding::Conclusion;
 use crate::hunt::probe::Probe;
-use crate::outcome::{Ending, Observation, Reason, Signature, Stage};
+use crate::outcome::{Ending, Observation, Reason, Signature, Stage, TimeLimits};
 use crate::plural::count;
 use crate::report::escape::Terminal;
 use crate::report::{ErrorReport, Status, Untrusted, text};
@@ -17,6 +17,7 @@ use crate::session::hints::output::has_port_taken;
 use crate::session::hunt::{Hunt, Reproduced};
 use crate::session::plan::Adjustments;
 use crate::session::runner::FAR_RUNS;
+use crate::session::runner::time_limit::measured_limits;
 use crate::session::suite::is_unstarted;
 use crate::session::{finding, hints};
 use crate::sought::Sought;
@@ -31,12 +32,6 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::slice;
 use std::time::{Duration, Instant};
 
-/// The minimum of a limit that is derived from the first run.
-const LIMIT_FLOOR: Duration = Duration::from_secs(20);
-
-/// A limit that is derived from the first run is this many times its duration.
-const LIMIT_FACTOR: u32 = 4;
-
 /// A bad revision passes if this many runs pass.
 const N_PASSES: usize = 4;
 
@@ -48,11 +43,6 @@ const MAX_REPRODUCTION_RUNS: u32 = 40;
 
 /// A command that keeps more processors busy than this runs in parallel by itself.
 const MAX_BUSY_OF_ONE: f64 = 1.3;
-
-/// The time limit of commands after runs of which the longest took this time.
-pub fn measured_limit(longest: Duration) -> Duration {
-    (LIMIT_FACTOR * longest).max(LIMIT_FLOOR)
-}
 
 /// The sentence about a first run that took long: nothing else is printed before the second one ends.
 fn slow_first_run(duration: Duration) -> Option<String> {
@@ -115,7 +105,7 @@ impl Hunt<'_> {
         let probe = Probe::of(tree, self.plan.bad, Phase::Reproduce);
         self.runner.criteria = criteria(self.plan, None)?;
         if self.plan.order.test.timeout.is_none() {
-            self.runner.limit = FIRST_LIMIT;
+            self.runner.time_limits = TimeLimits::both(FIRST_LIMIT);
         }
         let is_first = self.signature.is_none() && !self.is_environment_listed();
         self.look_beside()?;
@@ -183,7 +173,7 @@ impl Hunt<'_> {
         };
         if self.plan.order.test.timeout.is_none() {
             let longest = seen.iter().map(|seen| seen.duration).max().unwrap_or_default();
-            self.runner.limit = measured_limit(longest);
+            self.runner.time_limits = measured_limits(longest);
         }
         let is_known = |known: &Signature| (known.ending, &known.line) == (found.ending, &found.line);
         if !self.signature.as_ref().is_some_and(is_known) {

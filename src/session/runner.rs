@@ -15,7 +15,7 @@ pub mod questions;
 mod removed;
 mod stand;
 mod ticket;
-mod time_limit;
+pub mod time_limit;
 mod tools;
 mod vetting;
 
@@ -24,11 +24,12 @@ use crate::hunt::event::{Event, Phase};
 use crate::hunt::finding::Conclusion;
 use crate::hunt::noise::Noise;
 use crate::hunt::probe::Probe;
-use crate::outcome::{Observation, Outcome, Stage};
+use crate::outcome::{Observation, Outcome, Stage, TimeLimits};
 use crate::revision::{CommitId, TreeId};
 use crate::session::audit::Audit;
 use crate::session::beside::Beside;
 use crate::session::chronicle;
+use crate::session::criteria::FIRST_LIMIT;
 use crate::session::deadline::Deadline;
 use crate::session::estimate::{Ahead, Rest};
 use crate::session::failure::Failure;
@@ -159,8 +160,10 @@ pub struct Runner<'p> {
     counted_before: HashSet<(Key, u32)>,
     /// The criteria for observations; set when the failure was reproduced.
     pub criteria: Criteria,
-    /// The time limit of every further command, except those of candidates.
-    pub limit: Duration,
+    /// The time limits of every further command, except those of candidates.
+    pub time_limits: TimeLimits,
+    /// The least time of a run that is repeated because it was cut; none once one has hung for so long.
+    patience: Duration,
     /// The durations of used probes, without candidates of reductions.
     durations: Vec<Duration>,
     /// Whether every probe starts from a fresh worktree.
@@ -231,7 +234,7 @@ fn digest(plan: &Plan, programs: Option<[u8; 32]>) -> [u8; 32] {
 
 impl<'p> Runner<'p> {
     /// Opens a runner; no sandbox is made before the first probe needs one.
-    pub fn new(start: Start<'p>, criteria: Criteria, limit: Duration) -> Self {
+    pub fn new(start: Start<'p>, criteria: Criteria, time_limits: TimeLimits) -> Self {
         let Start { plan, location, segment, replay, observations, executor, root, .. } = start;
         let Start { interrupt, reader, talk, audit, limits, before: (seconds_before, spent), .. } = start;
         let programs = executor.programs();
@@ -269,7 +272,8 @@ impl<'p> Runner<'p> {
             counts_as: None,
             counted_before: HashSet::new(),
             criteria,
-            limit,
+            time_limits,
+            patience: FIRST_LIMIT,
             durations: Vec::new(),
             is_clean: plan.order.effort.clean,
             noise: None,
@@ -432,8 +436,9 @@ impl<'p> Runner<'p> {
     ) -> Result<Option<Observation>, RunnerError> {
         let commands = Arc::new(commands);
         let plan = self.plan_with(&commands);
-        let usual = (Arc::clone(&self.commands), self.plan_digest, self.limit);
-        (self.commands, self.plan_digest, self.limit) = (commands, digest(&plan, self.programs), limit);
+        let usual = (Arc::clone(&self.commands), self.plan_digest, self.time_limits);
+        let limits = TimeLimits { test: limit, ..self.time_limits };
+        (self.commands, self.plan_digest, self.time_limits) = (commands, digest(&plan, self.programs), limits);
         let ticket = Ticket { probe, key: self.key(&probe), nth: 0 };
         let seen = match self.known(&ticket) {
             Ok(Some((observation, _))) => {
@@ -443,7 +448,7 @@ impl<'p> Runner<'p> {
             Ok(None) => self.run(&[ticket]).map(|seen| seen.and_then(|mut seen| seen.pop())),
             Err(error) => Err(error),
         };
-        (self.commands, self.plan_digest, self.limit) = usual;
+        (self.commands, self.plan_digest, self.time_limits) = usual;
         seen
     }
 
@@ -489,7 +494,7 @@ impl<'p> Runner<'p> {
         if self.plan.order.effort.no_cache || ticket.nth > 0 {
             return Ok(None);
         }
-        let want = Want { clean: self.wants_clean(&ticket.probe), limit: self.limit_of(&ticket.probe) };
+        let want = Want { clean: self.wants_clean(&ticket.probe), limits: self.answering_limits(&ticket.probe) };
         let known = self.all_observations().lookup(&ticket.key, want);
         self.tell_of_changed_tools();
         Ok(known)

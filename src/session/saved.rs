@@ -421,14 +421,6 @@ pub fn verdicts(location: &Location, id: &str) -> Result<Vec<(CommitId, String, 
     Ok(verdicts)
 }
 
-/// The time limit of the last probe in a journal; `None` if there was none.
-pub fn limit(location: &Location, id: &str) -> Result<Option<Duration>, Failure> {
-    last(location, id, |record| match record {
-        Record::Observed { observation, .. } => Some(observation.limit),
-        _ => None,
-    })
-}
-
 /// Calls `take_in` for each record of a hunt's journal.
 pub fn each_record(location: &Location, id: &str, take_in: &mut dyn FnMut(Record)) -> Result<(), Failure> {
     let mut reader = Reader::open(&segment_path(location, id)?, 0)?;

@@ -1,6 +1,6 @@
 //! The course of a hunt, read from its journal and from the repository, for a report.
 
-use crate::outcome::{Ending, Observation, Outcome, Reason, Stage};
+use crate::outcome::{Ending, Observation, Outcome, Reason, Stage, TimeLimits};
 use crate::report::explanation::{Explained, Explanation};
 use crate::report::story::{Answer, Reduction, Seen, Source, Story, Verdict};
 use crate::report::{Commit, Report, Untrusted, lineage, story};
@@ -140,10 +140,12 @@ impl Journal {
                     earlier = Observations::open(&location.idd_directory()).ok().map(|(observations, _)| observations);
                 }
                 // With any limit: it is the answer that the hunt used.
-                let want = Want { clean: false, limit: Duration::ZERO };
+                let want = Want { clean: false, limits: TimeLimits::both(Duration::ZERO) };
                 let found = earlier.as_mut().zip(key.parse::<Key>().ok());
                 let found = found.and_then(|(earlier, key)| {
-                    earlier.lookup(&key, want).or_else(|| earlier.lookup(&key, Want { limit: Duration::MAX, ..want }))
+                    earlier
+                        .lookup(&key, want)
+                        .or_else(|| earlier.lookup(&key, Want { limits: TimeLimits::both(Duration::MAX), ..want }))
                 });
                 seen = found.map(|observation| self::seen(&observation, &mut self.outputs));
             }

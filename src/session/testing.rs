@@ -8,11 +8,11 @@ use std::time::Duration;
 use crate::hunt::drive::Reply;
 use crate::hunt::event::Phase;
 use crate::hunt::probe::Probe;
-use crate::outcome::{Ending, Observation, Outcome, Stage};
+use crate::outcome::{Ending, Observation, Outcome, Stage, TimeLimits};
 use crate::report::{Report, Untrusted};
 use crate::revision::{CommitId, TreeId};
 use crate::session::context::{Context, Embedding};
-use crate::session::criteria::criteria;
+use crate::session::criteria::{FIRST_LIMIT, criteria};
 use crate::session::hunt::{Task, run};
 use crate::session::order::{HuntOrder, TestCommand};
 use crate::session::plan::Plan;
@@ -206,7 +206,7 @@ impl World {
         talk: &'p mut dyn Talk,
     ) -> Runner<'p> {
         let start = self.start(plan, self.saved(plan, results), talk);
-        Runner::new(start, criteria(plan, None).unwrap(), Duration::from_secs(600))
+        Runner::new(start, criteria(plan, None).unwrap(), TimeLimits::both(FIRST_LIMIT))
     }
 
     /// The tree of a commit, by its place in the line.

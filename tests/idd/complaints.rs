@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use git_idd::cli::args;
 use git_idd::cli::args::Request;
+use git_idd::outcome::TimeLimits;
 use git_idd::session::context::{Context, Embedding};
 use git_idd::session::plan::Plan;
 use git_idd::session::runner::{Runner, Start};
@@ -91,7 +92,7 @@ fn ask(fixture: &Fixture, arguments: &[&str], revisions: &[&str]) -> Vec<Answer>
         is_build_hunted: false,
         place: None,
     };
-    let mut runner = Runner::new(start, criteria, Duration::from_secs(300));
+    let mut runner = Runner::new(start, criteria, TimeLimits::both(Duration::from_secs(300)));
     runner.complaining.program = Some(PathBuf::from(env!("CARGO_BIN_EXE_git-idd")));
     let tree = |name: &str| graph::tree_of(&user, graph::resolve(&user, name).unwrap()).unwrap();
     let ends = [tree("older"), tree("newer")];

@@ -182,7 +182,7 @@ impl Executor for Recorded {
         let asked = first.nth(*nth);
         let known = {
             let mut book = self.recorder.book();
-            let known = book.known.probed(&asked, errand.job.limit, &self.recorder.places);
+            let known = book.known.probed(&asked, errand.job.limits.test, &self.recorder.places);
             if known.is_some() {
                 book.used.insert(asked.clone());
             }

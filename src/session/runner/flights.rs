@@ -62,7 +62,7 @@ impl Runner<'_> {
         let may_be_spared = probe.phase != Phase::Reproduce && !probe.is_fetched && self.plan.order.test.repeat == 1;
         let Some(plan) = self.product_digest.filter(|_| may_be_spared) else { return Box::new(|_| None) };
         let (observations, exposed_commit) = (Arc::clone(&self.observations), self.exposed(probe));
-        let want = Want { clean: false, limit: self.limit_of(probe) };
+        let want = Want { clean: false, limits: self.answering_limits(probe) };
         Box::new(move |product| {
             let key = ProductParts { product: product.0, exposed_commit, plan }.digest();
             observations.lock().unwrap_or_else(PoisonError::into_inner).lookup_product(&key, want)
@@ -85,7 +85,8 @@ impl Runner<'_> {
         self.lock().append(&Record::Intent { sequence, key, worktree, clean: is_clean, about })?;
         let refusal_key = self.refusal_key(&ticket.probe);
         let vetting = self.vetting.clone().map(Precheck::Java);
-        let limit = self.limit_of(&ticket.probe);
+        let limits = self.limits_of(&ticket);
+        self.say_if_again(&ticket)?;
         let job = Job {
             tree: ticket.probe.tree,
             artifact_of: ticket.probe.is_fetched.then_some(ticket.probe.revision),
@@ -94,7 +95,7 @@ impl Runner<'_> {
             precheck: vetting.or_else(|| self.check(&ticket.probe).map(|check| check.run)),
             is_clean: is_clean || self.was_rejected(&ticket.probe),
             rebuild: if is_of_reduction(&ticket.probe) { Rebuild::MissingFile } else { Rebuild::Failure },
-            limit,
+            limits,
             may_share: self.may_share(&ticket),
         };
         // The first run tells whether the test reads the files of the user, and no claim may rest on them.
@@ -111,7 +112,8 @@ impl Runner<'_> {
         };
         let known = self.known_products(&ticket.probe);
         self.executor.start(place, Errand { job, commands: Arc::clone(&self.commands), watch: Box::new(watch), known });
-        self.talk.running(&ticket.probe, limit);
+        let has_build = self.commands.build.is_some();
+        self.talk.running(&ticket.probe, if has_build { limits.build.max(limits.test) } else { limits.test });
         self.flights.push(Flight { ticket, is_clean, sequence, refusal_key, place, is_called_back });
         Ok(())
     }

@@ -4,9 +4,8 @@ use crate::hunt::Artifacts;
 use crate::hunt::event::Phase;
 use crate::hunt::noise::Weighing;
 use crate::hunt::probe::Probe;
-use crate::outcome::{Ending, Observation, Outcome, Reason, Stage};
+use crate::outcome::{Observation, Outcome, Reason, Stage};
 use crate::session::runner::ticket::{Seen, State, Ticket};
-use crate::session::runner::time_limit::{FEWEST, candidate_limit, is_of_reduction};
 use crate::session::runner::{Runner, RunnerError};
 use crate::world::cache::Key;
 use std::time::Duration;
@@ -18,23 +17,22 @@ impl Runner<'_> {
         let mut seen = Seen::default();
         let mut weighing = self.noise.map(Weighing::new);
         let first = first_run(probe);
-        let mut n_wanted = self.plan.order.test.repeat;
-        let mut is_cut = false;
+        let n_wanted = self.plan.order.test.repeat;
         if self.plan.artifacts() == Artifacts::Only && !probe.is_fetched {
             // Nothing can be built.
             seen.outcome = Some(Outcome::Unresolved(Reason::NoArtifact));
             return Ok(State::Known(seen));
         }
         for nth in first.. {
-            let ticket = Ticket { probe: *probe, key, nth };
-            let Some((observation, is_same_product)) = self.known(&ticket)? else {
-                return Ok(State::Missing(ticket));
-            };
-            if !is_cut && self.is_to_be_run_again(&ticket, &observation)? {
-                is_cut = true;
-                n_wanted += 1;
-                continue;
+            let mut ticket = Ticket { probe: *probe, key, nth };
+            let Some(mut known) = self.known(&ticket)? else { return Ok(State::Missing(ticket)) };
+            if self.is_to_be_run_again(&ticket, &known.0)? {
+                ticket = ticket.again();
+                let Some(again) = self.known(&ticket)? else { return Ok(State::Missing(ticket)) };
+                self.learn_limits(&ticket, &again.0);
+                known = again;
             }
+            let (observation, is_same_product) = known;
             let outcome = self.judged(probe, &observation);
             if probe.run.is_none()
                 && self.noise.is_none()
@@ -76,20 +74,12 @@ impl Runner<'_> {
         let key = self.key(probe);
         let mut last = None;
         for nth in first_run(probe).. {
-            match self.known(&Ticket { probe: *probe, key, nth })? {
-                Some((observation, _)) => last = Some(observation),
-                None => break,
-            }
+            let ticket = Ticket { probe: *probe, key, nth };
+            let Some((observation, _)) = self.known(&ticket)? else { break };
+            let again = self.own_observation(&ticket.again())?;
+            last = Some(again.unwrap_or(observation));
         }
         Ok(last)
-    }
-
-    /// Whether a run of a candidate reached the time limit, so that it must be repeated once before it counts:
-    /// something else may have kept the machine busy. A hunted hang counts at once, and so does a result of an earlier
-    /// hunt.
-    fn is_to_be_run_again(&self, ticket: &Ticket, observation: &Observation) -> Result<bool, RunnerError> {
-        let is_cut = observation.ending == Ending::Timeout && is_of_reduction(&ticket.probe) && !self.hunts_hang();
-        Ok(is_cut && ticket.probe.run.is_none() && self.own_observation(ticket)?.is_some())
     }
 
     /// Whether an earlier run of the program ran and counted the answer to `probe`; only the first answer was counted.
@@ -102,18 +92,6 @@ impl Runner<'_> {
 }
 
 impl Runner<'_> {
-    /// The time limit of each command of a probe.
-    ///
-    /// For a candidate of a reduction, ten times the median of the revisions so far, at least 5 s and at most the limit
-    /// of other probes. If the user gives a limit, or a hang is hunted, all probes have the same one.
-    pub(super) fn limit_of(&self, probe: &Probe) -> Duration {
-        let is_given = self.plan.order.test.timeout.is_some() || self.hunts_hang();
-        match candidate_limit(&self.durations) {
-            Some(limit) if is_of_reduction(probe) && !is_given => limit.min(self.limit),
-            _ => self.limit,
-        }
-    }
-
     /// Whether a run that answered one of these probes, and backs a claim, took so long that it is not repeated.
     pub(super) fn is_claim_slow(&mut self, probes: &[Probe]) -> Result<bool, RunnerError> {
         for probe in probes.iter().filter(|probe| is_proof(probe)) {
@@ -122,23 +100,6 @@ impl Runner<'_> {
             }
         }
         Ok(false)
-    }
-
-    /// Whether the hunted failure is a hang.
-    pub fn hunts_hang(&self) -> bool {
-        self.criteria.signature.as_ref().is_some_and(|signature| signature.ending == Ending::Timeout)
-    }
-
-    /// Sets the usual durations of the test, for the time limit of candidates; as if there had been enough probes.
-    pub fn expect_durations(&mut self, durations: &[Duration]) {
-        self.durations = durations.iter().cycle().take(FEWEST * durations.len()).copied().collect();
-    }
-
-    /// Records the duration of a used probe.
-    pub(super) fn time(&mut self, probe: &Probe, outcome: Outcome, duration: Duration) {
-        if outcome.is_testable() && !is_of_reduction(probe) {
-            self.durations.push(duration);
-        }
     }
 }
 
@@ -156,7 +117,7 @@ pub(super) fn first_run(probe: &Probe) -> u32 {
 }
 
 /// Whether the answer of a probe backs a claim.
-fn is_proof(probe: &Probe) -> bool {
+pub(super) fn is_proof(probe: &Probe) -> bool {
     probe.is_claim && probe.phase == Phase::Verify
 }
 
@@ -165,7 +126,6 @@ mod tests {
     use super::*;
     use crate::hunt::drive::ProbeRunner as _;
     use crate::hunt::noise::Noise;
-    use crate::outcome::Signature;
     use crate::session::order::HuntOrder;
     use crate::session::testing::{fail, observation, order, pass, probe, with_runner, words};
 
@@ -241,49 +201,5 @@ mod tests {
         ask(2.0, true, true);
         ask(1.9, true, false);
         ask(9.0, false, false);
-    }
-
-    #[test]
-    fn the_limit_of_a_candidate_comes_from_the_runs_before_unless_the_user_or_a_hang_sets_it() {
-        let seconds = Duration::from_secs;
-        with_runner(order(), &[], |runner, world| {
-            let (revision, candidate) = (probe(world, 0, Phase::Search), probe(world, 0, Phase::Reduce));
-            assert_eq!(runner.limit_of(&candidate), seconds(600));
-            runner.time(&revision, Outcome::Unresolved(Reason::Build), seconds(900));
-            runner.time(&candidate, Outcome::Fail, seconds(900));
-            assert_eq!(runner.limit_of(&candidate), seconds(600));
-            for _ in 0..8 {
-                runner.time(&revision, Outcome::Pass, seconds(2));
-            }
-            assert_eq!((runner.limit_of(&candidate), runner.limit_of(&revision)), (seconds(20), seconds(600)));
-            runner.limit = seconds(9);
-            assert_eq!(runner.limit_of(&candidate), seconds(9));
-            runner.limit = seconds(600);
-            runner.criteria.signature = Some(Signature { ending: Ending::Timeout, line: None, printed: None });
-            assert_eq!(runner.limit_of(&candidate), seconds(600));
-        });
-        let mut given = order();
-        given.test.timeout = Some(seconds(30));
-        with_runner(given, &[], |runner, world| {
-            runner.durations = vec![seconds(1); 9];
-            runner.limit = seconds(30);
-            assert_eq!(runner.limit_of(&probe(world, 0, Phase::Reduce)), seconds(30));
-        });
-    }
-
-    #[test]
-    fn a_candidate_of_this_hunt_that_reaches_its_limit_is_run_once_more() {
-        let cut = Observation { ending: Ending::Timeout, ..observation(0, "") };
-        let ask = |results: &[(usize, u32, Observation)], phase, expected: &str| {
-            with_runner(order(), results, |runner, world| {
-                runner.compares_lines = false;
-                let reply = runner.answer(&[probe(world, 0, phase)]).unwrap();
-                assert_eq!(words(reply), expected);
-            });
-        };
-        ask(&[(0, 0, cut.clone())], Phase::Reduce, "Budget");
-        ask(&[(0, 0, cut.clone()), (0, 1, pass())], Phase::Reduce, "pass");
-        ask(&[(0, 0, cut.clone()), (0, 1, cut.clone())], Phase::Reduce, "unresolved(timeout)");
-        ask(&[(0, 0, cut)], Phase::Search, "unresolved(timeout)");
     }
 }

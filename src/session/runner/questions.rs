@@ -75,7 +75,7 @@ impl Runner<'_> {
         let mut runs: Vec<Observation> = of_tree.map(|(_, observation)| observation.clone()).collect();
         if !self.plan.order.effort.no_cache {
             for clean in [true, false] {
-                let known = self.all_observations().lookup(&key, Want { clean, limit: self.limit });
+                let known = self.all_observations().lookup(&key, Want { clean, limits: self.time_limits });
                 runs.extend(known.filter(|known| !runs.contains(known)));
             }
         }
@@ -175,7 +175,8 @@ impl Runner<'_> {
             return Ok(Some(known.clone()));
         }
         let (runs, cached) = (self.tally.runs.clone(), self.tally.n_cached);
-        let limit = self.plan.order.test.timeout.unwrap_or(crate::session::criteria::FIRST_LIMIT).max(self.limit);
+        let limit =
+            self.plan.order.test.timeout.unwrap_or(crate::session::criteria::FIRST_LIMIT).max(self.time_limits.test);
         let asked = Probe { is_claim, precheck: None, question: Question::Test, ..*probe };
         self.counts_as = Some(counted::SUITE);
         let seen = self.observe_with(Words::Shell(line), limit, asked);

@@ -20,7 +20,25 @@ pub(super) struct Ticket {
 /// The runs that reproduce the failure far away, if a hunt has places near and far: both must show the same.
 pub const FAR_RUNS: [u32; 2] = [1, 4];
 
+/// The number of a run that repeats one which was cut is so much greater.
+pub const AGAIN: u32 = 1 << 24;
+
 impl Ticket {
+    /// The run that repeats this one.
+    pub(super) fn again(self) -> Self {
+        Self { nth: self.nth | AGAIN, ..self }
+    }
+
+    /// Whether this run repeats one which was cut.
+    pub(super) fn is_again(&self) -> bool {
+        self.nth & AGAIN != 0
+    }
+
+    /// The number of the run that it repeats, if it repeats one.
+    pub(super) fn nth_before(&self) -> u32 {
+        self.nth & !AGAIN
+    }
+
     /// See [`FAR_RUNS`].
     pub(super) fn is_far(&self) -> bool {
         self.probe.phase == Phase::Reproduce && FAR_RUNS.contains(&self.nth)

@@ -1,8 +1,24 @@
-//! Time limits: reductions often make endless loops, so candidates have a shorter limit than the search.
+//! Time limits. A limit that is measured says little about a run that builds more than the measured one, so a run that is
+//! cut is repeated with more time. Reductions often make endless loops, so their candidates have a shorter limit.
 
 use crate::hunt::event::Phase;
 use crate::hunt::probe::Probe;
+use crate::outcome::{Ending, Observation, Outcome, Stage, TimeLimits};
+use crate::report::text;
+use crate::session::criteria::FIRST_LIMIT;
+use crate::session::runner::known::is_proof;
+use crate::session::runner::ticket::Ticket;
+use crate::session::runner::{Runner, RunnerError};
 use std::time::Duration;
+
+/// The limit of a test after runs of which the longest took a second, in seconds; and its minimum.
+const OF_TEST: (u32, Duration) = (4, Duration::from_secs(20));
+
+/// The same for a build.
+const OF_BUILD: (u32, Duration) = (10, Duration::from_secs(10 * 60));
+
+/// A run that is repeated because it was cut may take this many times as long.
+const LONGER: u32 = 4;
 
 /// A candidate may take this many times as long as a revision of the history.
 const FACTOR: u32 = 10;
@@ -25,9 +41,121 @@ pub(super) fn candidate_limit(durations: &[Duration]) -> Option<Duration> {
     (sorted.len() >= FEWEST).then(|| sorted[sorted.len() / 2].saturating_mul(FACTOR).max(FLOOR))
 }
 
+/// The time limits after runs of which the longest took this time.
+pub fn measured_limits(longest: Duration) -> TimeLimits {
+    let [build, test] = [OF_BUILD, OF_TEST].map(|(factor, floor)| longest.saturating_mul(factor).max(floor));
+    TimeLimits { build, test }
+}
+
+impl Runner<'_> {
+    /// The time limits of the commands of a run.
+    ///
+    /// For the test of a candidate of a reduction, ten times the median of the revisions so far, at least 5 s and at most
+    /// the limit of other probes. If the user gives a limit, or a hang is hunted, all runs have the same limits.
+    pub(super) fn limits_of(&self, ticket: &Ticket) -> TimeLimits {
+        if !self.measures_limits() {
+            return self.time_limits;
+        }
+        match candidate_limit(&self.durations) {
+            Some(limit) if is_of_reduction(&ticket.probe) => {
+                TimeLimits { test: limit.min(self.time_limits.test), ..self.time_limits }
+            }
+            _ if ticket.is_again() && !is_of_reduction(&ticket.probe) => self.longer_limits(),
+            _ => self.time_limits,
+        }
+    }
+
+    /// The limits of a run that is repeated because it was cut: four times the usual ones. Until a run has hung, at least
+    /// what a first run has, because the measured run may have found what this one has to build.
+    fn longer_limits(&self) -> TimeLimits {
+        let TimeLimits { build, test } = self.time_limits;
+        TimeLimits { build: build.saturating_mul(LONGER), test: test.saturating_mul(LONGER).max(self.patience) }
+    }
+
+    /// The time that an earlier result must have had: one that would be repeated is no answer.
+    pub(super) fn answering_limits(&self, probe: &Probe) -> TimeLimits {
+        let ticket = Ticket { probe: *probe, key: self.key(probe), nth: 0 };
+        self.limits_of(&if is_of_reduction(probe) { ticket } else { ticket.again() })
+    }
+
+    /// Whether limits come from measured runs.
+    fn measures_limits(&self) -> bool {
+        self.plan.order.test.timeout.is_none() && !self.hunts_hang()
+    }
+
+    /// Whether a run reached its time limit, so that it must be repeated once before it counts: something else may have
+    /// kept the machine busy, or it builds more than the run that was measured. A hunted hang counts at once, and so do
+    /// a limit of the user's, a result of an earlier hunt, and a claim about a tree whose run was cut in the search.
+    pub(super) fn is_to_be_run_again(&self, ticket: &Ticket, seen: &Observation) -> Result<bool, RunnerError> {
+        if seen.ending != Ending::Timeout || self.hunts_hang() || self.own_observation(ticket)?.is_none() {
+            return Ok(false);
+        }
+        if is_of_reduction(&ticket.probe) {
+            return Ok(ticket.probe.run.is_none() && seen.stage == Stage::Test);
+        }
+        let warm = Ticket { probe: Probe { is_claim: false, ..ticket.probe }, nth: 0, ..*ticket };
+        let was_cut = self.own_observation(&warm)?.is_some_and(|seen| seen.ending == Ending::Timeout);
+        Ok(self.measures_limits() && !(is_proof(&ticket.probe) && was_cut))
+    }
+
+    /// Takes in the result of a run that was repeated because it was cut.
+    pub(super) fn learn_limits(&mut self, ticket: &Ticket, seen: &Observation) {
+        let is_hang = seen.ending == Ending::Timeout;
+        if is_of_reduction(&ticket.probe) || seen.stage != Stage::Test {
+            return;
+        }
+        if is_hang && seen.limit >= FIRST_LIMIT {
+            self.patience = Duration::ZERO;
+        }
+        if !is_hang && seen.duration > self.time_limits.test {
+            let TimeLimits { build, test } = measured_limits(seen.duration);
+            self.time_limits.build = self.time_limits.build.max(build);
+            self.time_limits.test = self.time_limits.test.max(test);
+        }
+    }
+
+    /// Says that a run is repeated because it was cut.
+    pub(super) fn say_if_again(&mut self, ticket: &Ticket) -> Result<(), RunnerError> {
+        let first = Ticket { nth: ticket.nth_before(), ..*ticket };
+        if is_of_reduction(&ticket.probe) || !ticket.is_again() {
+            return Ok(());
+        }
+        if let Some(cut) = self.own_observation(&first)? {
+            let limit = self.limits_of(ticket).of(cut.stage);
+            let [cut, limit] = [cut.limit, limit].map(|limit| text::duration(limit.as_secs_f64()));
+            let revision = ticket.probe.revision.short();
+            self.talk.say(&format!("{revision} was killed after {cut}. It runs again, for up to {limit}."));
+        }
+        Ok(())
+    }
+
+    /// Whether the hunted failure is a hang.
+    pub fn hunts_hang(&self) -> bool {
+        self.criteria.signature.as_ref().is_some_and(|signature| signature.ending == Ending::Timeout)
+    }
+
+    /// Sets the usual durations of the test, for the time limit of candidates; as if there had been enough probes.
+    pub fn expect_durations(&mut self, durations: &[Duration]) {
+        self.durations = durations.iter().cycle().take(FEWEST * durations.len()).copied().collect();
+    }
+
+    /// Records the duration of a used probe.
+    pub(super) fn time(&mut self, probe: &Probe, outcome: Outcome, duration: Duration) {
+        if outcome.is_testable() && !is_of_reduction(probe) {
+            self.durations.push(duration);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hunt::drive::ProbeRunner as _;
+    use crate::outcome::{Reason, Signature};
+    use crate::session::order::HuntOrder;
+    use crate::session::runner::known::FIRST_OF_PROOF;
+    use crate::session::runner::ticket::AGAIN;
+    use crate::session::testing::{observation, order, pass, probe, with_runner, words};
 
     #[track_caller]
     fn check(milliseconds: &[u64], expected_ms: Option<u64>) {
@@ -42,5 +170,103 @@ mod tests {
         check(&[10, 20, 30], Some(5000));
         check(&[700, 60_000, 600], Some(7000));
         check(&[900, 100, 800, 700], Some(8000));
+    }
+
+    const fn seconds(seconds: u64) -> Duration {
+        Duration::from_secs(seconds)
+    }
+
+    #[test]
+    fn the_limit_of_a_candidate_comes_from_the_runs_before_unless_the_user_or_a_hang_sets_it() {
+        let limit = |runner: &Runner<'_>, asked: Probe| {
+            runner.limits_of(&Ticket { probe: asked, key: runner.key(&asked), nth: 0 }).test
+        };
+        with_runner(order(), &[], |runner, world| {
+            let (revision, candidate) = (probe(world, 0, Phase::Search), probe(world, 0, Phase::Reduce));
+            assert_eq!(limit(runner, candidate), seconds(600));
+            runner.time(&revision, Outcome::Unresolved(Reason::Build), seconds(900));
+            runner.time(&candidate, Outcome::Fail, seconds(900));
+            assert_eq!(limit(runner, candidate), seconds(600));
+            for _ in 0..8 {
+                runner.time(&revision, Outcome::Pass, seconds(2));
+            }
+            assert_eq!((limit(runner, candidate), limit(runner, revision)), (seconds(20), seconds(600)));
+            runner.time_limits = TimeLimits::both(seconds(9));
+            assert_eq!(limit(runner, candidate), seconds(9));
+            runner.time_limits = TimeLimits::both(seconds(600));
+            runner.criteria.signature = Some(Signature { ending: Ending::Timeout, line: None, printed: None });
+            assert_eq!(limit(runner, candidate), seconds(600));
+        });
+        let mut given = order();
+        given.test.timeout = Some(seconds(30));
+        with_runner(given, &[], |runner, world| {
+            runner.durations = vec![seconds(1); 9];
+            runner.time_limits = TimeLimits::both(seconds(30));
+            assert_eq!(limit(runner, probe(world, 0, Phase::Reduce)), seconds(30));
+        });
+    }
+
+    fn cut(limit: Duration) -> Observation {
+        Observation { ending: Ending::Timeout, limit, ..observation(0, "") }
+    }
+
+    /// Asks for tree 0 after a run that was measured as one second, and returns what the limits are then.
+    #[track_caller]
+    fn ask(order: HuntOrder, results: &[(usize, u32, Observation)], asked: Asked, expected: &str) -> [u64; 2] {
+        let mut limits = [0; 2];
+        with_runner(order, results, |runner, world| {
+            runner.compares_lines = false;
+            runner.time_limits = measured_limits(seconds(1));
+            let asked = Probe { is_claim: asked.is_claim, ..probe(world, 0, asked.phase) };
+            assert_eq!(words(runner.answer(&[asked]).unwrap()), expected);
+            let again = Ticket { probe: asked, key: runner.key(&asked), nth: AGAIN };
+            limits = [runner.time_limits.test, runner.limits_of(&again).test].map(|limit| limit.as_secs());
+        });
+        limits
+    }
+
+    #[derive(Clone, Copy)]
+    struct Asked {
+        phase: Phase,
+        is_claim: bool,
+    }
+
+    const SEARCHED: Asked = Asked { phase: Phase::Search, is_claim: false };
+    const CLAIMED: Asked = Asked { phase: Phase::Verify, is_claim: true };
+    const REDUCED: Asked = Asked { phase: Phase::Reduce, is_claim: false };
+
+    #[test]
+    fn a_candidate_of_this_hunt_that_reaches_its_limit_is_run_once_more() {
+        let cut = cut(seconds(20));
+        ask(order(), &[(0, 0, cut.clone())], REDUCED, "Budget");
+        ask(order(), &[(0, 0, cut.clone()), (0, AGAIN, pass())], REDUCED, "pass");
+        ask(order(), &[(0, 0, cut.clone()), (0, AGAIN, cut)], REDUCED, "unresolved(timeout)");
+    }
+
+    #[test]
+    fn a_revision_that_is_cut_is_run_once_more_with_the_time_of_a_first_run_and_its_time_counts_from_then_on() {
+        let first = (0, 0, cut(seconds(20)));
+        assert_eq!(ask(order(), std::slice::from_ref(&first), SEARCHED, "Budget"), [20, 600]);
+        let built = Observation { duration: seconds(180), limit: seconds(600), ..pass() };
+        assert_eq!(ask(order(), &[first.clone(), (0, AGAIN, built.clone())], SEARCHED, "pass"), [720, 2880]);
+        // One that hangs is no reason to wait so long again.
+        let hung = (0, AGAIN, cut(seconds(600)));
+        assert_eq!(ask(order(), &[first.clone(), hung.clone()], SEARCHED, "unresolved(timeout)"), [20, 80]);
+        let proved = |nth| FIRST_OF_PROOF + nth;
+        let claimed = [(0, proved(0), cut(seconds(20))), (0, proved(AGAIN), built)];
+        assert_eq!(ask(order(), &claimed, CLAIMED, "pass"), [720, 2880]);
+        // The search has shown that it hangs.
+        ask(order(), &[first, hung, (0, proved(0), cut(seconds(20)))], CLAIMED, "unresolved(timeout)");
+    }
+
+    #[test]
+    fn the_limit_of_the_user_and_a_hunted_hang_count_at_once() {
+        let mut given = order();
+        given.test.timeout = Some(seconds(20));
+        ask(given, &[(0, 0, cut(seconds(20)))], SEARCHED, "unresolved(timeout)");
+        with_runner(order(), &[(0, 0, cut(seconds(20)))], |runner, world| {
+            runner.criteria.signature = Some(Signature { ending: Ending::Timeout, line: None, printed: None });
+            assert_eq!(words(runner.answer(&[probe(world, 0, Phase::Search)]).unwrap()), "fail");
+        });
     }
 }

@@ -1,7 +1,7 @@
 use super::*;
 use crate::outcome::Outcome;
 use crate::session::order::{Bound, Until};
-use crate::session::testing::{World, hunted, observation, order, test, text};
+use crate::session::testing::{World, hunted, order, test, text};
 use crate::world::journal::AheadRecord;
 use serde_json::json;
 
@@ -179,7 +179,6 @@ fn what_is_ahead_comes_with_the_pace_of_the_last_runs() {
     saved.segment.append(&Record::Ahead(AheadRecord::Reducing { n_units: 3 }, 4)).unwrap();
     let (ahead, n_jobs, pace) = ahead(world.location(), &saved.id).unwrap().unwrap();
     assert_eq!((ahead, n_jobs, pace.typical()), (Ahead::Reducing { n_units: 3 }, 4, Some(Duration::from_millis(7))));
-    assert_eq!(limit(world.location(), &saved.id).unwrap(), Some(observation(0, "").limit));
 }
 
 #[test]

@@ -15,7 +15,7 @@ use crate::session::criteria::criteria;
 use crate::session::failure::Failure;
 use crate::session::hunt::Hunt;
 use crate::session::record::missed::reported;
-use crate::session::reproduce::measured_limit;
+use crate::session::runner::time_limit::measured_limits;
 use crate::session::runner::{Runner, RunnerError};
 use crate::session::shrink::judge;
 use crate::world::process::Words;
@@ -104,7 +104,7 @@ impl Reference {
         let runs = || bad.iter().chain(&good);
         if hunt.plan.order.test.timeout.is_none() {
             let longest = runs().map(|seen| seen.duration).max().unwrap_or_default();
-            hunt.runner.limit = measured_limit(longest);
+            hunt.runner.time_limits = measured_limits(longest);
         }
         let durations: Vec<_> =
             runs().filter(|seen| seen.ending != Ending::Timeout).map(|seen| seen.duration).collect();

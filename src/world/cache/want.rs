@@ -1,16 +1,14 @@
 //! Decides which observation answers which query.
 
-use std::time::Duration;
-
-use crate::outcome::{Ending, Observation, Reason, Stage};
+use crate::outcome::{Ending, Observation, Reason, Stage, TimeLimits};
 
 /// The requirements of a query, in addition to its key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Want {
     /// Whether it must have run in a freshly written worktree, as for a claim.
     pub clean: bool,
-    /// The time limit of the probe.
-    pub limit: Duration,
+    /// The time limits of the probe.
+    pub limits: TimeLimits,
 }
 
 impl Want {
@@ -27,14 +25,13 @@ impl Want {
         if observation.stage == Stage::Fetch {
             return false;
         }
+        let limit = self.limits.of(observation.stage);
         let is_in_time = match observation.ending {
-            Ending::Timeout => self.limit <= observation.limit,
+            Ending::Timeout => limit <= observation.limit,
             // The object may have been fetched since.
             Ending::NotRun(Reason::Object | Reason::Submodule) => false,
             Ending::NotRun(_) => true,
-            Ending::Exit(_) | Ending::Signal(_) => {
-                self.limit >= observation.duration || self.limit >= observation.limit
-            }
+            Ending::Exit(_) | Ending::Signal(_) => limit >= observation.duration || limit >= observation.limit,
         };
         is_in_time && (observation.is_clean || !self.clean)
     }
@@ -43,6 +40,7 @@ impl Want {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
 
     #[track_caller]
     fn check(ending: Ending, (duration, limit): (u64, u64), is_clean: bool, want: (u64, bool), expected: bool) {
@@ -56,7 +54,7 @@ mod tests {
             is_tampered: false,
             place: None,
         };
-        let want = Want { limit: Duration::from_secs(want.0), clean: want.1 };
+        let want = Want { limits: TimeLimits::both(Duration::from_secs(want.0)), clean: want.1 };
         assert_eq!(want.is_met_by(&observation), expected);
     }
 
@@ -73,8 +71,11 @@ mod tests {
             is_tampered: false,
             place: None,
         };
-        assert!(!Want { limit, clean: false }.is_met_by(&seen));
-        assert!(Want { limit, clean: false }.is_met_by(&Observation { stage: Stage::Test, ..seen }));
+        assert!(!Want { limits: TimeLimits::both(limit), clean: false }.is_met_by(&seen));
+        assert!(
+            Want { limits: TimeLimits::both(limit), clean: false }
+                .is_met_by(&Observation { stage: Stage::Test, ..seen })
+        );
     }
 
     #[test]

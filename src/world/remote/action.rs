@@ -82,8 +82,8 @@ impl Parts<'_> {
             Trouble::lasting("a command holds bytes that are not UTF-8, and a remote service takes no others")
         })?;
         let command = Digest::encode(&command(&script, self.service, self.job.exposed_commit));
-        let n_steps = u32::try_from(steps.len()).unwrap_or(u32::MAX);
-        let timeout = self.job.limit.saturating_mul(n_steps);
+        let limits = steps.iter().map(|(stage, _)| self.job.limits.of(*stage));
+        let timeout = limits.fold(Duration::ZERO, Duration::saturating_add);
         let is_fresh = !self.job.may_share;
         Ok(Action { action: Digest::encode(&action(self.service, command.0, root, timeout, is_fresh)), command })
     }
@@ -299,7 +299,7 @@ impl Returned {
             stage,
             ending,
             duration: self.duration,
-            limit: job.limit,
+            limit: job.limits.of(stage),
             output,
             is_clean: true,
             is_tampered: false,
@@ -320,6 +320,7 @@ fn signal(code: &str) -> Option<Ending> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::outcome::TimeLimits;
     use crate::revision::{ObjectId, TreeId};
     use crate::world::place::surroundings::Surroundings;
     use crate::world::remote::address::Address;
@@ -335,7 +336,7 @@ mod tests {
             precheck: None,
             is_clean: false,
             rebuild: Rebuild::Never,
-            limit: Duration::from_secs(9),
+            limits: TimeLimits::both(Duration::from_secs(9)),
             may_share: true,
         }
     }

@@ -253,7 +253,7 @@ impl Shared {
             stage: Stage::Test,
             ending: Ending::NotRun(refusal.reason()),
             duration: Duration::ZERO,
-            limit: job.limit,
+            limit: job.limits.test,
             output: format!("git-idd: {refusal}\n"),
             is_clean: true,
             is_tampered: false,

@@ -3,7 +3,7 @@
 //! A sandbox is a directory with `tree` (the worktree), `tmp` (TMPDIR) and `home`. It is not a confinement: a test runs
 //! with the user's rights. Its changes in the worktree are undone after each probe.
 
-use crate::outcome::{Ending, Observation, Reason, Stage};
+use crate::outcome::{Ending, Observation, Reason, Stage, TimeLimits};
 use crate::revision::{CommitId, TreeId};
 use crate::world::place::surroundings::{CHANGES, ShownPath, Surroundings};
 use crate::world::process::{Command, Ran, RunError, Watch, Words};
@@ -120,8 +120,8 @@ pub struct Job {
     pub is_clean: bool,
     /// When a failing build is repeated in a fresh worktree.
     pub rebuild: Rebuild,
-    /// Time limit for each command.
-    pub limit: Duration,
+    /// The time limits of the commands.
+    pub limits: TimeLimits,
     /// Whether a service may answer with the result of an earlier action.
     pub may_share: bool,
 }
@@ -137,7 +137,7 @@ impl Job {
             precheck: None,
             is_clean: true,
             rebuild: Rebuild::Never,
-            limit,
+            limits: TimeLimits::both(limit),
             may_share: false,
         }
     }
@@ -390,7 +390,7 @@ impl Sandbox {
         watch: &mut dyn Watch,
     ) -> Result<Option<Ran>, SandboxError> {
         self.restore()?;
-        let ran = self.run(words, job, commands, watch)?;
+        let ran = self.run((words, Stage::Test), job, commands, watch)?;
         Ok((!ran.cancelled).then_some(ran))
     }
 
@@ -460,7 +460,7 @@ impl Sandbox {
         } else if let Some(earlier) = earlier {
             Err(earlier)
         } else {
-            let tested = self.run(&commands.test, job, commands, watch)?;
+            let tested = self.run((&commands.test, Stage::Test), job, commands, watch)?;
             duration += tested.duration;
             Ok(tested)
         };
@@ -505,9 +505,9 @@ impl Sandbox {
         watch: &mut dyn Watch,
     ) -> Result<Fetched, SandboxError> {
         let fetching = commands.fetching.as_ref().expect("a job asks for an artifact only if a command fetches it");
-        let job = Job { exposed_commit: Some(commit), limit: fetching.limit, ..job.clone() };
+        let job = Job { exposed_commit: Some(commit), limits: TimeLimits::both(fetching.limit), ..job.clone() };
         let words = Words::Shell(fetching.line_for(commit));
-        let run = |directory: &Path| self.run_in(directory.to_owned(), (&words, &job), commands, watch);
+        let run = |directory: &Path| self.run_in(directory.to_owned(), (&words, Stage::Fetch, &job), commands, watch);
         let directory = fetching.root.clone();
         fetching.fetch(commit, run)?.map_err(|source| SandboxError::Artifact { commit, directory, source })
     }
@@ -545,8 +545,8 @@ impl Sandbox {
         ];
         for (stage, step) in steps.into_iter().filter_map(|(stage, step)| Some((stage, step?))) {
             let mut built = match step {
-                Step::Command(words) => self.run(words, job, commands, watch)?,
-                Step::Java(check) => check.run(&self.tree_directory(), job.limit, watch),
+                Step::Command(words) => self.run((words, stage), job, commands, watch)?,
+                Step::Java(check) => check.run(&self.tree_directory(), job.limits.build, watch),
             };
             duration += built.duration;
             if built.cancelled || built.ending != Ending::Exit(0) {
@@ -566,14 +566,20 @@ impl Sandbox {
         product(File::open(self.tree_directory()).ok()?.as_fd(), artifacts)
     }
 
-    fn run(&self, words: &Words, job: &Job, commands: &Commands, watch: &mut dyn Watch) -> Result<Ran, SandboxError> {
-        self.run_in(self.tree_directory().join(&commands.directory), (words, job), commands, watch)
+    fn run(
+        &self,
+        (words, stage): (&Words, Stage),
+        job: &Job,
+        commands: &Commands,
+        watch: &mut dyn Watch,
+    ) -> Result<Ran, SandboxError> {
+        self.run_in(self.tree_directory().join(&commands.directory), (words, stage, job), commands, watch)
     }
 
     fn run_in(
         &self,
         directory: PathBuf,
-        (words, job): (&Words, &Job),
+        (words, stage, job): (&Words, Stage, &Job),
         commands: &Commands,
         watch: &mut dyn Watch,
     ) -> Result<Ran, SandboxError> {
@@ -612,7 +618,8 @@ impl Sandbox {
             set("HOME", self.directory.join("home").into());
         }
         set("PWD", directory.clone().into());
-        Ok(process::run(&Command { words: words.clone(), directory, view, environment, limit: job.limit }, watch)?)
+        let limit = job.limits.of(stage);
+        Ok(process::run(&Command { words: words.clone(), directory, view, environment, limit }, watch)?)
     }
 
     /// Removes what commands have changed in directories of the user, as they saw them.
@@ -726,7 +733,7 @@ fn observation(job: &Job, stage: Stage, ending: Ending, output: String) -> Obser
         stage,
         ending,
         duration: Duration::ZERO,
-        limit: job.limit,
+        limit: job.limits.of(stage),
         output,
         is_clean: job.is_clean,
         is_tampered: false,

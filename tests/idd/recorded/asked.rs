@@ -87,8 +87,10 @@ impl Asked {
     /// Without the ordinal of the run. Held files are in the tree.
     pub fn of(job: &Job, commands: &Commands, places: &Places) -> Self {
         // All fields are named, so that a new one is not forgotten. A service alone may share.
-        let Job { tree, artifact_of, exposed_commit, precheck, is_clean, rebuild, limit, may_share: _, revision: _ } =
+        let Job { tree, artifact_of, exposed_commit, precheck, is_clean, rebuild, limits, may_share: _, revision: _ } =
             job;
+        // That of a build follows from the same runs.
+        let limit = limits.test;
         let Commands {
             fetching,
             regeneration,

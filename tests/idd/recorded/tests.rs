@@ -35,12 +35,12 @@ impl Executor for Bench {
 
     fn start(&mut self, place: usize, errand: Errand) {
         let n_runs = self.n_runs.fetch_add(1, Ordering::Relaxed) + 1;
-        let Job { limit, is_clean, .. } = errand.job;
+        let Job { limits, is_clean, .. } = errand.job;
         let observation = Observation {
             stage: Stage::Test,
             ending: Ending::Exit(1),
             duration: Duration::from_millis(n_runs * 900),
-            limit,
+            limit: limits.test,
             output: format!("run {n_runs} in /scratch/a/repo \\ \u{1b}[1m\n\r\nend"),
             is_clean,
             is_tampered: n_runs == 2,
@@ -172,7 +172,7 @@ fn another_tree_or_another_way_to_run_is_unknown() {
         // A changed build script, a changed test and a held file are in the tree.
         &|job| job.tree = TreeId::sha1([8; 20]),
         &|job| job.is_clean = true,
-        &|job| job.limit = Duration::from_secs(21),
+        &|job| job.limits.test = Duration::from_secs(21),
         &|job| job.rebuild = Rebuild::Failure,
         &|job| job.exposed_commit = Some(CommitId::sha1([1; 20])),
         &|job| job.artifact_of = Some(CommitId::sha1([1; 20])),

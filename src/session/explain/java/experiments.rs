@@ -186,7 +186,7 @@ impl<'l> Laboratory<'l> {
             return Ok(done);
         };
         // A value may make the program run on and on.
-        self.job.limit = self.job.limit.min(again.duration * SLOWER.0 + SLOWER.1);
+        self.job.limits.test = self.job.limits.test.min(again.duration * SLOWER.0 + SLOWER.1);
         let mut order: Vec<usize> = (0..remedies.len()).rev().filter(|nth| !remedies[*nth].is_empty()).collect();
         order.truncate(usize::try_from(max_runs).unwrap_or(usize::MAX));
         let sets: Vec<&[Replacement]> = order.iter().map(|nth| &*remedies[*nth]).collect();

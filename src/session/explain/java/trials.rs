@@ -7,7 +7,7 @@
 use std::time::{Duration, Instant};
 
 use crate::instrument::java::replace::Replacement;
-use crate::outcome::Ending;
+use crate::outcome::{Ending, TimeLimits};
 use crate::session::explain::java::experiments::{Failing, Laboratory};
 use crate::session::explain::model::interrupted;
 use crate::session::failure::Failure;
@@ -108,9 +108,11 @@ impl Laboratory<'_> {
     ) -> Result<Option<Vec<Tried>>, Failure> {
         let all: Vec<&[Replacement]> = plan.iter().map(|set| set.map_or(&[][..], |number| sets[number])).collect();
         let Self { instruments, sandbox, interrupt, job, process, .. } = self;
-        let trials = Trials { words: &process.words, all: &all, limit: job.limit, kept: KEPT, is_shared, n_wanted };
+        let trials =
+            Trials { words: &process.words, all: &all, limit: job.limits.test, kept: KEPT, is_shared, n_wanted };
         // If trials hang, there is time left for runs of the test.
-        let job = Job { limit: budget.saturating_sub(begin.elapsed()) / 2 + job.limit, ..job.clone() };
+        let limit = budget.saturating_sub(begin.elapsed()) / 2 + job.limits.test;
+        let job = Job { limits: TimeLimits::both(limit), ..job.clone() };
         instruments.try_out(&job, &trials, &mut |job, commands, listener| {
             observe(sandbox, job, commands, (listener, interrupt))?.ok_or_else(interrupted)
         })

@@ -1,14 +1,14 @@
 use std::fs;
 use std::time::Duration;
 
-use crate::outcome::{Ending, Stage};
+use crate::outcome::{Ending, Stage, TimeLimits};
 use crate::world::cache::{Position, SledCache};
 use crate::world::journal::PlanRecord;
 
 use super::*;
 
-const ANY: Want = Want { clean: false, limit: LIMIT };
-const CLEAN: Want = Want { clean: true, limit: LIMIT };
+const ANY: Want = Want { clean: false, limits: TimeLimits::both(LIMIT) };
+const CLEAN: Want = Want { clean: true, limits: TimeLimits::both(LIMIT) };
 const LIMIT: Duration = Duration::from_secs(20);
 
 fn key(n: u8) -> Key {
