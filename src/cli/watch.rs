@@ -102,11 +102,17 @@ impl<'l> WatchedHunt<'l> {
         })
     }
 
-    /// Reads the journal again if it has grown, or if the hunt has ended.
+    /// Reads the journal again if it has grown, or if the hunt has ended; and what the running probe prints. Returns whether
+    /// there is anything new.
     fn look(&mut self) -> Result<bool, Failure> {
         let n_bytes = size(&self.kept, self.location);
         if n_bytes == self.n_bytes && saved::is_running(self.location, &self.kept.id)? {
-            return Ok(false);
+            let now = self.observer.output_now();
+            let is_new = now.is_some() && now != self.course.output;
+            if is_new {
+                self.course.output = now;
+            }
+            return Ok(is_new);
         }
         self.n_bytes = n_bytes;
         self.kept = kept::newest(self.location, Some(&self.kept.id))?;

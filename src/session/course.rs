@@ -18,6 +18,7 @@ use crate::world::journal::{AboutRecord, Record};
 use crate::world::process::{ProcessGroup, is_alive};
 use crate::world::repo::locate::Location;
 use crate::world::repo::{Repository, graph, private};
+use crate::world::run::live;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -30,6 +31,8 @@ pub struct HuntObserver {
     location: Location,
     user: Repository,
     positions: Positions,
+    /// The probes that ran at the last look.
+    open: Vec<OpenProbe>,
 }
 
 /// A verdict of the journal.
@@ -48,6 +51,7 @@ struct Completed {
 }
 
 /// A probe without an observation.
+#[derive(Clone)]
 struct OpenProbe {
     about: Option<AboutRecord>,
     worktree: PathBuf,
@@ -119,9 +123,8 @@ impl LoggedProbes {
     }
 
     /// The probes whose commands run now on this machine.
-    fn running(&self) -> Vec<&AboutRecord> {
-        let is_running = |open: &&OpenProbe| open.group.is_some_and(is_alive);
-        self.open.values().filter(is_running).filter_map(|open| open.about.as_ref()).collect()
+    fn alive(&self) -> impl Iterator<Item = &OpenProbe> {
+        self.open.values().filter(|open| open.group.is_some_and(is_alive))
     }
 }
 
@@ -129,7 +132,7 @@ impl HuntObserver {
     /// Of the repository of a worktree.
     pub fn new(location: &Location) -> Result<Self, Failure> {
         let user = private::open(&location.git_directory)?;
-        Ok(Self { location: location.clone(), user, positions: Positions::default() })
+        Ok(Self { location: location.clone(), user, positions: Positions::default(), open: Vec::new() })
     }
 
     /// The course of a hunt.
@@ -142,10 +145,12 @@ impl HuntObserver {
             .collect();
         let mut probes = LoggedProbes::default();
         saved::each_record(&self.location, &kept.id, &mut |record| probes.take_in(record))?;
-        let running = if state.is_running { probes.running() } else { Vec::new() };
+        let running =
+            if state.is_running { probes.alive().filter_map(|open| open.about.as_ref()).collect() } else { Vec::new() };
         let revisions = verdicts.iter().map(|verdict| verdict.revision).chain(running.iter().map(|it| it.revision));
         let bad = plan.and_then(|plan| plan.bad.parse().ok());
         self.know(&revisions.collect::<Vec<_>>(), bad);
+        self.open = if state.is_running { probes.alive().cloned().collect() } else { Vec::new() };
         let outcomes = verdicts.iter().filter_map(|verdict| Some((verdict.revision, outcome_of(&verdict.word)?)));
         let narrowing = Narrowing::of(outcomes, &self.positions.history);
         let known = RevisionFacts { find, verdicts, narrowing, running };
@@ -157,7 +162,7 @@ impl HuntObserver {
             bad: bad.filter(|_| has_failed).and_then(commit),
             last_good: known.narrowing.pass.and_then(commit),
             places: self.places(&known),
-            output: probes.completed.as_ref().map(|completed| self.output(completed)),
+            output: self.output_now().or_else(|| probes.completed.as_ref().map(|completed| self.output(completed))),
             running: known.running.iter().map(|about| self.running(about)).collect(),
         })
     }
@@ -271,16 +276,27 @@ impl HuntObserver {
         places
     }
 
+    /// What a running probe has printed; of several, the one that was started first. `None` if there is nothing yet.
+    pub fn output_now(&self) -> Option<LastOutput> {
+        let of = |open: &OpenProbe| {
+            let printed = live::read(&open.worktree)?;
+            let text =
+                String::from_utf8_lossy(&printed).replace(&format!("{}/tree", open.worktree.display()), "<worktree>");
+            let title = format!("Output of the running probe{}", self.which(open.about.as_ref()));
+            Some(LastOutput { title, text: Untrusted::from(text) })
+        };
+        self.open.iter().find_map(of)
+    }
+
+    /// `, search at HEAD~37`.
+    fn which(&self, about: Option<&AboutRecord>) -> String {
+        let place = |id: CommitId| self.positions.name(id).unwrap_or_else(|| id.short());
+        about.map(|about| format!(", {} at {}", about.phase, place(about.revision))).unwrap_or_default()
+    }
+
     fn output(&self, Completed { sequence, about, observation }: &Completed) -> LastOutput {
-        let of = about.as_ref().map(|about| {
-            let id = about.revision;
-            format!(", {} at {}", about.phase, self.positions.name(id).unwrap_or_else(|| id.short()))
-        });
-        let title = format!(
-            "Output of the last completed probe, {sequence}{} ({})",
-            of.unwrap_or_default(),
-            ending(observation)
-        );
+        let which = self.which(about.as_ref());
+        let title = format!("Output of the last completed probe, {sequence}{which} ({})", ending(observation));
         LastOutput { title, text: Untrusted::from(observation.output.as_str()) }
     }
 }

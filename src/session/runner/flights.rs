@@ -4,6 +4,8 @@ use crate::hunt::drive::ProbeRunner;
 use crate::hunt::event::Phase;
 use crate::hunt::probe::{Probe, Question};
 use crate::outcome::Observation;
+use crate::report::escape::Terminal;
+use crate::report::{Untrusted, text};
 use crate::session::failure::Failure;
 use crate::session::leak;
 use crate::session::runner::ticket::{Flight, Ticket};
@@ -13,14 +15,15 @@ use crate::world::cache::{ProductParts, Want};
 use crate::world::journal::{AboutRecord, Record, Segment};
 use crate::world::process::executions::Executions;
 use crate::world::process::{ProcessGroup, Watch};
-use crate::world::run::executor::{Done, Errand, KnownProducts, Wish};
+use crate::world::run::executor::{Done, Errand, KnownProducts, LOOK_AFTER, Wish};
+use crate::world::run::live;
 use crate::world::run::sandbox::{Job, Precheck, Rebuild};
 use std::mem;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Thread;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 impl Runner<'_> {
     /// Starts these tickets, first ones first, and ends other probes if their workers are needed.
@@ -102,8 +105,10 @@ impl Runner<'_> {
         let is_first = ticket.probe.phase == Phase::Reproduce && ticket.nth == 0;
         let is_called_back = Arc::new(AtomicBool::new(false));
         let executions = self.all_observations().executions().filter(|executions| !executions.is_harmful());
+        let directory = self.executor.directory(place).map(Path::to_owned);
         let watch = Journalled {
             sequence,
+            directory,
             executions,
             watches_files: self.can_leak && (is_first || ticket.probe.is_claim),
             segment: Arc::clone(&self.segment),
@@ -114,7 +119,9 @@ impl Runner<'_> {
         self.executor.start(place, Errand { job, commands: Arc::clone(&self.commands), watch: Box::new(watch), known });
         let has_build = self.commands.build.is_some();
         self.talk.running(&ticket.probe, if has_build { limits.build.max(limits.test) } else { limits.test });
-        self.flights.push(Flight { ticket, is_clean, sequence, refusal_key, place, is_called_back });
+        let begin = Instant::now();
+        let flight = Flight { ticket, is_clean, sequence, refusal_key, place, is_called_back, begin, n_said: 0 };
+        self.flights.push(flight);
         Ok(())
     }
 
@@ -135,7 +142,7 @@ impl Runner<'_> {
     ///
     /// At least one must be running.
     pub(super) fn land(&mut self) -> Result<Option<(Ticket, Observation)>, RunnerError> {
-        let Done { place, result } = self.executor.wait();
+        let Done { place, result } = self.wait();
         let index = self.flights.iter().position(|flight| flight.place == place);
         let flight = self.flights.swap_remove(index.expect("every probe under way has a flight"));
         self.look_after_the_user(flight.ticket.probe.tree);
@@ -145,6 +152,29 @@ impl Runner<'_> {
         let Some(probed) = result? else { return Ok(None) };
         self.observed(&flight, &probed)?;
         Ok(Some((flight.ticket, probed.observation)))
+    }
+
+    /// Waits until a probe is done. While the failure is reproduced, it says what a long run has printed last.
+    fn wait(&mut self) -> Done {
+        loop {
+            if let Some(done) = self.executor.poll(LOOK_AFTER) {
+                return done;
+            }
+            let slow = self.flights.iter_mut().filter(|flight| flight.ticket.probe.phase == Phase::Reproduce);
+            for flight in slow {
+                let time = flight.begin.elapsed();
+                if !is_time_to_speak(time, flight.n_said) {
+                    continue;
+                }
+                flight.n_said += 1;
+                let printed = self.executor.directory(flight.place).and_then(live::read);
+                let line = printed.as_deref().and_then(live::last_line);
+                let line = line.map_or(String::new(), |line| {
+                    format!(" The last line of its output: `{}`.", Terminal.line(&Untrusted::from(line)))
+                });
+                self.talk.say(&format!("It has run for {}.{line}", text::duration(time.as_secs_f64())));
+            }
+        }
     }
 
     /// The failure of a test that reads tracked files of the user.
@@ -167,6 +197,11 @@ impl Runner<'_> {
     }
 }
 
+/// Whether it is time for the next sentence about a run: after a minute, two minutes, four, and so on.
+fn is_time_to_speak(time: Duration, n_said: u32) -> bool {
+    time.as_secs() / 60 >= 1_u64.checked_shl(n_said).unwrap_or(u64::MAX)
+}
+
 /// The probe for people who watch the hunt.
 fn about(probe: &Probe) -> AboutRecord {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -177,9 +212,11 @@ fn about(probe: &Probe) -> AboutRecord {
     }
 }
 
-/// Writes the process group of a running command into the journal.
+/// Writes the process group of a running command into the journal, and what it prints beside its checkout.
 struct Journalled {
     sequence: u64,
+    /// The sandbox; `None` on another machine.
+    directory: Option<PathBuf>,
     executions: Option<Arc<Executions>>,
     watches_files: bool,
     segment: Arc<Mutex<Segment>>,
@@ -206,6 +243,11 @@ impl Watch for Journalled {
         let record = Record::Started { sequence: self.sequence, pid: group.pid, start_time: group.start_time };
         // A full disk shows again when the observation is written, which stops the hunt.
         let _ = self.segment.lock().unwrap_or_else(PoisonError::into_inner).append(&record);
+        self.directory.iter().for_each(|directory| live::clear(directory));
+    }
+
+    fn printed(&self, tail: &dyn Fn() -> Vec<u8>) {
+        self.directory.iter().for_each(|directory| live::write(directory, &tail()));
     }
 
     fn is_interrupted(&self) -> bool {
@@ -213,5 +255,22 @@ impl Watch for Journalled {
         let ends = |executions: &Arc<Executions>| executions.is_harmful() || executions.is_leaking();
         let is_ended = self.executions.as_ref().is_some_and(ends);
         is_ended || self.interrupts.iter().any(|interrupt| interrupt.load(Ordering::Relaxed))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_run_is_spoken_of_after_one_two_and_four_minutes() {
+        let mut spoken = Vec::new();
+        for seconds in 0..=500 {
+            let n_said = u32::try_from(spoken.len()).unwrap();
+            if is_time_to_speak(Duration::from_secs(seconds), n_said) {
+                spoken.push(seconds);
+            }
+        }
+        assert_eq!(spoken, [60, 120, 240, 480]);
     }
 }

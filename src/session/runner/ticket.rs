@@ -6,7 +6,7 @@ use crate::outcome::{Ending, Observation, Outcome, Reason};
 use crate::world::cache::Key;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A probe with its place in the journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,6 +56,9 @@ pub(super) struct Flight {
     /// Its place, in numbers of the executor.
     pub(super) place: usize,
     pub(super) is_called_back: Arc<AtomicBool>,
+    pub(super) begin: Instant,
+    /// How often it was spoken of because it takes long.
+    pub(super) n_said: u32,
 }
 
 impl Flight {

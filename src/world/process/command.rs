@@ -103,6 +103,11 @@ pub trait Watch {
         false
     }
 
+    /// Called about once a second while there is new output, with its end.
+    ///
+    /// - `tail`: computed only if it is called.
+    fn printed(&self, _tail: &dyn Fn() -> Vec<u8>) {}
+
     /// Called once, when the command has ended or is about to be killed, before its remaining processes are killed.
     fn ended(&mut self) {}
 }

@@ -6,6 +6,8 @@ use std::collections::VecDeque;
 pub const MAX_HEAD_BYTES: usize = 32 * 1024;
 /// The bytes that are stored of the end.
 pub const MAX_TAIL_BYTES: usize = 96 * 1024;
+/// The part that is shown while a command runs, in bytes.
+pub const MAX_END_BYTES: usize = 4 * 1024;
 /// The distance in which a cut searches a line end, so that no half line looks like a message.
 const MAX_LINE_BYTES: usize = 4 * 1024;
 /// Space for the line that marks the cut.
@@ -29,6 +31,15 @@ impl BoundedOutput {
         self.tail.drain(..n_evicted);
         self.tail.extend(rest);
         self.n_dropped += skipped.len() + n_evicted;
+    }
+
+    /// The last bytes, at most `max_bytes`.
+    pub fn end(&self, max_bytes: usize) -> Vec<u8> {
+        let n_of_head = max_bytes.saturating_sub(self.tail.len()).min(self.head.len());
+        // What was dropped lies between the two.
+        let head = if self.n_dropped == 0 { &self.head[self.head.len() - n_of_head..] } else { &[] };
+        let n_before = self.tail.len().saturating_sub(max_bytes);
+        head.iter().chain(self.tail.iter().skip(n_before)).copied().collect()
     }
 
     /// Counts bytes as dropped that were never here. The head must be full, and the whole tail must follow.

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, WaitId, WaitIdOptions};
 
 use crate::world::process::command::Watch;
-use crate::world::process::output::BoundedOutput;
+use crate::world::process::output::{BoundedOutput, MAX_END_BYTES};
 use crate::world::system;
 
 /// The maximum delay of an interrupt.
@@ -61,9 +61,13 @@ impl Stream {
         tidy: &dyn Fn(),
     ) -> Option<Cut> {
         let mut tidied = Instant::now();
+        let mut has_new = false;
         loop {
             if tidied.elapsed() > TIDY_PERIOD {
                 tidy();
+                if std::mem::take(&mut has_new) {
+                    watch.printed(&|| self.output.end(MAX_END_BYTES));
+                }
                 tidied = Instant::now();
             }
             let has_ended = self.has_ended();
@@ -83,7 +87,7 @@ impl Stream {
             } else {
                 self.wait(period);
             }
-            self.read();
+            has_new |= self.read() > 0;
         }
     }
 

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The interval of checks whether the places are still alive.
-const LOOK_AFTER: Duration = Duration::from_secs(5);
+pub const LOOK_AFTER: Duration = Duration::from_secs(5);
 
 /// The known test results of products.
 pub type KnownProducts = Box<dyn Fn(&Product) -> Option<Observation> + Send>;

@@ -16,6 +16,7 @@ pub mod executor;
 mod failure_line;
 pub mod java_check;
 pub mod kept_crew;
+pub mod live;
 pub mod normalise;
 pub mod product;
 pub mod sandbox;

@@ -1,0 +1,78 @@
+//! The last output of a command while it runs, in a file that others can read.
+
+use crate::world::process::output::MAX_END_BYTES;
+use crate::world::repo::files;
+use rustix::fs::{CWD, Mode, OFlags};
+use rustix::io::Errno;
+use std::io::Read as _;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::path::Path;
+
+/// The name of the file, beside the checkout.
+const NAME: &[u8] = b"output";
+
+/// Writes the end of what a command has printed so far; nothing if it runs on another machine.
+///
+/// A failure is ignored: nothing depends on the file. A link that a test puts in its place is replaced.
+pub fn write(directory: &Path, tail: &[u8]) {
+    let _ = open(directory).and_then(|directory| files::write_file(directory.as_fd(), NAME, tail, false));
+}
+
+/// Forgets what the last command has printed.
+pub fn clear(directory: &Path) {
+    let _ = open(directory).and_then(|directory| files::remove(directory.as_fd(), NAME));
+}
+
+/// The end of what the command of a sandbox has printed so far; `None` if it has printed nothing.
+pub fn read(directory: &Path) -> Option<Vec<u8>> {
+    let (file, _) = files::open_file(open(directory).ok()?.as_fd(), NAME).ok()?;
+    let mut tail = Vec::new();
+    file.take(MAX_END_BYTES as u64).read_to_end(&mut tail).ok()?;
+    Some(tail).filter(|tail| !tail.is_empty())
+}
+
+/// The last line that is not blank.
+pub fn last_line(tail: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(tail);
+    let mut lines = text.split(['\n', '\r']).rev().map(str::trim);
+    lines.find(|line| !line.is_empty()).map(str::to_owned)
+}
+
+fn open(directory: &Path) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    rustix::fs::openat(CWD, directory, flags, Mode::empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn what_is_written_is_read_until_it_is_forgotten_and_no_link_is_followed() {
+        let place = tempfile::tempdir().unwrap();
+        let directory = place.path().join("sandbox");
+        write(&directory, b"nobody has made it\n");
+        assert_eq!(read(&directory), None);
+        fs::create_dir(&directory).unwrap();
+        fs::write(place.path().join("outside"), "kept").unwrap();
+        symlink("../outside", directory.join("output")).unwrap();
+        assert_eq!(read(&directory), None);
+        write(&directory, b"one\n");
+        write(&directory, b"two\n");
+        assert_eq!(read(&directory).unwrap(), b"two\n");
+        assert_eq!(fs::read(place.path().join("outside")).unwrap(), b"kept");
+        clear(&directory);
+        assert_eq!(read(&directory), None);
+    }
+
+    #[test]
+    fn the_last_line_is_what_a_person_sees_last() {
+        let check = |tail: &[u8], expected: Option<&str>| assert_eq!(last_line(tail).as_deref(), expected);
+        check(b"", None);
+        check(b" \n\n", None);
+        check(b"one\n  two \n\n", Some("two"));
+        check(b"\r 10 %\r 20 %\r", Some("20 %"));
+    }
+}
