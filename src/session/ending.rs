@@ -36,6 +36,7 @@ impl Hunt<'_> {
             let note = format!("The finding could not be kept as refs of this worktree: {why}.");
             report.notes.push(Untrusted::from(note));
         }
+        report.notes.extend(self.passes_upstream(finding, store)?);
         Ok(report)
     }
 

@@ -67,6 +67,7 @@ pub mod talk;
 pub mod tally;
 #[cfg(test)]
 pub(crate) mod testing;
+mod upstream;
 
 use crate::report::{Report, Status};
 use crate::session::context::Context;

@@ -202,6 +202,10 @@ fn a_test_finds_the_checkout_at_the_path_of_the_working_tree() {
         assert_eq!(found.status, Status::Found, "{found:?}");
         assert_eq!(found.first_bad.unwrap().commit.subject, "change 4".into());
     }
+    let shown = fixture.command(&["--until", "commit", "echo \"in $PWD.\"; grep -qx 1 value"]).output().unwrap();
+    // Without a slash at its end.
+    let said = String::from_utf8_lossy(&shown.stderr).into_owned();
+    assert!(said.contains("`in <worktree>.`"), "{said}");
     // From a subdirectory, and by another name of the directory.
     fixture.sh("ln -s \"$PWD\" \"$PLACE/link\"");
     let mut command = fixture.command(&["--json", "--no-cache", "sh ../tools/try"]);

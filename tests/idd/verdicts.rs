@@ -240,3 +240,30 @@ fn a_merge_of_unrelated_histories_is_named_with_what_was_not_searched() {
     // Ideal: the search enters the other history, and names `other 2`.
     assert!(notes.iter().any(|note| note.contains("without a common commit")), "{notes:?}");
 }
+
+#[test]
+fn a_test_that_passes_at_the_upstream_branch_is_said_to() {
+    let fixture = Fixture::of(
+        "echo ok > value; commit 'change 1'; echo bad > value; commit 'change 2'; echo 3 > log; commit 'change 3'
+        main=$(git symbolic-ref --short HEAD)
+        git checkout -qb ahead; echo 4 > log; commit 'change 4'; echo ok > value; commit 'mended'
+        git checkout -q $main; git config branch.$main.remote .; git config branch.$main.merge refs/heads/ahead",
+    );
+    let test = "! grep -q bad value";
+    let said = |arguments: &[&str]| {
+        let report = fixture.report(&[arguments, &["--", test]].concat());
+        let notes = report.notes.iter().map(|note| String::from_utf8_lossy(note.as_bytes()).into_owned());
+        notes.filter(|note| note.contains("passes at ahead")).count()
+    };
+    assert_eq!(said(&["--until", "commit"]), 1);
+    assert_eq!(said(&["--until", "found"]), 0);
+    // Where it fails, too, and where the branch is not ahead, there is nothing to say.
+    fixture.sh("git branch -qf ahead ahead~1");
+    assert_eq!(said(&["--until", "commit"]), 0);
+    fixture.sh("git branch -qf ahead HEAD~2");
+    assert_eq!(said(&["--until", "commit"]), 0);
+    // The advice is a command that works.
+    fixture.sh("git branch -qf ahead ahead@{2}");
+    let fix = fixture.report(&["--find", "fix", "--good", "@{upstream}", "--bad", "HEAD", "--", test]);
+    assert_eq!(fix.first_bad.unwrap().commit.subject, "mended".into());
+}

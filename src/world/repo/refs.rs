@@ -31,6 +31,13 @@ pub(super) fn branch(user: &Repository) -> Option<String> {
     Some(name.strip_prefix("refs/heads/").unwrap_or(&name).to_owned())
 }
 
+/// The tip of the branch from which the branch of HEAD is updated, and the short name of that branch; `None` without one.
+pub fn upstream(user: &Repository) -> Option<(CommitId, String)> {
+    let tip = text(user.path(), &["rev-parse", "--verify", "--quiet", "@{upstream}^{commit}"]).ok()?;
+    let name = text(user.path(), &["rev-parse", "--abbrev-ref", "@{upstream}"]).ok()?;
+    Some((tip.parse().ok()?, name))
+}
+
 /// Whether there is any ref.
 pub(super) fn has_any(user: &Repository) -> bool {
     text(user.path(), &["for-each-ref", "--count=1", "--format=%(refname)"]).is_ok_and(|name| !name.is_empty())

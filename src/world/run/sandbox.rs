@@ -584,7 +584,7 @@ impl Sandbox {
         commands: &Commands,
         watch: &mut dyn Watch,
     ) -> Result<Ran, SandboxError> {
-        self.run_in(self.tree_directory().join(&commands.directory), (words, stage, job), commands, watch)
+        self.run_in(within(&self.tree_directory(), &commands.directory), (words, stage, job), commands, watch)
     }
 
     fn run_in(
@@ -602,7 +602,7 @@ impl Sandbox {
             None => Ok(None),
         };
         let view = view.map_err(|source| SandboxError::Prepare { path: self.directory.clone(), source })?;
-        let directory = below.filter(|_| view.is_some()).map_or(directory, |below| seen.join(below));
+        let directory = below.filter(|_| view.is_some()).map_or(directory, |below| within(seen, &below));
         let (is_in_place, is_in_tree) = (view.is_some(), view.is_some() || directory.starts_with(&tree));
         let mut environment = commands.environment.clone();
         let mut set = |name: &str, value: OsString| {
@@ -732,6 +732,11 @@ fn build_failure(observation: &Observation) -> Option<String> {
         Stage::Test => table::failed_builder(output).is_some(),
     };
     (is_failing && is_build).then(|| failure_line(output).unwrap_or_else(|| ending.to_string()))
+}
+
+/// A directory below another one, without a slash at the end: a test may print it.
+fn within(directory: &Path, below: &Path) -> PathBuf {
+    if below.as_os_str().is_empty() { directory.to_owned() } else { directory.join(below) }
 }
 
 /// Whether a command was killed, so that what it made can be half-written.
