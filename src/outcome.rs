@@ -203,11 +203,22 @@ pub struct Observation {
     pub place: Option<String>,
 }
 
+/// A test as its runner names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedTest {
+    /// The name of the format of the runner's report.
+    pub format: String,
+    /// Its name in that report.
+    pub name: String,
+}
+
 /// The common part of failures that count as the same (from two runs at the bad revision).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signature {
     /// How the test ended.
     pub ending: Ending,
+    /// The failing test that is hunted, if a runner named it in both runs.
+    pub test: Option<NamedTest>,
     /// The normalised failure line that both runs printed, if they agreed on one.
     pub line: Option<String>,
     /// That line as one of the runs printed it, with its numbers and names; for people.
@@ -216,6 +227,9 @@ pub struct Signature {
 
 impl fmt::Display for Signature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(test) = &self.test {
+            write!(f, "`{}`, ", test.name)?;
+        }
         write!(f, "{}", self.ending)?;
         match &self.printed {
             Some(line) => write!(f, ", `{line}`"),

@@ -158,7 +158,8 @@ fn facts(linked: &Linked<'_>, out: &mut dyn Write) -> io::Result<()> {
     rows.extend(report.first_bad.as_ref().map(|first_bad| ("author", Markdown.code(&first_bad.commit.author))));
     if let Some(signature) = &report.signature {
         let line = signature.line.as_ref().map(|line| format!(", {}", Markdown.code(line))).unwrap_or_default();
-        rows.push((report.find.words().behaviour.trim_end_matches(':'), format!("{}{line}", signature.ending)));
+        let test = signature.test.as_ref().map(|test| format!("{}, ", Markdown.code(&test.name))).unwrap_or_default();
+        rows.push((report.find.words().behaviour.trim_end_matches(':'), format!("{test}{}{line}", signature.ending)));
     }
     rows.extend(report.before.as_ref().map(|value| ("before", Markdown.code(value))));
     for candidate in report.range.iter().flat_map(|range| &range.candidates) {

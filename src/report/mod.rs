@@ -255,6 +255,8 @@ pub struct ErrorReport {
 pub struct Signature {
     /// How the test ended, in words: `exit code 1`, `signal 11`, `timeout`.
     pub ending: String,
+    /// The failing test, if the runner names it: then its failures alone count.
+    pub test: Option<FailingTest>,
     /// The failure line, as the test printed it at the bad revision. Parts that differ between runs (numbers, paths,
     /// times) are compared by their kind only.
     pub line: Option<Untrusted>,
@@ -266,8 +268,21 @@ pub struct Signature {
 impl From<&outcome::Signature> for Signature {
     fn from(signature: &outcome::Signature) -> Self {
         let line = signature.printed.as_deref().map(Untrusted::from);
-        Self { ending: signature.ending.to_string(), line, compared: None }
+        let test = signature
+            .test
+            .as_ref()
+            .map(|test| FailingTest { runner: test.format.clone(), name: Untrusted::from(test.name.as_str()) });
+        Self { ending: signature.ending.to_string(), test, line, compared: None }
     }
+}
+
+/// A test that a runner reports as failing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailingTest {
+    /// The runner: `pytest`, `cargo test`, ...
+    pub runner: String,
+    /// Its name in the report of the runner.
+    pub name: Untrusted,
 }
 
 /// The first bad commit.

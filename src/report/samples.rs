@@ -7,8 +7,9 @@ use crate::report::explanation::{Explained, Explanation};
 use crate::report::invariants::Invariants;
 use crate::report::walk::Walk;
 use crate::report::{
-    Artifacts, Change, Changes, Commit, Control, Date, Direction, ErrorReport, Evidence, FirstBad, Fix, Held, Probes,
-    Range, Repair, Report, Rung, Scope, Signature, Status, Suite, Unit, Untrusted, Verified, chop, invariants, walk,
+    Artifacts, Change, Changes, Commit, Control, Date, Direction, ErrorReport, Evidence, FailingTest, FirstBad, Fix,
+    Held, Probes, Range, Repair, Report, Rung, Scope, Signature, Status, Suite, Unit, Untrusted, Verified, chop,
+    invariants, walk,
 };
 use crate::revision::{CommitId, TreeId};
 use serde_json::{Value, json};
@@ -43,11 +44,7 @@ pub fn found() -> Report {
         is_minimal: true,
     };
     Report {
-        signature: Some(Signature {
-            ending: "exit code 1".into(),
-            line: Some("assertion `n < max` failed".into()),
-            compared: Some("output".to_owned()),
-        }),
+        signature: Some(signature("assertion `n < max` failed")),
         bad: Some(commit(0x44, "release: 1.4")),
         last_good: Some(commit(0x22, "parse: split lines")),
         first_bad: Some(FirstBad { commit: commit(0x33, "parse: accept empty fields"), lines: 40 }),
@@ -140,7 +137,7 @@ pub fn range() -> Report {
     Report {
         bad: Some(commit(0x44, "release: 1.4")),
         last_good: Some(commit(0x11, "parse: split lines")),
-        signature: Some(Signature { ending: "signal 11".into(), line: None, compared: None }),
+        signature: Some(Signature { ending: "signal 11".into(), test: None, line: None, compared: None }),
         range: Some(Range { candidates: vec![commit(0x33, "evil \x1b[2J\u{202e}subject"), commit(0x22, "wip")] }),
         probes: Probes { run: 9, search: 9, ..Probes::default() },
         seconds: 185.0,
@@ -152,7 +149,7 @@ pub fn range() -> Report {
 pub fn never_passed() -> Report {
     Report {
         bad: Some(commit(0x44, "release: 1.4")),
-        signature: Some(Signature { ending: "exit code 2".into(), line: None, compared: None }),
+        signature: Some(Signature { ending: "exit code 2".into(), test: None, line: None, compared: None }),
         notes: vec!["The oldest revision was probed without holding `test.sh` too.".into()],
         probes: Probes { run: 7, cached: 1, search: 5, reproduce: 2, ..Probes::default() },
         seconds: 3.21,
@@ -445,4 +442,13 @@ pub fn explanations() -> Vec<Explained> {
         Explanation::Invariants(invariants()),
     ];
     all.into_iter().map(of_hunt).collect()
+}
+
+fn signature(line: &str) -> Signature {
+    Signature {
+        ending: "exit code 1".into(),
+        test: Some(FailingTest { runner: "ctest".to_owned(), name: "parse_fields".into() }),
+        line: Some(line.into()),
+        compared: Some("output".to_owned()),
+    }
 }

@@ -494,8 +494,11 @@ fn facts(report: &Report, look: Look) -> Vec<(&'static str, String)> {
     facts.extend(report.bad.as_ref().map(|commit| (words.labels[1], name(commit, look))));
     if let Some(signature) = &report.signature {
         let line = signature.line.as_ref().map(|line| format!(", `{}`", Terminal.line(line)));
+        let test = signature.test.as_ref().map(|test| format!("`{}`, ", Terminal.line(&test.name)));
         let fact = match report.find {
-            Sought::Failure | Sought::Slower => signature.ending.clone() + &line.unwrap_or_default(),
+            Sought::Failure | Sought::Slower => {
+                test.unwrap_or_default() + &signature.ending + &line.unwrap_or_default()
+            }
             Sought::Fix => "the test passes".to_owned(),
             Sought::Change => line.unwrap_or_default().trim_start_matches(", ").to_owned(),
         };

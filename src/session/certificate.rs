@@ -3,7 +3,7 @@
 //! A hunt takes many runs to find something, and at most six to prove it. A certificate contains those six. So its
 //! reader need not trust its author, nor this program's search.
 
-use crate::outcome::{Ending, Outcome, Signature};
+use crate::outcome::{Ending, NamedTest, Outcome, Signature};
 use crate::report;
 use crate::report::certificate::{Certificate, Claim, Role, SCHEMA, proven};
 use crate::report::escape::Terminal;
@@ -242,8 +242,10 @@ fn command_line<'w>(words: impl Iterator<Item = &'w Untrusted>) -> String {
 fn statement(certificate: &Certificate, changes: &[Change], store: &TreeStore) -> Result<String, RepoError> {
     let words = command_line(certificate.options.iter());
     let line = certificate.signature.line.as_ref().map(|line| format!(": {}", Terminal.line(line))).unwrap_or_default();
+    let named =
+        certificate.signature.test.as_ref().map(|test| format!("{}, ", Terminal.line(&test.name))).unwrap_or_default();
     let mut text = format!(
-        "  test:      {words}\n  failure:   {}{line}\n  last good: {}\n  first bad: {}\n",
+        "  test:      {words}\n  failure:   {named}{}{line}\n  last good: {}\n  first bad: {}\n",
         Terminal.line(&certificate.signature.ending.as_str().into()),
         certificate.last_good,
         certificate.first_bad
@@ -465,7 +467,11 @@ fn signature(reported: &report::Signature) -> Option<Signature> {
         _ => number("exit code ").map(Ending::Exit).or_else(|| number("signal ").map(Ending::Signal))?,
     };
     let printed = reported.line.as_ref().map(|line| String::from_utf8_lossy(line.as_bytes()).into_owned());
-    Some(Signature { ending, line: printed.as_deref().map(normalise), printed })
+    let test = reported.test.as_ref().map(|test| NamedTest {
+        format: test.runner.clone(),
+        name: String::from_utf8_lossy(test.name.as_bytes()).into_owned(),
+    });
+    Some(Signature { ending, test, line: printed.as_deref().map(normalise), printed })
 }
 
 #[cfg(test)]

@@ -160,10 +160,9 @@ impl Hunt<'_> {
         if let Some(failure) = self.is_bogus(failing[0], store)? {
             return Err(failure);
         }
-        let mode = if adjustments.signature_is_exit { SignatureMode::Exit } else { self.plan.order.test.signature };
         let second = failing.get(1).copied().unwrap_or(failing[0]);
-        let of_mode = Criteria { mode, ..criteria(self.plan, None)? };
-        let Some(found) = hunted(failing[0], second, &of_mode) else {
+        let (mode, found) = self.hunted_failure([failing[0], second], adjustments)?;
+        let Some(found) = found else {
             return Ok(Reproduced::No(Conclusion::NotReproducible, Some(self.disagreement(&seen))));
         };
         self.runner.criteria = Criteria {
@@ -175,7 +174,8 @@ impl Hunt<'_> {
             let longest = seen.iter().map(|seen| seen.duration).max().unwrap_or_default();
             self.runner.time_limits = measured_limits(longest);
         }
-        let is_known = |known: &Signature| (known.ending, &known.line) == (found.ending, &found.line);
+        let is_known =
+            |known: &Signature| (known.ending, &known.test, &known.line) == (found.ending, &found.test, &found.line);
         if !self.signature.as_ref().is_some_and(is_known) {
             let times = match (failing.len(), seen.len()) {
                 (2.., n_runs) if n_runs == failing.len() => "twice".to_owned(),
@@ -192,6 +192,25 @@ impl Hunt<'_> {
         }
         self.signature = Some(found);
         Ok(Reproduced::Yes)
+    }
+
+    /// What two runs have in common, and how it is recognised.
+    fn hunted_failure(
+        &self,
+        [first, second]: [&Observation; 2],
+        adjustments: &Adjustments,
+    ) -> Result<(SignatureMode, Option<Signature>), Failure> {
+        let found = |mode| Ok::<_, Failure>(hunted(first, second, &Criteria { mode, ..criteria(self.plan, None)? }));
+        let mode = self.plan.order.test.signature;
+        let as_asked = found(mode)?;
+        if !adjustments.signature_is_exit {
+            return Ok((mode, as_asked));
+        }
+        // Without the line, the name of the test still tells failures apart.
+        if let Some(named) = as_asked.filter(|found| found.test.is_some()) {
+            return Ok((mode, Some(Signature { line: None, printed: None, ..named })));
+        }
+        Ok((SignatureMode::Exit, found(SignatureMode::Exit)?))
     }
 
     /// Says that the failure is reproduced, and where.

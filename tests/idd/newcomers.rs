@@ -460,9 +460,9 @@ fn a_failed_build_is_explained_by_the_first_error_of_the_compiler() {
 #[test]
 fn the_first_failing_test_of_a_runner_is_named_with_the_command_that_runs_it_alone() {
     let place = Place::new();
-    place.script("test.sh", "echo 'ok 1 - load'; grep -q bad value || exit 0; echo 'not ok 2 - parse'; exit 1\n");
-    let text =
-        "The failing test is `parse`; other tests pass. `--match '^not ok [0-9]+ (- )?parse\\s*$'` hunts it alone.";
+    let line = "echo 'FAILED t.py::test_x - assert False'; echo '=== 1 failed, 2 passed in 0.01s ==='";
+    place.script("test.sh", &format!("grep -q bad value || exit 0; {line}; exit 1\n"));
+    let text = "The failing test is `t.py::test_x`; other tests pass. `git idd -- pytest t.py::test_x` hunts it alone.";
     place.check(&["--until", "commit", "./test.sh"], 0, &[text]);
 }
 

@@ -267,3 +267,39 @@ fn a_test_that_passes_at_the_upstream_branch_is_said_to() {
     let fix = fixture.report(&["--find", "fix", "--good", "@{upstream}", "--bad", "HEAD", "--", test]);
     assert_eq!(fix.first_bad.unwrap().commit.subject, "mended".into());
 }
+
+/// A test command that reports two tests, of which each fails if its file holds a 0.
+const TWO_TESTS: &str = r#"printf 'f=0; for t in a b; do [ $(cat $t) = 1 ] || { f=1; echo "FAILED t.py::test_$t - assert False"; }; done
+echo "=== 1 failed, 1 passed in 0.01s ==="; exit $f\n' > t.sh"#;
+
+#[test]
+fn another_test_that_fails_by_the_same_assertion_is_another_failure() {
+    // `test_a` is hunted; `test_b` fails long before it, and no longer at HEAD.
+    let fixture = Fixture::of(&format!(
+        "{TWO_TESTS}; echo 1 > a; echo 1 > b; commit start; for n in 1 2 3; do echo $n > log; commit \"one $n\"; done
+        echo 0 > b; commit 'break b'; for n in 4 5 6; do echo $n > log; commit \"two $n\"; done
+        echo 0 > a; commit 'break a'; echo 7 > log; commit seven; echo 1 > b; commit 'mend b'; echo 8 > log; commit eight"
+    ));
+    let report = fixture.report(&["--", "sh", "t.sh"]);
+    assert_eq!((report.first_bad.unwrap().commit.subject, report.repairs.len()), ("break a".into(), 0));
+    let test = report.signature.unwrap().test.unwrap();
+    assert_eq!((test.runner.as_str(), test.name), ("pytest", "t.py::test_a".into()));
+    assert_eq!(report.change.sufficient.unwrap().files, ["a".into()]);
+}
+
+#[test]
+fn of_several_failing_tests_the_first_is_hunted_whatever_the_others_do() {
+    let fixture = Fixture::of(&format!(
+        "{TWO_TESTS}; echo 1 > a; echo 1 > b; commit start; for n in 1 2 3; do echo $n > log; commit \"one $n\"; done
+        echo 0 > a; commit 'break a'; for n in 4 5 6; do echo $n > log; commit \"two $n\"; done
+        echo 0 > b; commit 'break b'; echo 7 > log; commit seven"
+    ));
+    let output = fixture.run(&["--", "sh", "t.sh"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        said.contains("The failing test is `t.py::test_a`; 1 other test fails, too, and does not count."),
+        "{said}"
+    );
+    let found = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(found.contains("    break a\n") && found.contains("failure:   `t.py::test_a`, exit code 1\n"), "{found}");
+}

@@ -320,6 +320,10 @@ fn facts(page: &Page<'_>, out: &mut Markup) {
     }
     if let Some(signature) = &report.signature {
         add("failure", &mut |out| {
+            if let Some(test) = &signature.test {
+                out.leaf("code", &[], test.name.clone());
+                out.words(", ");
+            }
             out.words(&signature.ending);
             if let Some(line) = &signature.line {
                 out.words(", ");

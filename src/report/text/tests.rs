@@ -22,7 +22,7 @@ fn found_names_the_commit_the_lines_the_fix_and_the_evidence() {
 
     last good: 222222222222 parse: split lines (2026-04-04)
     bad:       444444444444 release: 1.4 (2026-05-08)
-    failure:   exit code 1, `assertion `n < max` failed`
+    failure:   `parse_fields`, exit code 1, `assertion `n < max` failed`
 
     The change that breaks the test (2 of 40 lines):
 
@@ -212,7 +212,7 @@ fn a_finding_fits_on_a_screen() {
 
     last good: 222222222222 parse: split lines (2026-04-04)
     bad:       444444444444 release: 1.4 (2026-05-08)
-    failure:   exit code 1, `assertion `n < max` failed`
+    failure:   `parse_fields`, exit code 1, `assertion `n < max` failed`
 
     The change that breaks the test (2 of 40 lines):
       src/parse.c:8
@@ -283,7 +283,7 @@ fn a_long_finding_fits_on_a_screen_and_says_what_is_left_out() {
 
     last good: 222222222222 parse: split lines (2026-04-04)
     bad:       444444444444 release: 1.4 (2026-05-08)
-    failure:   exit code 1, `assertion `n < max` failed`
+    failure:   `parse_fields`, exit code 1, `assertion `n < max` failed`
 
     Culprits, too:
       444444444444 release: 1.4 (2026-05-08)

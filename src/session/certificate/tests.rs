@@ -79,7 +79,8 @@ fn only_options_that_change_the_meaning_of_a_run_are_certified() {
 
 #[track_caller]
 fn check_signature(ending: &str, expected: Option<Ending>) {
-    let reported = report::Signature { ending: ending.to_owned(), line: Some("at 0x7f: 12".into()), compared: None };
+    let reported =
+        report::Signature { ending: ending.to_owned(), test: None, line: Some("at 0x7f: 12".into()), compared: None };
     let found = signature(&reported);
     assert_eq!(found.as_ref().map(|found| found.ending), expected, "{ending}");
     if let Some(found) = found {

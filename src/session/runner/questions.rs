@@ -313,8 +313,12 @@ mod tests {
     fn another_failure_line_is_reported_once_and_only_during_the_search() {
         let other = observation(1, "FAIL: another\n");
         let said = with_runner(order(), &[(0, 0, other.clone()), (1, 0, other), (2, 0, fail())], |runner, world| {
-            let signature =
-                Signature { ending: Ending::Exit(1), line: Some("FAIL: x".into()), printed: Some("FAIL: x".into()) };
+            let signature = Signature {
+                ending: Ending::Exit(1),
+                test: None,
+                line: Some("FAIL: x".into()),
+                printed: Some("FAIL: x".into()),
+            };
             runner.criteria.signature = Some(signature);
             let is_other = Outcome::Unresolved(Reason::Other);
             for (index, phase, outcome) in [
@@ -442,7 +446,8 @@ mod tests {
             let mut answer = String::new();
             let said = with_runner(order(), &known, |runner, world| {
                 let line = Some("FAIL: N".to_owned());
-                runner.criteria.signature = Some(Signature { ending: Ending::Exit(1), line, printed: None });
+                runner.criteria.signature =
+                    Some(Signature { ending: Ending::Exit(1), test: None, line, printed: None });
                 let ends = Ends { older: world.trees[0], newer: world.trees[2] };
                 let asked = Probe { question: Question::Exact(ends), ..probe(world, 1, Phase::Reduce) };
                 answer = words(runner.answer(&[asked]).unwrap());
@@ -461,7 +466,8 @@ mod tests {
         let known =
             [(0, 0, observation(0, "begin\n")), (2, 0, observation(1, "begin\n")), (1, 0, observation(1, "begin\n"))];
         let said = with_runner(order(), &known, |runner, world| {
-            runner.criteria.signature = Some(Signature { ending: Ending::Exit(1), line: None, printed: None });
+            runner.criteria.signature =
+                Some(Signature { ending: Ending::Exit(1), test: None, line: None, printed: None });
             let question = |newer| Question::Exact(Ends { older: world.trees[0], newer });
             for newer in [world.trees[2], world.trees[1]] {
                 let asked = Probe { question: question(newer), ..probe(world, 1, Phase::Reduce) };

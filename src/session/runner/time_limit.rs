@@ -194,7 +194,8 @@ mod tests {
             runner.time_limits = TimeLimits::both(seconds(9));
             assert_eq!(limit(runner, candidate), seconds(9));
             runner.time_limits = TimeLimits::both(seconds(600));
-            runner.criteria.signature = Some(Signature { ending: Ending::Timeout, line: None, printed: None });
+            runner.criteria.signature =
+                Some(Signature { ending: Ending::Timeout, test: None, line: None, printed: None });
             assert_eq!(limit(runner, candidate), seconds(600));
         });
         let mut given = order();
@@ -265,7 +266,8 @@ mod tests {
         given.test.timeout = Some(seconds(20));
         ask(given, &[(0, 0, cut(seconds(20)))], SEARCHED, "unresolved(timeout)");
         with_runner(order(), &[(0, 0, cut(seconds(20)))], |runner, world| {
-            runner.criteria.signature = Some(Signature { ending: Ending::Timeout, line: None, printed: None });
+            runner.criteria.signature =
+                Some(Signature { ending: Ending::Timeout, test: None, line: None, printed: None });
             assert_eq!(words(runner.answer(&[probe(world, 0, Phase::Search)]).unwrap()), "fail");
         });
     }

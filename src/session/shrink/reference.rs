@@ -111,7 +111,7 @@ impl Reference {
         let endings = [bad[0].ending, good[0].ending];
         let (signature, lines) = if is_same_ending(endings[0], endings[1]) {
             let lines = Self::compare(hunt, failing, &version)?;
-            (Signature { ending: endings[0], line: None, printed: None }, Some(lines))
+            (Signature { ending: endings[0], test: None, line: None, printed: None }, Some(lines))
         } else {
             (failure(hunt, &bad, failing)?, None)
         };
@@ -283,7 +283,7 @@ fn failure(hunt: &mut Hunt<'_>, runs: &[Observation], failing: &Version) -> Resu
             Ok(hunt.runner.criteria.signature.clone().unwrap_or(signature))
         }
         // It ends without an error.
-        None => Ok(Signature { ending: runs[0].ending, line: None, printed: None }),
+        None => Ok(Signature { ending: runs[0].ending, test: None, line: None, printed: None }),
     }
 }
 

@@ -10,8 +10,9 @@ use regex::Regex;
 use super::failure_line::{failure_line, telling_line};
 use super::normalise::{normalise, without_colours};
 use super::{crash, table};
-use crate::outcome::{Ending, Observation, Outcome, Reason, Signature, Stage};
+use crate::outcome::{Ending, NamedTest, Observation, Outcome, Reason, Signature, Stage};
 use crate::sought::Sought;
+use crate::world::run::runners::{NamedOutcome, RunnerReport};
 
 /// The exit code of a test that cannot test the revision.
 const SKIP: i32 = 125;
@@ -89,8 +90,47 @@ pub fn signature(first: &Observation, second: &Observation, mode: SignatureMode)
         SignatureMode::Auto => common_line(first, second),
         SignatureMode::Exit | SignatureMode::Regex => None,
     };
+    let named = match mode {
+        SignatureMode::Auto => named(first, second),
+        SignatureMode::Exit | SignatureMode::Regex => None,
+    };
+    // Of several tests that fail, the line can be that of another one.
+    let line = line.filter(|_| named.as_ref().is_none_or(|(_, n_others)| *n_others == 0));
     let printed = line.as_ref().map(|line| printed(&first.output, line).unwrap_or_else(|| line.clone()));
-    Some(Signature { ending: first.ending, line, printed })
+    Some(Signature { ending: first.ending, test: named.map(|(test, _)| test), line, printed })
+}
+
+/// The first test that failed in both runs, as their runner names it, and the number of others that failed in the first.
+fn named(first: &Observation, second: &Observation) -> Option<(NamedTest, usize)> {
+    if first.stage != Stage::Test || !matches!(first.ending, Ending::Exit(_)) || crash(first.ending).is_some() {
+        return None;
+    }
+    let report = RunnerReport::find(&first.output)?;
+    let again = RunnerReport::read(&second.output, report.format)?;
+    let name = report.failed.iter().find(|name| again.failed.contains(name))?.clone();
+    let n_others = report.failed.len() - 1;
+    Some((NamedTest { format: report.format.to_owned(), name }, n_others))
+}
+
+/// What a report of the runner says about the hunted test, if the test command failed; `None` if it says nothing.
+///
+/// - The test is among several that failed: their lines are not told apart, so its name decides.
+/// - It is the only one: the rules about the ending and the line decide.
+/// - It is not among them: other tests fail, and this one passes; or it has not run.
+fn outcome_of_named(observation: &Observation, criteria: &Criteria) -> Option<Outcome> {
+    let test = criteria.signature.as_ref()?.test.as_ref()?;
+    let is_ordinary = matches!(observation.ending, Ending::Exit(_)) && crash(observation.ending).is_none();
+    if criteria.mode != SignatureMode::Auto || criteria.fail_match.is_some() || !is_ordinary {
+        return None;
+    }
+    let report = RunnerReport::read(&observation.output, &test.format)?;
+    match report.outcome(&test.name) {
+        NamedOutcome::Failed if report.failed.len() > 1 => Some(Outcome::Fail),
+        NamedOutcome::Failed => None,
+        NamedOutcome::Passed if is_empty_pass(observation, criteria) => Some(Outcome::Unresolved(Reason::TestAbsent)),
+        NamedOutcome::Passed => Some(Outcome::Pass),
+        NamedOutcome::Absent => Some(Outcome::Unresolved(Reason::TestAbsent)),
+    }
 }
 
 /// The signature of what a hunt looks for: that of a failure; the exit code of a test that passes; the whole value that a
@@ -99,11 +139,12 @@ pub fn hunted(first: &Observation, second: &Observation, criteria: &Criteria) ->
     let ending = Ending::Exit(0);
     match criteria.sought {
         Sought::Failure | Sought::Slower => signature(first, second, criteria.mode),
-        Sought::Fix => Some(Signature { ending, line: None, printed: None }),
+        Sought::Fix => Some(Signature { ending, test: None, line: None, printed: None }),
         Sought::Change => {
             let value = value(&first.output);
             let is_same = value == self::value(&second.output);
-            is_same.then(|| Signature { ending, line: Some(value.to_owned()), printed: Some(value.to_owned()) })
+            let value = Some(value.to_owned());
+            is_same.then(|| Signature { ending, test: None, line: value.clone(), printed: value })
         }
     }
 }
@@ -163,6 +204,13 @@ const MAX_PRINTED_BYTES: usize = 400;
 /// failure. The hunted failure comes before build failures, so that a failing build can be hunted. But if only the
 /// ending of the hunted failure is known, a build failure does not count as it, unless a build failure is hunted.
 pub fn classify(observation: &Observation, criteria: &Criteria) -> Outcome {
+    let is_test = observation.stage == Stage::Test && !matches!(observation.ending, Ending::Exit(0 | SKIP));
+    if is_test
+        && criteria.sought == Sought::Failure
+        && let Some(outcome) = outcome_of_named(observation, criteria)
+    {
+        return outcome;
+    }
     let reason = match (observation.ending, observation.stage) {
         (Ending::NotRun(reason), _) => reason,
         (Ending::Timeout, Stage::Fetch | Stage::Precheck | Stage::Build) => Reason::Timeout,
@@ -252,7 +300,9 @@ fn is_hunted(observation: &Observation, criteria: &Criteria) -> bool {
     if criteria.mode == SignatureMode::Regex && criteria.fail_match.is_some() {
         return true;
     }
-    if hunted.is_some_and(|hunted| !is_same_ending(hunted.ending, observation.ending)) {
+    // A runner that names tests may exit with their number.
+    let is_named = hunted.is_some_and(|hunted| hunted.test.is_some());
+    if hunted.is_some_and(|hunted| !is_named && !is_same_ending(hunted.ending, observation.ending)) {
         return false;
     }
     match hunted.and_then(|hunted| hunted.line.as_ref()) {
@@ -321,7 +371,7 @@ mod tests {
 
     fn hunting(ending: Ending, line: Option<&str>) -> Criteria {
         Criteria {
-            signature: Some(Signature { ending, line: line.map(str::to_owned), printed: None }),
+            signature: Some(Signature { ending, test: None, line: line.map(str::to_owned), printed: None }),
             ..Criteria::default()
         }
     }
@@ -496,7 +546,7 @@ mod tests {
         let of = |first: &Observation, second: &Observation, mode| signature(first, second, mode);
         let failure = |code, line: Option<&str>| {
             let printed = line.map(|line| line.replace("<duration>", "0.1s"));
-            Some(Signature { ending: Ending::Exit(code), line: line.map(str::to_owned), printed })
+            Some(Signature { ending: Ending::Exit(code), test: None, line: line.map(str::to_owned), printed })
         };
 
         let (first, second) = (run(1, "a\nFAIL: x (0.1s)\n"), run(1, "FAIL: x (0.2s)\nb\n"));
@@ -520,7 +570,7 @@ mod tests {
         let crashed = observed(Ending::Signal(11), "test 1 ok\ntest 2\n");
         assert_eq!(
             signature(&crashed, &crashed, SignatureMode::Auto),
-            Some(Signature { ending: Ending::Signal(11), line: None, printed: None })
+            Some(Signature { ending: Ending::Signal(11), test: None, line: None, printed: None })
         );
     }
 

@@ -19,6 +19,7 @@ pub mod kept_crew;
 pub mod live;
 pub mod normalise;
 pub mod product;
+pub mod runners;
 pub mod sandbox;
 mod table;
 pub mod toolchain;

@@ -1,0 +1,96 @@
+//! The formats in which test runners report: a row of patterns for each.
+
+/// How a runner reports. Patterns match lines of the output, without colours.
+#[derive(Debug)]
+pub struct RunnerFormat {
+    /// The runner.
+    pub name: &'static str,
+    /// What names a failing test: its groups, joined.
+    pub failed: &'static str,
+    /// What names a passing test, if the runner always lists them.
+    pub passed: Option<&'static str>,
+    /// What the runner prints after all tests: without it, a test that is not named may not have run.
+    pub end: &'static str,
+    /// What names a file, class or module whose tests could not be run (its first group, a part of their names), or says
+    /// that tests were left out (no group).
+    pub lost: Option<&'static str>,
+}
+
+const fn row(name: &'static str, failed: &'static str, end: &'static str) -> RunnerFormat {
+    RunnerFormat { name, failed, passed: None, end, lost: None }
+}
+
+impl RunnerFormat {
+    const fn passed(self, passed: &'static str) -> Self {
+        Self { passed: Some(passed), ..self }
+    }
+
+    const fn lost(self, lost: &'static str) -> Self {
+        Self { lost: Some(lost), ..self }
+    }
+}
+
+/// All formats. Of several that fit an output, the first counts: special ones stand before those that others imitate.
+pub const FORMATS: [RunnerFormat; 32] = [
+    row(
+        "pytest",
+        r"^(?:FAILED|ERROR) (\S+?\.py::.+?)(?: - .*)?$",
+        r"^(?:=+ )?(?:\d+ \w+, )*\d+ (?:failed|passed|errors?|skipped|deselected|xfailed|xpassed|warnings?)\b.* in [\d.]+s",
+    )
+    .lost(r"^ERROR (\S+\.py)(?: - .*)?$|^!+ (?:Interrupted|stopping|xdist.dsession.Interrupted|KeyboardInterrupt)"),
+    row("unittest", r"^(?:FAIL|ERROR): (\w+ \([\w.]+\)(?: \(.*\)| \[.*\])?)$", r"^Ran \d+ tests? in ")
+        .lost(r"^ERROR: ([\w.]+) \(unittest\.loader\._FailedTest"),
+    row("cargo test", r"^test (.+?)(?: - should panic)? \.\.\. FAILED$", r"^test result: ")
+        .passed(r"^test (.+?)(?: - should panic)? \.\.\. ok$"),
+    row("nextest", r"^ +(?:FAIL|SIGABRT|SIGSEGV|TIMEOUT) \[ *[\d.]+s\] (?:\( *\d+/\d+\) )?(\S+ \S+)$", r"^ +Summary \[")
+        .passed(r"^ +PASS \[ *[\d.]+s\] (?:\( *\d+/\d+\) )?(\S+ \S+)$"),
+    row("go test", r"^\s*--- FAIL: (\S+) \(", r"^(?:ok|FAIL|\?)\s+\S+\s")
+        .lost(r"\[(?:build|setup) failed\]|^panic: |^FAIL\t(?:\S+)\t\(cached\) \[no tests"),
+    row(
+        "go test -json",
+        r#""Action":"fail",(?:"Package":"([^"]*)",)?"Test":"([^"]*)""#,
+        r#""Action":"(?:pass|fail)","Package":"[^"]*","Elapsed""#,
+    )
+    .passed(r#""Action":"pass",(?:"Package":"([^"]*)",)?"Test":"([^"]*)""#),
+    row("vitest", r"^ *(?:FAIL|×) +(\S+\.[cm]?[jt]sx? > .+?)(?: \d+m?s)?$", r"^ +Tests  ")
+        .lost(r"^ *FAIL +(\S+\.[cm]?[jt]sx?) \[ "),
+    row("jest", r"^ +● (.+?)$", r"^Tests: .*\d+ total$").lost(r"^ +● Test suite failed to run"),
+    row("playwright", r"^ +\d+\) (?:\[[^\]]*\] › )?(\S+?)(?::\d+)+ › (.+?) *─*$", r"^ +\d+ (?:failed|passed)"),
+    row("mocha", r"^ +\d+\) (.+?)(?:\n((?: {7,}.+\n)*? {7,}.+))?:$", r"^ +\d+ failing"),
+    row("ava", r"^ +✘ \[fail\]: (.+?)(?: (?:Error|Rejected).*)?$", r"^ +\d+ tests? (?:failed|passed)")
+        .passed(r"^ +✔ (.+?)(?: \([\d.]+m?s\))?$"),
+    row("node:test", r"^ *✖ (.+?) \([\d.]+ms\)", r"^ℹ fail \d+").passed(r"^ *✔ (.+?) \([\d.]+ms\)"),
+    row(
+        "ctest",
+        r"^ *\d+/\d+ +Test +#\d+: (\S+) \.*\*\*\*(?:Failed|Exception|Timeout|Not Run)",
+        r"tests passed, \d+ tests? failed out of \d+",
+    )
+    .passed(r"^ *\d+/\d+ +Test +#\d+: (\S+) \.+ +Passed"),
+    row("GoogleTest", r"^\[  FAILED  \] ([\w./<>]+)(?:, where .*)?(?: \(\d+ ms\))?$", r"^\[  PASSED  \] \d+ test")
+        .passed(r"^\[       OK \] ([\w./<>]+)(?: \(\d+ ms\))?$"),
+    row("Catch2", r"^-{20,}\n(.+)\n(?: +.+\n)*-{20,}\n\S+:\d+\n\.{20,}\n", r"^test cases: +\d+ \|"),
+    row("doctest", r"^TEST CASE:  (.+)$", r"^\[doctest\] test cases:"),
+    row("Boost.Test", r#"error: in "([^"]+)""#, r"^\*\*\* \d+ failures? (?:is|are) detected"),
+    row("Check", r"^\S+:\d+:[FE]:(\S+?:\S+?:\d+):", r"^\d+%: Checks: "),
+    row("CUnit", r"^ *Test: (.+?) \.{3} ?FAILED", r"^Run Summary:").passed(r"^ *Test: (.+?) \.{3} ?passed"),
+    row("automake", r"^(?:FAIL|ERROR|XPASS): (\S.*)$", r"^# TOTAL: ").passed(r"^PASS: (\S.*)$"),
+    row("meson", r"^ *\d+/\d+ (.+?) +(?:FAIL|ERROR|TIMEOUT)\b", r"^Fail: +\d+").passed(r"^ *\d+/\d+ (.+?) +OK\b"),
+    row("prove", r"^(\S+\.t) +\(Wstat: ", r"^Files=\d+, Tests=").passed(r"^(\S+\.t) \.+ ok$"),
+    row(
+        "Surefire",
+        r"^\[ERROR\] (?:Tests run: .*|([\w.$]+(?:\(.*?\)|\[.*?\])*)(?: --|  ) ?Time elapsed: .*<<< (?:FAILURE|ERROR)!)",
+        r"^\[(?:ERROR|WARNING|INFO)\] Tests run: \d+, Failures: \d+, Errors: \d+, Skipped: \d+$",
+    )
+    .lost(r"^\[INFO\] \S.* SKIPPED$"),
+    row("Gradle", r"^(\w\S*(?: > .+?)+) FAILED$", r"^\d+ tests? completed").lost(r"^> Task :[\w:-]+:test\w* FAILED$"),
+    row("JUnit console", r"^  (JUnit \w+:.+)\n +MethodSource ", r"^\[ *\d+ tests failed +\]"),
+    row("RSpec", r"^rspec \S+ # (.+)$", r"^\d+ examples?, \d+ failures?").lost(r"errors? occurred outside of examples"),
+    row("minitest", r"^ *(?:\d+\) )?(?:Failure|Error):\n(\S+#.+?)(?: \[.*\])?:$", r"^\d+ (?:runs|tests), \d+ assertions"),
+    row("test-unit", r"^(?:Failure|Error): (\w+\([\w:]+\))", r"^\d+ tests, \d+ assertions"),
+    row("PHPUnit", r"^\d+\) ([\w\\]+::.+)$", r"^Tests: \d+, Assertions: "),
+    row("ExUnit", r"^ +\d+\) (?:test|doctest) (.+ \([\w.]+\))$", r"^\d+ (?:tests?|doctests?), .*\d+ failures?"),
+    row("dotnet test", r"^ +Failed (\S.*?)(?: \[.*\])?$", r"^(?:Failed|Passed)! +- Failed: +\d+"),
+    row("TAP", r"^ *not ok \d+ (?:- )?([^#\s][^#\n]*?)(?: # time=.*)?$", r"^ *1\.\.\d+$")
+        .passed(r"^ *ok \d+ (?:- )?([^#\s][^#\n]*?)(?: # time=.*)?$")
+        .lost(r"^Bail out!"),
+];

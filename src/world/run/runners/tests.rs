@@ -1,0 +1,118 @@
+//! Outputs of real runners, made with two or more tests that fail by the same assertion. Those of Surefire, Gradle, the
+//! `JUnit` console, dotnet and Playwright are made after their documentation.
+
+use super::*;
+
+/// The output of a runner.
+macro_rules! output {
+    ($name:literal) => {
+        include_str!(concat!("outputs/", $name, ".txt"))
+    };
+}
+
+#[track_caller]
+fn check(output: &str, format: &str, failed: &[&str]) {
+    let report = RunnerReport::find(output).unwrap_or_else(|| panic!("no report: {output}"));
+    assert_eq!(
+        (report.format, report.failed.iter().map(String::as_str).collect::<Vec<_>>()),
+        (format, failed.to_vec())
+    );
+    for name in failed {
+        assert_eq!(report.outcome(name), NamedOutcome::Failed, "{name}");
+    }
+}
+
+#[test]
+fn the_failing_tests_are_those_that_the_runner_names() {
+    let tests = ["test_m.py::test_b[x y]", "test_m.py::test_c"];
+    check(output!("pytest"), "pytest", &tests);
+    check(output!("pytest-q"), "pytest", &tests);
+    check(output!("pytest-x"), "pytest", &[tests[1], tests[0]]);
+    check(output!("pytest-stop"), "pytest", &tests[..1]);
+    let tests = ["test_a (m.TestM.test_a)", "test_b (m.TestM.test_b)", "test_s (m.TestM.test_s) (i=1)"];
+    check(output!("unittest"), "unittest", &tests);
+    check(output!("nose2"), "unittest", &tests);
+    check(output!("cargo"), "cargo test", &["tests::panics", "tests::adds", "tests::takes"]);
+    check(output!("cargo-all"), "cargo test", &["tests::panics", "tests::adds", "tests::takes", "src/lib.rs -"]);
+    check(output!("nextest"), "nextest", &["cg tests::panics", "cg tests::takes", "cg tests::adds"]);
+    check(output!("go"), "go test", &["TestA", "TestB/two"]);
+    check(output!("go-json"), "go test -json", &["x TestA", "x TestB/two"]);
+    check(output!("jest"), "jest", &["suite › one", "suite › two", "top"]);
+    check(
+        output!("vitest"),
+        "vitest",
+        &["v/a.test.mjs > suite > one", "v/a.test.mjs > suite > two", "v/a.test.mjs > top"],
+    );
+    check(output!("playwright"), "playwright", &["tests/sum.spec.ts sum › adds"]);
+    check(output!("mocha"), "mocha", &["top", "suite two", "suite inner one"]);
+    check(output!("node"), "TAP", &["one", "suite", "two"]);
+    check(output!("node-spec"), "node:test", &["one", "suite", "two"]);
+    check(output!("ava"), "ava", &["one", "two"]);
+    check(output!("tape"), "TAP", &["is it"]);
+    check(output!("prove"), "prove", &["t/a.t"]);
+    check(output!("ctest"), "ctest", &["adds", "takes.away"]);
+    check(output!("gtest"), "GoogleTest", &["Sum.Adds", "Sum.Takes"]);
+    check(output!("cmocka"), "GoogleTest", &["adds", "takes"]);
+    check(output!("catch2"), "Catch2", &["adds", "takes away"]);
+    check(output!("doctest"), "doctest", &["adds", "takes away"]);
+    check(output!("boost"), "Boost.Test", &["adds", "takes"]);
+    check(output!("check"), "Check", &["core:adds:0", "core:takes:0"]);
+    check(output!("cunit"), "CUnit", &["adds"]);
+    check(output!("automake"), "automake", &["adds.sh", "takes.sh"]);
+    check(output!("meson"), "meson", &["p:adds", "p:takes away"]);
+    check(output!("surefire"), "Surefire", &["p.SumTest.adds", "p.SumTest.takes"]);
+    check(output!("gradle"), "Gradle", &["SumTest > adds()", "SumTest > takes()"]);
+    check(output!("junit"), "JUnit console", &["JUnit Jupiter:SumTest:adds()"]);
+    check(output!("rspec"), "RSpec", &["Sum adds", "Sum takes away"]);
+    check(output!("minitest"), "minitest", &["TestM#test_a", "TestM#test_e", "TestM#test_b"]);
+    check(output!("testunit"), "test-unit", &["test_a(TestM)"]);
+    check(output!("phpunit"), "PHPUnit", &["MTest::testA", "MTest::testB"]);
+    check(output!("exunit"), "ExUnit", &["takes away (SumTest)", "adds (SumTest)"]);
+    check(output!("dotnet"), "dotnet test", &["Sum.SumTest.Adds", "Sum.SumTest.Takes"]);
+}
+
+#[track_caller]
+fn check_other(output: &str, format: &str, name: &str, expected: Option<NamedOutcome>) {
+    let report = RunnerReport::read(output, format);
+    assert_eq!(report.map(|report| report.outcome(name)), expected, "{name}");
+}
+
+#[test]
+fn a_test_that_is_not_among_the_failing_ones_passes_or_may_not_have_run() {
+    let check_passed = |output, format, name| check_other(output, format, name, Some(NamedOutcome::Passed));
+    let check_absent = |output, format, name| check_other(output, format, name, Some(NamedOutcome::Absent));
+    check_passed(output!("pytest"), "pytest", "test_m.py::TestX::test_a");
+    check_passed(output!("jest"), "jest", "suite › ok");
+    check_passed(output!("go"), "go test", "TestC");
+    check_passed(output!("surefire"), "Surefire", "p.SumTest.works");
+    // Listed by name.
+    check_passed(output!("cargo"), "cargo test", "tests::works");
+    check_absent(output!("cargo"), "cargo test", "tests::later");
+    check_absent(output!("cargo"), "cargo test", "src/lib.rs -");
+    check_passed(output!("ctest"), "ctest", "works");
+    check_absent(output!("ctest"), "ctest", "later");
+    check_passed(output!("gtest"), "GoogleTest", "Sum.Works");
+    check_passed(output!("tape"), "TAP", "should be truthy");
+    check_passed(output!("go-json"), "go test -json", "x TestC");
+    // The runner stopped early, or could not run a file.
+    check_absent(output!("pytest-stop"), "pytest", "test_m.py::test_c");
+    check_absent(output!("pytest-collect"), "pytest", "test_m.py::test_c");
+    check_absent(output!("unittest-lost"), "unittest", "test_x (nope.TestN.test_x)");
+    check_passed(output!("unittest-lost"), "unittest", "test_c (m.TestM.test_c)");
+    check_absent(output!("go-lost"), "go test", "TestZ");
+    check_absent(output!("jest-lost"), "jest", "x");
+    // It was killed before the end, and what it printed was cut.
+    check_absent("FAILED test_m.py::test_b - assert False\n", "pytest", "test_m.py::test_c");
+    let cut = "[... 9 bytes cut ...]\nFAILED t.py::test_b - x\n=== 1 failed, 9 passed in 0.01s ===\n";
+    check_absent(cut, "pytest", "t.py::test_c");
+    check_other("make: *** [p] Error 1\n", "pytest", "test_m.py::test_c", None);
+}
+
+#[test]
+fn other_outputs_have_no_report() {
+    for output in ["", "wrong value\n", "FAIL: x\n", "error[E0425]: cannot find `x`\n", output!("pytest-collect")] {
+        assert_eq!(RunnerReport::find(output), None, "{output}");
+    }
+    // A test that may fail is no failure.
+    assert_eq!(RunnerReport::find("1..2\nok 1 - load\nnot ok 2 - later # TODO\n"), None);
+}
