@@ -210,6 +210,8 @@ pub struct NamedTest {
     pub format: String,
     /// Its name in that report.
     pub name: String,
+    /// The tests that failed beside it.
+    pub others: Vec<String>,
 }
 
 /// The common part of failures that count as the same (from two runs at the bad revision).

@@ -470,6 +470,7 @@ fn signature(reported: &report::Signature) -> Option<Signature> {
     let test = reported.test.as_ref().map(|test| NamedTest {
         format: test.runner.clone(),
         name: String::from_utf8_lossy(test.name.as_bytes()).into_owned(),
+        others: Vec::new(),
     });
     Some(Signature { ending, test, line: printed.as_deref().map(normalise), printed })
 }

@@ -303,3 +303,21 @@ fn of_several_failing_tests_the_first_is_hunted_whatever_the_others_do() {
     let found = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(found.contains("    break a\n") && found.contains("failure:   `t.py::test_a`, exit code 1\n"), "{found}");
 }
+
+#[test]
+fn what_breaks_another_test_is_no_fix() {
+    // Since `later` is there, `test_b` needs what the culprit did.
+    let script = r#"printf 'f=0; fail() { f=1; echo "FAILED t.py::test_$1 - assert False"; }
+[ $(cat a) = 1 ] || fail a; [ -e later ] && [ $(cat a) = 1 ] && fail b
+echo "=== 1 failed, 1 passed in 0.01s ==="; exit $f\n' > t.sh"#;
+    let fixture = Fixture::of(&format!(
+        "{script}; echo 1 > a; commit start; for n in 1 2 3; do echo $n > log; commit \"one $n\"; done
+        echo 0 > a; commit 'break a'; echo 4 > log; commit four; touch later; commit 'rely on it'"
+    ));
+    let report = fixture.report(&["--", "sh", "t.sh"]);
+    assert_eq!(report.first_bad.unwrap().commit.subject, "break a".into());
+    // With the culprit alone taken back, `test_b` fails.
+    assert_eq!(report.fix.unwrap().lines, 2);
+    fixture.run(&["apply"]);
+    fixture.sh("sh t.sh");
+}

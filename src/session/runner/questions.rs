@@ -18,7 +18,7 @@ use crate::sought::Sought;
 use crate::world::cache::Want;
 use crate::world::process::Words;
 use crate::world::repo::store::TreeStore;
-use crate::world::run::classify::{classify, printed_failure, printed_trouble, value};
+use crate::world::run::classify::{classify, fails_others, printed_failure, printed_trouble, value};
 use crate::world::run::exact::{Exact, Exactness};
 use crate::world::run::{is_cut, normalise};
 use std::sync::Arc;
@@ -100,7 +100,13 @@ impl Runner<'_> {
 
     /// The outcome of an observation for a probe.
     pub(super) fn judged(&self, probe: &Probe, observation: &Observation) -> Outcome {
-        let tolerant = classify(observation, &self.criteria);
+        let mut tolerant = classify(observation, &self.criteria);
+        // What breaks another test is no fix.
+        let named = self.criteria.signature.as_ref().and_then(|signature| signature.test.as_ref());
+        let is_fix = probe.phase == Phase::Port && probe.revision == self.plan.bad;
+        if tolerant == Outcome::Pass && is_fix && named.is_some_and(|test| fails_others(observation, test)) {
+            tolerant = Outcome::Unresolved(Reason::Other);
+        }
         match probe.question {
             Question::Exact(ends) => match self.beside.exact.get(&ends) {
                 Some(Some(exact)) => exact.judge(observation, tolerant),

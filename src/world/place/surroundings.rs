@@ -7,11 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
 
-use crate::world::files;
 use crate::world::place::ProbePlace;
 use crate::world::repo::unchanged::FileTimes;
 use crate::world::system::view::{Mount, MountView};
-use rustix::fs::{CWD, FileType, Mode, mknodat};
+use crate::world::{files, system};
 
 /// The directory in a sandbox that keeps what commands change in directories of the user, as they see them.
 pub const CHANGES: &str = "changes";
@@ -141,8 +140,7 @@ fn copy(source: &Path, target: &Path) -> io::Result<()> {
         };
     }
     if metadata.file_type().is_fifo() {
-        let mode = Mode::from_raw_mode(metadata.mode());
-        return Ok(mknodat(CWD, target, FileType::Fifo, mode, 0)?);
+        return system::make_pipe(target, metadata.mode());
     }
     let Some(entries) = readable(fs::read_dir(source)).ok().flatten().filter(|_| metadata.is_dir()) else {
         return Ok(());

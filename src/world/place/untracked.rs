@@ -10,6 +10,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rustix::fs::FileType;
 use sha2::{Digest as _, Sha256};
 
 use crate::world::files::{self, OnDisk};
@@ -96,10 +97,10 @@ pub struct Untracked {
 
 /// Whether a path is where the output of this process goes: it grows from probe to probe, and no test needs it.
 fn is_written_by_this_process(path: &Path) -> bool {
-    let Ok(file) = path.symlink_metadata() else { return false };
+    let Ok(file) = rustix::fs::lstat(path) else { return false };
     let outputs = [rustix::fs::fstat(io::stdout()), rustix::fs::fstat(io::stderr())];
-    file.is_file()
-        && outputs.into_iter().flatten().any(|output| (output.st_dev, output.st_ino) == (file.dev(), file.ino()))
+    FileType::from_raw_mode(file.st_mode) == FileType::RegularFile
+        && outputs.into_iter().flatten().any(|output| (output.st_dev, output.st_ino) == (file.st_dev, file.st_ino))
 }
 
 /// Looks at the working tree; nothing if there is none, or git cannot say.

@@ -95,21 +95,27 @@ pub fn signature(first: &Observation, second: &Observation, mode: SignatureMode)
         SignatureMode::Exit | SignatureMode::Regex => None,
     };
     // Of several tests that fail, the line can be that of another one.
-    let line = line.filter(|_| named.as_ref().is_none_or(|(_, n_others)| *n_others == 0));
+    let line = line.filter(|_| named.as_ref().is_none_or(|test| test.others.is_empty()));
     let printed = line.as_ref().map(|line| printed(&first.output, line).unwrap_or_else(|| line.clone()));
-    Some(Signature { ending: first.ending, test: named.map(|(test, _)| test), line, printed })
+    Some(Signature { ending: first.ending, test: named, line, printed })
 }
 
-/// The first test that failed in both runs, as their runner names it, and the number of others that failed in the first.
-fn named(first: &Observation, second: &Observation) -> Option<(NamedTest, usize)> {
+/// The first test that failed in both runs, as their runner names it.
+fn named(first: &Observation, second: &Observation) -> Option<NamedTest> {
     if first.stage != Stage::Test || !matches!(first.ending, Ending::Exit(_)) || crash(first.ending).is_some() {
         return None;
     }
     let report = RunnerReport::find(&first.output)?;
     let again = RunnerReport::read(&second.output, report.format)?;
     let name = report.failed.iter().find(|name| again.failed.contains(name))?.clone();
-    let n_others = report.failed.len() - 1;
-    Some((NamedTest { format: report.format.to_owned(), name }, n_others))
+    let others = report.failed.iter().chain(&again.failed).filter(|other| **other != name).cloned().collect();
+    Some(NamedTest { format: report.format.to_owned(), name, others })
+}
+
+/// Whether a test fails that did not fail beside the hunted one at the bad revision.
+pub fn fails_others(observation: &Observation, test: &NamedTest) -> bool {
+    let report = RunnerReport::read(&observation.output, &test.format).filter(|_| is_failing(observation.ending));
+    report.is_some_and(|report| report.failed.iter().any(|name| *name != test.name && !test.others.contains(name)))
 }
 
 /// What a report of the runner says about the hunted test, if the test command failed; `None` if it says nothing.

@@ -230,6 +230,11 @@ pub fn open_on_same_mount(parent: BorrowedFd<'_>, name: &[u8]) -> Result<OwnedFd
     fs::openat(parent, name, flags, Mode::empty())
 }
 
+/// Makes a named pipe; refused.
+pub fn make_pipe(_path: &Path, _mode: u32) -> io::Result<()> {
+    refused()
+}
+
 /// Gives the owner all rights to a directory that cannot even be opened for reading; a link is not followed.
 pub fn unlock_directory(parent: BorrowedFd<'_>, name: &[u8]) -> Result<(), Errno> {
     fs::chmodat(parent, name, Mode::RWXU, AtFlags::SYMLINK_NOFOLLOW)

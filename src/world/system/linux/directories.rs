@@ -1,9 +1,11 @@
-//! Directories that are opened without leaving the mount, and without any right.
+//! Directories that are opened without leaving the mount, and without any right; named pipes.
 
+use std::io;
 use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd};
+use std::path::Path;
 
 use rustix::fs;
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 /// Opens a directory on the same mount. [`Errno::XDEV`] if it is a mount point.
@@ -14,6 +16,11 @@ pub fn open_on_same_mount(parent: BorrowedFd<'_>, name: &[u8]) -> Result<OwnedFd
         Err(Errno::NOSYS | Errno::PERM) => fs::openat(parent, name, flags, Mode::empty()),
         other => other,
     }
+}
+
+/// Makes a named pipe, with these permission bits.
+pub fn make_pipe(path: &Path, mode: u32) -> io::Result<()> {
+    Ok(fs::mknodat(fs::CWD, path, FileType::Fifo, Mode::from_raw_mode(mode), 0)?)
 }
 
 /// Gives the owner all rights to a directory that cannot even be opened for reading; a link is not followed.

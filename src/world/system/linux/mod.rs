@@ -20,7 +20,7 @@ mod usage;
 
 pub use counter::Counter;
 pub use descendants::{adopt_orphans, end_of};
-pub use directories::{open_on_same_mount, unlock_directory};
+pub use directories::{make_pipe, open_on_same_mount, unlock_directory};
 pub use executions::{Bait, Following, follow};
 pub use launch::{launch, launch_copied};
 pub use process_table::{
