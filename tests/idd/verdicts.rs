@@ -280,6 +280,13 @@ fn another_test_that_fails_by_the_same_assertion_is_another_failure() {
         echo 0 > b; commit 'break b'; for n in 4 5 6; do echo $n > log; commit \"two $n\"; done
         echo 0 > a; commit 'break a'; echo 7 > log; commit seven; echo 1 > b; commit 'mend b'; echo 8 > log; commit eight"
     ));
+    let said =
+        String::from_utf8(fixture.run(&["--no-cache", "--until", "commit", "-j1", "--", "sh", "t.sh"]).stderr).unwrap();
+    assert_eq!(
+        said.matches(" fails only in other tests, such as `t.py::test_b`: the hunted one passes.").count(),
+        1,
+        "{said}"
+    );
     let report = fixture.report(&["--", "sh", "t.sh"]);
     assert_eq!((report.first_bad.unwrap().commit.subject, report.repairs.len()), ("break a".into(), 0));
     let test = report.signature.unwrap().test.unwrap();

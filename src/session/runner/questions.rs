@@ -18,7 +18,7 @@ use crate::sought::Sought;
 use crate::world::cache::Want;
 use crate::world::process::Words;
 use crate::world::repo::store::TreeStore;
-use crate::world::run::classify::{classify, fails_others, printed_failure, printed_trouble, value};
+use crate::world::run::classify::{breaks_others, classify, failing_others, printed_failure, printed_trouble, value};
 use crate::world::run::exact::{Exact, Exactness};
 use crate::world::run::{is_cut, normalise};
 use std::sync::Arc;
@@ -104,7 +104,7 @@ impl Runner<'_> {
         // What breaks another test is no fix.
         let named = self.criteria.signature.as_ref().and_then(|signature| signature.test.as_ref());
         let is_fix = probe.phase == Phase::Port && probe.revision == self.plan.bad;
-        if tolerant == Outcome::Pass && is_fix && named.is_some_and(|test| fails_others(observation, test)) {
+        if tolerant == Outcome::Pass && is_fix && named.is_some_and(|test| breaks_others(observation, test)) {
             tolerant = Outcome::Unresolved(Reason::Other);
         }
         match probe.question {
@@ -279,11 +279,23 @@ impl Runner<'_> {
     pub(super) fn tell_other_failure(&mut self, probe: &Probe, outcome: Outcome) -> Result<(), RunnerError> {
         let is_other =
             matches!(outcome, Outcome::Unresolved(Reason::Other | Reason::Assertion | Reason::Memory | Reason::Signal));
-        if probe.phase != Phase::Search || !(is_other || outcome == Outcome::Fail) {
+        let is_told = is_other || [Outcome::Fail, Outcome::Pass].contains(&outcome);
+        if probe.phase != Phase::Search || !is_told {
             return Ok(());
         }
         let ticket = Ticket { probe: *probe, key: self.key(probe), nth: 0 };
         let Some((observation, _)) = self.known(&ticket)? else { return Ok(()) };
+        if outcome == Outcome::Pass {
+            let named = self.criteria.signature.as_ref().and_then(|signature| signature.test.as_ref());
+            let other = named.and_then(|test| failing_others(&observation, test).into_iter().next());
+            if let Some(other) = other
+                && self.beside.told_lines.insert(ONLY_OTHERS.to_owned())
+            {
+                let revision = probe.revision.short();
+                self.talk.say(&format!("{revision} {ONLY_OTHERS}, such as `{other}`: the hunted one passes."));
+            }
+            return Ok(());
+        }
         let Some(line) = printed_failure(&observation, &self.criteria) else { return Ok(()) };
         let hunted =
             self.criteria.signature.as_ref().and_then(|signature| signature.printed.clone()).unwrap_or_default();
@@ -300,6 +312,9 @@ impl Runner<'_> {
         Ok(())
     }
 }
+
+/// What is said once of a revision where the test command fails, and the hunted test passes.
+const ONLY_OTHERS: &str = "fails only in other tests";
 
 /// The message before a reduction whose test does not distinguish failures.
 pub const MUTE: &str = "The test does not say how it fails: it prints the same when it passes. So any failure with \

@@ -112,10 +112,16 @@ fn named(first: &Observation, second: &Observation) -> Option<NamedTest> {
     Some(NamedTest { format: report.format.to_owned(), name, others })
 }
 
-/// Whether a test fails that did not fail beside the hunted one at the bad revision.
-pub fn fails_others(observation: &Observation, test: &NamedTest) -> bool {
+/// The tests that fail beside the hunted one, as the runner names them.
+pub fn failing_others(observation: &Observation, test: &NamedTest) -> Vec<String> {
     let report = RunnerReport::read(&observation.output, &test.format).filter(|_| is_failing(observation.ending));
-    report.is_some_and(|report| report.failed.iter().any(|name| *name != test.name && !test.others.contains(name)))
+    let failed = report.into_iter().flat_map(|report| report.failed);
+    failed.filter(|name| *name != test.name).collect()
+}
+
+/// Whether a test fails that did not fail beside the hunted one at the bad revision.
+pub fn breaks_others(observation: &Observation, test: &NamedTest) -> bool {
+    failing_others(observation, test).iter().any(|name| !test.others.contains(name))
 }
 
 /// What a report of the runner says about the hunted test, if the test command failed; `None` if it says nothing.
