@@ -4,6 +4,7 @@ use crate::outcome::Observation;
 use crate::revision::TreeId;
 use crate::world::repo::RepoError;
 use crate::world::repo::store::TreeStore;
+use crate::world::run::runners::RunnerReport;
 use crate::world::run::{form, is_cut, is_telling};
 use regex::Regex;
 use std::collections::BTreeMap;
@@ -33,6 +34,9 @@ impl Failures {
             } else if is_telling(line) {
                 *failures.lines.entry(form(line)).or_default() += 1;
             }
+        }
+        for name in RunnerReport::find(&seen.output).into_iter().flat_map(|report| report.failed) {
+            *failures.lines.entry(name).or_default() += 1;
         }
         failures
     }

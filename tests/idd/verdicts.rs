@@ -328,3 +328,18 @@ echo "=== 1 failed, 1 passed in 0.01s ==="; exit $f\n' > t.sh"#;
     fixture.run(&["apply"]);
     fixture.sh("sh t.sh");
 }
+
+#[test]
+fn output_without_a_report_is_not_the_failure_of_a_named_test() {
+    // The runner itself breaks down before the culprit, and two tests fail at HEAD.
+    let script = r#"printf '[ -e conftest ] && { echo "error: no such hook"; exit 1; }
+f=0; for t in a b; do [ $(cat $t) = 1 ] || { f=1; echo "FAILED t.py::test_$t - assert False"; }; done
+echo "=== 1 failed, 1 passed in 0.01s ==="; exit $f\n' > t.sh"#;
+    let fixture = Fixture::of(&format!(
+        "{script}; echo 1 > a; echo 1 > b; touch conftest; commit start; for n in 1 2 3; do echo $n > log; commit \"one $n\"; done
+        git rm -q conftest; commit 'mend the runner'; echo 4 > log; commit four
+        echo 0 > a; commit 'break a'; echo 0 > b; commit 'break b'; echo 5 > log; commit five"
+    ));
+    let report = fixture.report(&["--", "sh", "t.sh"]);
+    assert_eq!(report.first_bad.unwrap().commit.subject, "break a".into());
+}

@@ -62,6 +62,7 @@ pub fn hint(output: &str, command: &str) -> Option<String> {
     let alone = runner.map(|Runner { alone, around, format, .. }| {
         let name = match (name.rsplit_once('.'), *format) {
             (Some((class, method)), "Surefire") => format!("{class}#{method}"),
+            (_, "go test") => name.rsplit(' ').next().unwrap_or_default().to_owned(),
             _ => name.clone(),
         };
         let word = around.map(|(begin, end)| format!("{begin}{}{end}", regex::escape(&name)));
@@ -97,7 +98,7 @@ mod tests {
         );
         check(
             "--- FAIL: TestX (0.00s)\n--- FAIL: TestY (0.00s)\nFAIL\nFAIL\tx\t0.003s\n",
-            "The failing test is `TestX`; 1 other test fails, too, and does not count. `git idd -- go test -run '^TestX$' ./...` hunts it alone.",
+            "The failing test is `x TestX`; 1 other test fails, too, and does not count. `git idd -- go test -run '^TestX$' ./...` hunts it alone.",
         );
         check(
             "1/2 Test #1: parse .....***Failed    0.00 sec\n\n50% tests passed, 1 tests failed out of 2\n",

@@ -268,7 +268,13 @@ impl Runner<'_> {
             return Ok(());
         }
         let ticket = Ticket { probe: *probe, key: self.key(probe), nth: 0 };
-        let line = self.known(&ticket)?.and_then(|(observation, _)| printed_trouble(&observation));
+        let named = self.criteria.signature.as_ref().and_then(|signature| signature.test.as_ref());
+        let not_run = named.filter(|_| outcome == Outcome::Unresolved(Reason::TestAbsent));
+        // The output tells of other tests.
+        let line = match not_run.map(|test| format!("{} was not run", test.name)) {
+            Some(line) => Some(line),
+            None => self.known(&ticket)?.and_then(|(observation, _)| printed_trouble(&observation)),
+        };
         if let Some(line) = line {
             self.talk.troubled(probe, &line);
         }
@@ -297,6 +303,10 @@ impl Runner<'_> {
             return Ok(());
         }
         let Some(line) = printed_failure(&observation, &self.criteria) else { return Ok(()) };
+        let is_named = self.criteria.signature.as_ref().is_some_and(|signature| signature.test.is_some());
+        if is_named && outcome == Outcome::Fail {
+            return Ok(());
+        }
         let hunted =
             self.criteria.signature.as_ref().and_then(|signature| signature.printed.clone()).unwrap_or_default();
         if line == hunted || !self.beside.told_lines.insert(line.clone()) {

@@ -90,14 +90,8 @@ pub fn signature(first: &Observation, second: &Observation, mode: SignatureMode)
         SignatureMode::Auto => common_line(first, second),
         SignatureMode::Exit | SignatureMode::Regex => None,
     };
-    let named = match mode {
-        SignatureMode::Auto => named(first, second),
-        SignatureMode::Exit | SignatureMode::Regex => None,
-    };
-    // Of several tests that fail, the line can be that of another one.
-    let line = line.filter(|_| named.as_ref().is_none_or(|test| test.others.is_empty()));
     let printed = line.as_ref().map(|line| printed(&first.output, line).unwrap_or_else(|| line.clone()));
-    Some(Signature { ending: first.ending, test: named, line, printed })
+    Some(Signature { ending: first.ending, test: None, line, printed })
 }
 
 /// The first test that failed in both runs, as their runner names it.
@@ -110,6 +104,12 @@ fn named(first: &Observation, second: &Observation) -> Option<NamedTest> {
     let name = report.failed.iter().find(|name| again.failed.contains(name))?.clone();
     let others = report.failed.iter().chain(&again.failed).filter(|other| **other != name).cloned().collect();
     Some(NamedTest { format: report.format.to_owned(), name, others })
+}
+
+/// Whether the runner reports that a test failed.
+fn reports_failure(observation: &Observation, test: &NamedTest) -> bool {
+    let report = RunnerReport::read(&observation.output, &test.format);
+    report.is_some_and(|report| report.outcome(&test.name) == NamedOutcome::Failed)
 }
 
 /// The tests that fail beside the hunted one, as the runner names them.
@@ -132,7 +132,7 @@ pub fn breaks_others(observation: &Observation, test: &NamedTest) -> bool {
 fn outcome_of_named(observation: &Observation, criteria: &Criteria) -> Option<Outcome> {
     let test = criteria.signature.as_ref()?.test.as_ref()?;
     let is_ordinary = matches!(observation.ending, Ending::Exit(_)) && crash(observation.ending).is_none();
-    if criteria.mode != SignatureMode::Auto || criteria.fail_match.is_some() || !is_ordinary {
+    if !is_ordinary {
         return None;
     }
     let report = RunnerReport::read(&observation.output, &test.format)?;
@@ -150,7 +150,15 @@ fn outcome_of_named(observation: &Observation, criteria: &Criteria) -> Option<Ou
 pub fn hunted(first: &Observation, second: &Observation, criteria: &Criteria) -> Option<Signature> {
     let ending = Ending::Exit(0);
     match criteria.sought {
-        Sought::Failure | Sought::Slower => signature(first, second, criteria.mode),
+        Sought::Failure | Sought::Slower => {
+            let found = signature(first, second, criteria.mode)?;
+            let is_by_name = criteria.mode == SignatureMode::Auto && criteria.fail_match.is_none();
+            let test = if is_by_name { named(first, second) } else { None };
+            // Of several tests that fail, the line can be that of another one.
+            let has_others = test.as_ref().is_some_and(|test| !test.others.is_empty());
+            let (line, printed) = if has_others { (None, None) } else { (found.line, found.printed) };
+            Some(Signature { test, line, printed, ..found })
+        }
         Sought::Fix => Some(Signature { ending, test: None, line: None, printed: None }),
         Sought::Change => {
             let value = value(&first.output);
@@ -312,8 +320,12 @@ fn is_hunted(observation: &Observation, criteria: &Criteria) -> bool {
     if criteria.mode == SignatureMode::Regex && criteria.fail_match.is_some() {
         return true;
     }
-    // A runner that names tests may exit with their number.
-    let is_named = hunted.is_some_and(|hunted| hunted.test.is_some());
+    // A runner that names tests may exit with their number. Without its report, this is something else.
+    let named = hunted.and_then(|hunted| hunted.test.as_ref());
+    if named.is_some_and(|test| !reports_failure(observation, test)) {
+        return false;
+    }
+    let is_named = named.is_some();
     if hunted.is_some_and(|hunted| !is_named && !is_same_ending(hunted.ending, observation.ending)) {
         return false;
     }

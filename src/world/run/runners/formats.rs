@@ -14,15 +14,25 @@ pub struct RunnerFormat {
     /// What names a file, class or module whose tests could not be run (its first group, a part of their names), or says
     /// that tests were left out (no group).
     pub lost: Option<&'static str>,
+    /// What names the file or package of the tests around it, and whether it stands after them; a part of their names.
+    pub section: Option<(&'static str, bool)>,
 }
 
 const fn row(name: &'static str, failed: &'static str, end: &'static str) -> RunnerFormat {
-    RunnerFormat { name, failed, passed: None, end, lost: None }
+    RunnerFormat { name, failed, passed: None, end, lost: None, section: None }
 }
 
 impl RunnerFormat {
     const fn passed(self, passed: &'static str) -> Self {
         Self { passed: Some(passed), ..self }
+    }
+
+    const fn section(self, section: &'static str) -> Self {
+        Self { section: Some((section, false)), ..self }
+    }
+
+    const fn section_after(self, section: &'static str) -> Self {
+        Self { section: Some((section, true)), ..self }
     }
 
     const fn lost(self, lost: &'static str) -> Self {
@@ -45,7 +55,8 @@ pub const FORMATS: [RunnerFormat; 32] = [
     row("nextest", r"^ +(?:FAIL|SIGABRT|SIGSEGV|TIMEOUT) \[ *[\d.]+s\] (?:\( *\d+/\d+\) )?(\S+ \S+)$", r"^ +Summary \[")
         .passed(r"^ +PASS \[ *[\d.]+s\] (?:\( *\d+/\d+\) )?(\S+ \S+)$"),
     row("go test", r"^\s*--- FAIL: (\S+) \(", r"^(?:ok|FAIL|\?)\s+\S+\s")
-        .lost(r"\[(?:build|setup) failed\]|^panic: |^FAIL\t(?:\S+)\t\(cached\) \[no tests"),
+        .section_after(r"^(?:FAIL|ok  )\t(\S+)")
+        .lost(r"^FAIL\t(\S+) \[(?:build|setup) failed\]|^panic: "),
     row(
         "go test -json",
         r#""Action":"fail",(?:"Package":"([^"]*)",)?"Test":"([^"]*)""#,
@@ -54,7 +65,9 @@ pub const FORMATS: [RunnerFormat; 32] = [
     .passed(r#""Action":"pass",(?:"Package":"([^"]*)",)?"Test":"([^"]*)""#),
     row("vitest", r"^ *(?:FAIL|×) +(\S+\.[cm]?[jt]sx? > .+?)(?: \d+m?s)?$", r"^ +Tests  ")
         .lost(r"^ *FAIL +(\S+\.[cm]?[jt]sx?) \[ "),
-    row("jest", r"^ +● (.+?)$", r"^Tests: .*\d+ total$").lost(r"^ +● Test suite failed to run"),
+    row("jest", r"^ +● (.+?)$", r"^Tests: .*\d+ total$")
+        .section(r"^(?:FAIL|PASS) +(\S+)")
+        .lost(r"^FAIL +(\S+).*\n +● Test suite failed to run"),
     row("playwright", r"^ +\d+\) (?:\[[^\]]*\] › )?(\S+?)(?::\d+)+ › (.+?) *─*$", r"^ +\d+ (?:failed|passed)"),
     row("mocha", r"^ +\d+\) (.+?)(?:\n((?: {7,}.+\n)*? {7,}.+))?:$", r"^ +\d+ failing"),
     row("ava", r"^ +✘ \[fail\]: (.+?)(?: (?:Error|Rejected).*)?$", r"^ +\d+ tests? (?:failed|passed)")

@@ -21,6 +21,8 @@ pub struct RunnerReport {
     passed: Option<Vec<String>>,
     /// What could not be run: parts of the names of its tests.
     lost: Vec<String>,
+    /// Whether the file or package is the first word of each name.
+    has_sections: bool,
     /// Whether all tests were run that could be.
     is_whole: bool,
 }
@@ -42,6 +44,7 @@ struct Compiled {
     passed: Option<Regex>,
     end: Regex,
     lost: Option<Regex>,
+    section: Option<(Regex, bool)>,
 }
 
 static COMPILED: LazyLock<Vec<Compiled>> = LazyLock::new(|| {
@@ -52,6 +55,7 @@ static COMPILED: LazyLock<Vec<Compiled>> = LazyLock::new(|| {
         passed: format.passed.map(compile),
         end: compile(format.end),
         lost: format.lost.map(compile),
+        section: format.section.map(|(section, is_after)| (compile(section), is_after)),
     };
     FORMATS.iter().map(of).collect()
 });
@@ -75,17 +79,20 @@ impl RunnerReport {
         (compiled.end.is_match(&output) || !report.failed.is_empty()).then_some(report)
     }
 
-    fn of(Compiled { format, failed, passed, end, lost }: &Compiled, output: &str) -> Self {
+    fn of(Compiled { format, failed, passed, end, lost, section }: &Compiled, output: &str) -> Self {
+        let sections = Sections::find(section.as_ref(), output);
+        let names = |pattern: &Regex| names(pattern, &sections, output);
         let lost: Vec<_> = lost.iter().flat_map(|lost| lost.captures_iter(output)).collect();
         let is_left_out = lost.iter().any(|found| found.iter().skip(1).all(|group| group.is_none()));
-        let mut failed = names(failed, output);
+        let mut failed = names(failed);
         let all = failed.clone();
         failed.retain(|name| !all.iter().any(|other| is_part(other, name)));
         Self {
             format: format.name,
             failed,
-            passed: passed.as_ref().map(|passed| names(passed, output)),
+            passed: passed.as_ref().map(names),
             lost: lost.iter().filter_map(|found| Some(found.get(1)?.as_str().to_owned())).collect(),
+            has_sections: section.is_some(),
             is_whole: end.is_match(output) && !is_left_out && !output.contains(CUT),
         }
     }
@@ -93,7 +100,11 @@ impl RunnerReport {
     /// What the report says of a test.
     pub fn outcome(&self, name: &str) -> NamedOutcome {
         let is_in = |names: &[String]| names.iter().any(|known| known == name);
-        let is_lost = self.lost.iter().any(|lost| name.contains(lost.as_str()));
+        let section = name.split(' ').next().filter(|_| self.has_sections);
+        let is_lost = self
+            .lost
+            .iter()
+            .any(|lost| section.map_or_else(|| name.contains(lost.as_str()), |section| section == lost));
         match &self.passed {
             _ if is_in(&self.failed) => NamedOutcome::Failed,
             Some(passed) if is_in(passed) => NamedOutcome::Passed,
@@ -114,14 +125,40 @@ static LINE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r" \(line \d+\)").exp
 /// Headings that look like those of a failing test.
 const NOT_TESTS: [&str; 2] = ["Console", "Test suite failed to run"];
 
-/// The names that a pattern finds, each once: the groups of a match, with single spaces.
-fn names(pattern: &Regex, output: &str) -> Vec<String> {
+/// Where the names of files or packages stand in an output.
+struct Sections<'o> {
+    places: Vec<(usize, &'o str)>,
+    is_after: bool,
+}
+
+impl<'o> Sections<'o> {
+    fn find(pattern: Option<&(Regex, bool)>, output: &'o str) -> Self {
+        let place = |found: regex::Captures<'o>| found.get(1).map(|name| (name.start(), name.as_str()));
+        let places = pattern.iter().flat_map(|(pattern, _)| pattern.captures_iter(output)).filter_map(place).collect();
+        Self { places, is_after: pattern.is_some_and(|(_, is_after)| *is_after) }
+    }
+
+    /// The section of what stands at this place.
+    fn of(&self, at: usize) -> Option<&'o str> {
+        let n_before = self.places.partition_point(|(place, _)| *place <= at);
+        let nth = if self.is_after { Some(n_before) } else { n_before.checked_sub(1) };
+        nth.and_then(|nth| self.places.get(nth)).map(|(_, name)| *name)
+    }
+}
+
+/// The names that a pattern finds, each once: the section, and the groups of a match, with single spaces.
+fn names(pattern: &Regex, sections: &Sections<'_>, output: &str) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for found in pattern.captures_iter(output) {
         let groups = found.iter().skip(1).flatten();
         let words: Vec<&str> = groups.flat_map(|group| group.as_str().split_whitespace()).collect();
         let name = LINE.replace(&words.join(" "), "").into_owned();
-        if !name.is_empty() && !NOT_TESTS.contains(&name.as_str()) && !names.contains(&name) {
+        if NOT_TESTS.contains(&name.as_str()) || name.is_empty() {
+            continue;
+        }
+        let section = found.get(0).and_then(|found| sections.of(found.start()));
+        let name = section.map_or_else(|| name.clone(), |section| format!("{section} {name}"));
+        if !names.contains(&name) {
             names.push(name);
         }
     }

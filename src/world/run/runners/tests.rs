@@ -35,9 +35,9 @@ fn the_failing_tests_are_those_that_the_runner_names() {
     check(output!("cargo"), "cargo test", &["tests::panics", "tests::adds", "tests::takes"]);
     check(output!("cargo-all"), "cargo test", &["tests::panics", "tests::adds", "tests::takes", "src/lib.rs -"]);
     check(output!("nextest"), "nextest", &["cg tests::panics", "cg tests::takes", "cg tests::adds"]);
-    check(output!("go"), "go test", &["TestA", "TestB/two"]);
+    check(output!("go"), "go test", &["x TestA", "x TestB/two"]);
     check(output!("go-json"), "go test -json", &["x TestA", "x TestB/two"]);
-    check(output!("jest"), "jest", &["suite › one", "suite › two", "top"]);
+    check(output!("jest"), "jest", &["t/a.test.js suite › one", "t/a.test.js suite › two", "t/a.test.js top"]);
     check(
         output!("vitest"),
         "vitest",
@@ -82,8 +82,8 @@ fn a_test_that_is_not_among_the_failing_ones_passes_or_may_not_have_run() {
     let check_passed = |output, format, name| check_other(output, format, name, Some(NamedOutcome::Passed));
     let check_absent = |output, format, name| check_other(output, format, name, Some(NamedOutcome::Absent));
     check_passed(output!("pytest"), "pytest", "test_m.py::TestX::test_a");
-    check_passed(output!("jest"), "jest", "suite › ok");
-    check_passed(output!("go"), "go test", "TestC");
+    check_passed(output!("jest"), "jest", "t/a.test.js suite › ok");
+    check_passed(output!("go"), "go test", "x TestC");
     check_passed(output!("surefire"), "Surefire", "p.SumTest.works");
     // Listed by name.
     check_passed(output!("cargo"), "cargo test", "tests::works");
@@ -99,8 +99,10 @@ fn a_test_that_is_not_among_the_failing_ones_passes_or_may_not_have_run() {
     check_absent(output!("pytest-collect"), "pytest", "test_m.py::test_c");
     check_absent(output!("unittest-lost"), "unittest", "test_x (nope.TestN.test_x)");
     check_passed(output!("unittest-lost"), "unittest", "test_c (m.TestM.test_c)");
-    check_absent(output!("go-lost"), "go test", "TestZ");
-    check_absent(output!("jest-lost"), "jest", "x");
+    check_absent(output!("go-lost"), "go test", "x/broken TestZ");
+    check_passed(output!("go-lost"), "go test", "x TestC");
+    check_absent(output!("jest-lost"), "jest", "t/b.test.js x");
+    check_passed(output!("jest-lost"), "jest", "t/a.test.js suite › ok");
     // It was killed before the end, and what it printed was cut.
     check_absent("FAILED test_m.py::test_b - assert False\n", "pytest", "test_m.py::test_c");
     let cut = "[... 9 bytes cut ...]\nFAILED t.py::test_b - x\n=== 1 failed, 9 passed in 0.01s ===\n";
