@@ -279,7 +279,7 @@ impl Page<'_> {
         let suite = match fix.suite {
             Suite::Same => "The fix makes no other test of the suite (`--suite`) fail.",
             Suite::Worse => "With the fix, tests of the suite fail that passed before.",
-            Suite::NotRun => "Only this test was run with the fix, not the other tests (`--suite`).",
+            Suite::NotRun => "Only this command was run with the fix, no suite (`--suite`).",
         };
         self.heading(
             &format!("Fix for {place}"),

@@ -406,7 +406,7 @@ fn fix(report: &Report, out: &mut Markup) {
     let suite = match fix.suite {
         Suite::Same => "The other tests have the same results as without it.",
         Suite::Worse => "With the fix, tests of the suite fail that passed before.",
-        Suite::NotRun => "Only this test was run with it, not the other tests (--suite).",
+        Suite::NotRun => "Only this command was run with it, no suite (--suite).",
     };
     out.leaf("p", &[], suite);
     diff::write(&Patch::read(&fix.patch), "f", &BTreeSet::new(), out);

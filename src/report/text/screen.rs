@@ -239,7 +239,7 @@ impl Screen<'_> {
         let suite = match fix.suite {
             Suite::Same => "no other test of the suite fails with it",
             Suite::Worse => "tests of the suite fail with it that passed before",
-            Suite::NotRun => "no other test was run (`--suite`)",
+            Suite::NotRun => "no suite was run (`--suite`)",
         };
         let test = if fix.tested == Outcome::Pass { "the test passes".to_owned() } else { fix.tested.to_string() };
         let warnings = match fix.complaints.len() {

@@ -49,7 +49,7 @@ fn found_names_the_commit_the_lines_the_fix_and_the_evidence() {
     +while (n < max)
      return n;
 
-    Only this test was run with the fix, not the other tests (`--suite`).
+    Only this command was run with the fix, no suite (`--suite`).
     It was carried there by syntax, since a merge conflicts.
     `git idd apply` puts it into the working tree.
 
@@ -221,8 +221,8 @@ fn a_finding_fits_on_a_screen() {
 
     repairs:   1 revision made testable
     held:      test.sh, as now, in every revision
-    fix:       2 lines (the whole declarations): the test passes at HEAD, no other
-               test was run (`--suite`)
+    fix:       2 lines (the whole declarations): the test passes at HEAD, no suite
+               was run (`--suite`)
     evidence:  1 of 2 claims held, not: good + sufficient fails; 23 probes in 12 s
 
     note: The signature is the exit code only.
@@ -296,8 +296,8 @@ fn a_long_finding_fits_on_a_screen_and_says_what_is_left_out() {
 
     repairs:   1 revision made testable
     held:      test.sh, as now, in every revision
-    fix:       2 lines (the whole declarations): the test passes at HEAD, no other
-               test was run (`--suite`)
+    fix:       2 lines (the whole declarations): the test passes at HEAD, no suite
+               was run (`--suite`)
     evidence:  1 of 2 claims held, not: good + sufficient fails; 23 probes in 12 s
 
       ... 20 more rows (`git idd show --full`)
