@@ -57,29 +57,25 @@ pub fn settle(
     written: &mut Directory,
     since: Option<Since>,
 ) -> Result<Settled, WriteError> {
+    let last_ctime_ns = last_ctime_ns(written);
     let may_know_names = since.is_some_and(|since| since.cut_ns.is_none());
-    let mut settler = Settler::new(objects, directory, written);
-    settler.attention = may_know_names.then(|| attention(root, written, settler.last_ctime_ns));
-    settler.since = since.unwrap_or_default();
+    let mut settler = Settler {
+        objects,
+        directory,
+        path: Vec::new(),
+        depth: 0,
+        ignored: IgnoreStack::default(),
+        attention: may_know_names.then(|| attention(root, written, last_ctime_ns)),
+        last_ctime_ns,
+        since: since.unwrap_or_default(),
+        keeps_built: false,
+        settled: Settled::default(),
+    };
     settler.directory(root, written, false)?;
     let mut settled = settler.settled;
     settled.tampered.sort();
     settled.tampered.truncate(MAX_TAMPERED);
     Ok(settled)
-}
-
-/// Leaves only the files in `written`, as they were written: all others are removed, whatever rule covers them, and a file
-/// whose state differs is written again.
-///
-/// Cost: examines every file, directory and name.
-pub fn clear(
-    objects: &Objects<'_>,
-    directory: &Path,
-    root: BorrowedFd<'_>,
-    written: &mut Directory,
-) -> Result<(), WriteError> {
-    let mut settler = Settler { keeps_untracked: false, ..Settler::new(objects, directory, written) };
-    settler.directory(root, written, false)
 }
 
 /// Extensions of files that compilers and linkers write.
@@ -122,29 +118,10 @@ struct Settler<'a> {
     since: Since,
     /// Whether products stay that no rule covers, since others stay in this directory, or above, that a rule covers.
     keeps_built: bool,
-    /// Whether untracked files stay at all, and files of which only the state differs.
-    keeps_untracked: bool,
     settled: Settled,
 }
 
-impl<'a> Settler<'a> {
-    /// It examines everything.
-    fn new(objects: &'a Objects<'a>, directory: &'a Path, written: &Directory) -> Self {
-        Self {
-            objects,
-            directory,
-            path: Vec::new(),
-            depth: 0,
-            ignored: IgnoreStack::default(),
-            attention: None,
-            last_ctime_ns: last_ctime_ns(written),
-            since: Since::default(),
-            keeps_built: false,
-            keeps_untracked: true,
-            settled: Settled::default(),
-        }
-    }
-
+impl Settler<'_> {
     /// - `is_ignored`: a rule covers the directory or one above it, so untracked files in it stay.
     fn directory(
         &mut self,
@@ -225,10 +202,6 @@ impl<'a> Settler<'a> {
         let is_top = self.depth == 1;
         let is_directory = file_type == FileType::Directory;
         if is_top && name == GIT_FILE && file_type == FileType::RegularFile {
-            return Ok(true);
-        }
-        if !self.keeps_untracked {
-            files::remove(parent, name).map_err(|errno| self.failed(errno, "remove"))?;
             return Ok(true);
         }
         // No rule covers a `.git`, at the top or in a directory that is not ignored as a whole.
@@ -317,7 +290,6 @@ impl<'a> Settler<'a> {
         }
         let expected = content(self.objects, record.blob_id, record.form)?;
         if let Some(stat) = found
-            && (self.keeps_untracked || stat == record.stat)
             && (stat.file_type, stat.mode) == (record.stat.file_type, record.stat.mode)
             && files::holds(parent, name, stat.file_type, &expected)
         {

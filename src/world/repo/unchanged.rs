@@ -4,7 +4,7 @@
 //! what differs is built again. This is sound only in an empty checkout: later a file that becomes the user's again is newer
 //! than what was built of another version meanwhile.
 
-use crate::revision::{BlobId, ObjectId};
+use crate::revision::ObjectId;
 use crate::world::repo::ids::object_id;
 use crate::world::repo::locate::Location;
 use crate::world::repo::stat::{Directory, Node, Stat};
@@ -49,41 +49,32 @@ impl FileTimes {
     ///
     /// - `root`: the directory in which they were written, which was empty before.
     pub(super) fn give(&self, root: BorrowedFd<'_>, written: &mut Directory) {
-        let time = |path: &[u8], blob: BlobId| self.0.get(path).filter(|(id, _)| *id == blob.0).map(|(_, time)| *time);
         if !self.0.is_empty() {
-            date(root, written, &mut Vec::new(), &time);
+            self.give_below(root, written, &mut Vec::new());
         }
     }
-}
 
-/// Gives files that were written the times that `time_of` says, in nanoseconds since 1970.
-///
-/// - `path`: that of the directory, with a slash at its end; empty for the root.
-pub(super) fn date(
-    directory: BorrowedFd<'_>,
-    written: &mut Directory,
-    path: &mut Vec<u8>,
-    time_of: &dyn Fn(&[u8], BlobId) -> Option<i128>,
-) {
-    let n_bytes = path.len();
-    for (name, node) in &mut written.entries {
-        path.extend_from_slice(name);
-        match node {
-            Node::Directory(below) if below.submodule.is_none() => {
-                path.push(b'/');
-                if let Ok(handle) = files::open_as_it_is(directory, name) {
-                    date(handle.as_fd(), below, path, time_of);
+    fn give_below(&self, directory: BorrowedFd<'_>, written: &mut Directory, path: &mut Vec<u8>) {
+        let n_bytes = path.len();
+        for (name, node) in &mut written.entries {
+            path.extend_from_slice(name);
+            match node {
+                Node::Directory(below) if below.submodule.is_none() => {
+                    path.push(b'/');
+                    if let Ok(handle) = files::open_as_it_is(directory, name) {
+                        self.give_below(handle.as_fd(), below, path);
+                    }
                 }
-            }
-            Node::File(record) => {
-                let time = time_of(path, record.blob_id);
-                if let Some(stat) = time.and_then(|time| dated(directory, name, time)) {
-                    record.stat = stat;
+                Node::File(record) => {
+                    let time = self.0.get(path.as_slice()).filter(|(id, _)| *id == record.blob_id.0);
+                    if let Some(stat) = time.and_then(|(_, time)| dated(directory, name, *time)) {
+                        record.stat = stat;
+                    }
                 }
+                Node::Directory(_) | Node::Submodule(_) => {}
             }
-            Node::Directory(_) | Node::Submodule(_) => {}
+            path.truncate(n_bytes);
         }
-        path.truncate(n_bytes);
     }
 }
 

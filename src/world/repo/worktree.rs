@@ -4,7 +4,7 @@
 //! build products that the tree's own ignore rules cover stay. No hook, filter or configuration is used, and nothing
 //! outside of the directory is changed, whatever the tree or the test contains.
 
-use crate::world::repo::{Repository, files, settle, survey, unchanged};
+use crate::world::repo::{Repository, files, survey};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -19,7 +19,7 @@ use crate::revision::TreeId;
 use crate::world::repo::conversion::Notice;
 use crate::world::repo::object::Objects;
 use crate::world::repo::refusal::{Limits, Refusal, WriteError, split};
-use crate::world::repo::settle::{Settled, Since};
+use crate::world::repo::settle::{Settled, Since, settle};
 use crate::world::repo::stat::Directory;
 use crate::world::repo::unchanged::FileTimes;
 use crate::world::repo::write::{Moved, Writer};
@@ -134,31 +134,6 @@ impl Worktree {
         times.give(self.root.as_fd(), &mut self.written);
     }
 
-    /// Leaves only the files of the tree as they were written, so that the next move makes the directory one that is written
-    /// from nothing, but for the times of its files, which [`date`](Self::date) sets, and for extended attributes that a test
-    /// gave to files of the tree.
-    ///
-    /// Cost: examines every file and every name; for a large tree, a small part of [`wipe`](Self::wipe) and of writing
-    /// it again.
-    pub fn clear(&mut self, repository: &Repository) -> Result<(), WriteError> {
-        if self.reopen_if_replaced()? || self.tree_id().is_none() {
-            return self.wipe();
-        }
-        self.is_doubtful = true;
-        let objects = Objects::open(repository)?;
-        if settle::clear(&objects, &self.directory, self.root.as_fd(), &mut self.written).is_err() {
-            return self.wipe();
-        }
-        self.restore_git_file()?;
-        self.is_doubtful = false;
-        Ok(())
-    }
-
-    /// Gives all files of the tree one time, in nanoseconds since 1970.
-    pub fn date(&mut self, time_ns: i128) {
-        unchanged::date(self.root.as_fd(), &mut self.written, &mut Vec::new(), &|_, _| Some(time_ns));
-    }
-
     /// Removes everything but the directory and the `.git` file at its top.
     pub fn wipe(&mut self) -> Result<(), WriteError> {
         self.reopen_if_replaced()?;
@@ -195,7 +170,7 @@ impl Worktree {
     }
 
     fn settle_files(&mut self, objects: &Objects<'_>, since: Option<Since>) -> Result<Settled, WriteError> {
-        settle::settle(objects, &self.directory, self.root.as_fd(), &mut self.written, since)
+        settle(objects, &self.directory, self.root.as_fd(), &mut self.written, since)
     }
 
     fn restore_git_file(&self) -> Result<(), WriteError> {

@@ -403,15 +403,8 @@ impl Sandbox {
     ) -> Result<Option<Probed>, SandboxError> {
         self.restore()?;
         let is_shown = self.shown == commands.surroundings.shown;
-        let mut is_cleared = false;
         if (job.is_clean || !is_shown) && !self.is_fresh {
-            // Beside products of the user, times of files matter: they are those of an empty directory.
-            is_cleared = commands.surroundings.times.is_none();
-            if is_cleared {
-                self.worktree.clear(&self.repository)?;
-            } else {
-                self.worktree.wipe()?;
-            }
+            self.worktree.wipe()?;
             self.drop_changes()?;
         }
         self.shown.clone_from(&commands.surroundings.shown);
@@ -421,10 +414,6 @@ impl Sandbox {
             let ending = Ending::NotRun(refusal.reason());
             let observation = observation(job, Stage::Test, ending, format!("git-idd: {refusal}\n"));
             return Ok(Some(Probed::of(observation)));
-        }
-        if is_cleared {
-            let now_ns = self.clock_ns()?;
-            self.worktree.date(now_ns);
         }
         // A claim builds everything that was compiled.
         if was_empty

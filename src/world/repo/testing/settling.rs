@@ -3,7 +3,7 @@
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::process::Command;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 use std::{fs, thread};
 
 use rustix::process::Uid;
@@ -383,41 +383,4 @@ fn what_comes_into_a_directory_that_was_gone_through_is_not_missed() {
     bench.go(&newer);
     newer.extend(files(&[("d/x.o", "product")]));
     assert_eq!(bench.picture(), newer);
-}
-
-#[test]
-fn what_is_cleared_has_the_files_of_the_tree_alone_and_those_that_nobody_touched_are_not_written_again() {
-    let mut bench = Bench::new();
-    let leaves = files(&[(".gitignore", "*.o\nout/\n"), ("a", "1"), ("d/b", "1"), ("d/c", "1"), ("out/kept.c", "1")]);
-    bench.worktree.set_git_file(b"gitdir: elsewhere\n").unwrap();
-    let picture = || {
-        let mut picture = leaves.clone();
-        picture.extend(files(&[(".git", "gitdir: elsewhere\n")]));
-        picture
-    };
-    bench.go(&leaves);
-    let inode = |bench: &Bench, path: &str| fs::symlink_metadata(bench.path(path)).unwrap().ino();
-    let ours = |bench: &Bench| ["a", "d/b", "d/c", "out/kept.c"].map(|path| inode(bench, path));
-    let before = ours(&bench);
-    for path in ["x.o", "d/x.o", "out/new/x", "new/x", "d/new", ".git/sub"] {
-        let _ = fs::remove_file(bench.path(".git"));
-        bench.write(path, "2");
-    }
-    bench.write("d/b", "2");
-    fs::remove_file(bench.path("a")).unwrap();
-    std::os::unix::fs::symlink("d/c", bench.path("a")).unwrap();
-    let file = fs::File::options().append(true).open(bench.path("d/c")).unwrap();
-    file.set_modified(UNIX_EPOCH).unwrap();
-    bench.worktree.clear(&bench.repository).unwrap();
-    assert_eq!(bench.picture(), picture());
-    let after = ours(&bench);
-    assert_eq!(after[3], before[3]);
-    assert!(fs::metadata(bench.path("d/c")).unwrap().modified().unwrap() > UNIX_EPOCH);
-    let time = UNIX_EPOCH + Duration::from_secs(1_000_000_000);
-    bench.worktree.date(1_000_000_000 * 1_000_000_000);
-    for path in ["a", "d/b", "d/c", "out/kept.c", ".gitignore"] {
-        assert_eq!(fs::metadata(bench.path(path)).unwrap().modified().unwrap(), time, "{path}");
-    }
-    assert_eq!(bench.settle(), Settled::default());
-    assert_eq!(ours(&bench), after);
 }
