@@ -280,8 +280,7 @@ impl HuntObserver {
     pub fn output_now(&self) -> Option<LastOutput> {
         let of = |open: &OpenProbe| {
             let printed = live::read(&open.worktree)?;
-            let text =
-                String::from_utf8_lossy(&printed).replace(&format!("{}/tree", open.worktree.display()), "<worktree>");
+            let text = String::from_utf8_lossy(&printed).replace(&open.worktree.display().to_string(), "<worktree>");
             let title = format!("Output of the running probe{}", self.which(open.about.as_ref()));
             Some(LastOutput { title, text: Untrusted::from(text) })
         };

@@ -343,3 +343,14 @@ echo "=== 1 failed, 1 passed in 0.01s ==="; exit $f\n' > t.sh"#;
     let report = fixture.report(&["--", "sh", "t.sh"]);
     assert_eq!(report.first_bad.unwrap().commit.subject, "break a".into());
 }
+
+#[test]
+fn a_tracked_file_with_the_name_of_our_own_is_the_one_that_the_test_sees() {
+    let fixture = Fixture::of(
+        "echo tracked > output; echo 1 > value; commit one; for n in 2 3 4 5; do echo $n > value; commit \"change $n\"; done",
+    );
+    let test = "grep -qx tracked output && test -z \"$(git status --porcelain)\" || exit 3; test $(cat value) -lt 4 || { echo wrong; exit 1; }";
+    let report = fixture.report(&["--until", "commit", "--", test]);
+    assert_eq!(report.first_bad.unwrap().commit.subject, "change 4".into());
+    assert_eq!(report.signature.unwrap().line, Some("wrong".into()));
+}

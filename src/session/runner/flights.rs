@@ -215,7 +215,7 @@ fn about(probe: &Probe) -> AboutRecord {
 /// Writes the process group of a running command into the journal, and what it prints beside its checkout.
 struct Journalled {
     sequence: u64,
-    /// The sandbox; `None` on another machine.
+    /// The checkout; `None` on another machine.
     directory: Option<PathBuf>,
     executions: Option<Arc<Executions>>,
     watches_files: bool,

@@ -11,21 +11,23 @@ use std::path::Path;
 /// The name of the file, beside the checkout.
 const NAME: &[u8] = b"output";
 
-/// Writes the end of what a command has printed so far; nothing if it runs on another machine.
+/// Writes the end of what the command of a checkout has printed so far.
+///
+/// The file is beside the checkout: a test may look at everything in it.
 ///
 /// A failure is ignored: nothing depends on the file. A link that a test puts in its place is replaced.
-pub fn write(directory: &Path, tail: &[u8]) {
-    let _ = open(directory).and_then(|directory| files::write_file(directory.as_fd(), NAME, tail, false));
+pub fn write(checkout: &Path, tail: &[u8]) {
+    let _ = beside(checkout).and_then(|directory| files::write_file(directory.as_fd(), NAME, tail, false));
 }
 
 /// Forgets what the last command has printed.
-pub fn clear(directory: &Path) {
-    let _ = open(directory).and_then(|directory| files::remove(directory.as_fd(), NAME));
+pub fn clear(checkout: &Path) {
+    let _ = beside(checkout).and_then(|directory| files::remove(directory.as_fd(), NAME));
 }
 
-/// The end of what the command of a sandbox has printed so far; `None` if it has printed nothing.
-pub fn read(directory: &Path) -> Option<Vec<u8>> {
-    let (file, _) = files::open_file(open(directory).ok()?.as_fd(), NAME).ok()?;
+/// The end of what the command of a checkout has printed so far; `None` if it has printed nothing.
+pub fn read(checkout: &Path) -> Option<Vec<u8>> {
+    let (file, _) = files::open_file(beside(checkout).ok()?.as_fd(), NAME).ok()?;
     let mut tail = Vec::new();
     file.take(MAX_END_BYTES as u64).read_to_end(&mut tail).ok()?;
     Some(tail).filter(|tail| !tail.is_empty())
@@ -38,7 +40,8 @@ pub fn last_line(tail: &[u8]) -> Option<String> {
     lines.find(|line| !line.is_empty()).map(str::to_owned)
 }
 
-fn open(directory: &Path) -> Result<OwnedFd, Errno> {
+fn beside(checkout: &Path) -> Result<OwnedFd, Errno> {
+    let directory = checkout.parent().ok_or(Errno::INVAL)?;
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     rustix::fs::openat(CWD, directory, flags, Mode::empty())
 }
@@ -53,18 +56,20 @@ mod tests {
     fn what_is_written_is_read_until_it_is_forgotten_and_no_link_is_followed() {
         let place = tempfile::tempdir().unwrap();
         let directory = place.path().join("sandbox");
-        write(&directory, b"nobody has made it\n");
-        assert_eq!(read(&directory), None);
-        fs::create_dir(&directory).unwrap();
+        let checkout = directory.join("tree");
+        write(&checkout, b"nobody has made it\n");
+        assert_eq!(read(&checkout), None);
+        fs::create_dir_all(&checkout).unwrap();
         fs::write(place.path().join("outside"), "kept").unwrap();
         symlink("../outside", directory.join("output")).unwrap();
-        assert_eq!(read(&directory), None);
-        write(&directory, b"one\n");
-        write(&directory, b"two\n");
-        assert_eq!(read(&directory).unwrap(), b"two\n");
+        assert_eq!(read(&checkout), None);
+        write(&checkout, b"one\n");
+        write(&checkout, b"two\n");
+        assert_eq!(read(&checkout).unwrap(), b"two\n");
         assert_eq!(fs::read(place.path().join("outside")).unwrap(), b"kept");
-        clear(&directory);
-        assert_eq!(read(&directory), None);
+        clear(&checkout);
+        assert_eq!(read(&checkout), None);
+        assert_eq!(fs::read_dir(&checkout).unwrap().count(), 0);
     }
 
     #[test]
