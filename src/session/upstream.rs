@@ -39,9 +39,10 @@ impl Hunt<'_> {
         let passes = seen.iter().all(|seen| classify(seen, &self.runner.criteria) == Outcome::Pass);
         Ok(passes.then(|| {
             Untrusted::from(format!(
-                "The test passes at {name} ({}), which is ahead: `git idd --find fix --good @{{upstream}} --bad HEAD` with this \
+                "The test passes at {name} ({}), which is ahead: `git idd --find fix --good @{{upstream}} --bad {}` with this \
                  test says since when.",
-                tip.short()
+                tip.short(),
+                self.plan.bad.short()
             ))
         }))
     }

@@ -102,9 +102,11 @@ impl Runner<'_> {
     pub(super) fn judged(&self, probe: &Probe, observation: &Observation) -> Outcome {
         let mut tolerant = classify(observation, &self.criteria);
         // What breaks another test is no fix.
-        let named = self.criteria.signature.as_ref().and_then(|signature| signature.test.as_ref());
         let is_fix = probe.phase == Phase::Port && probe.revision == self.plan.bad;
-        if tolerant == Outcome::Pass && is_fix && named.is_some_and(|test| breaks_others(observation, test)) {
+        if tolerant == Outcome::Pass
+            && is_fix
+            && self.criteria.named().is_some_and(|test| breaks_others(observation, test))
+        {
             tolerant = Outcome::Unresolved(Reason::Other);
         }
         match probe.question {
@@ -268,10 +270,9 @@ impl Runner<'_> {
             return Ok(());
         }
         let ticket = Ticket { probe: *probe, key: self.key(probe), nth: 0 };
-        let named = self.criteria.signature.as_ref().and_then(|signature| signature.test.as_ref());
-        let not_run = named.filter(|_| outcome == Outcome::Unresolved(Reason::TestAbsent));
+        let absent = self.criteria.named().filter(|_| outcome == Outcome::Unresolved(Reason::TestAbsent));
         // The output tells of other tests.
-        let line = match not_run.map(|test| format!("{} was not run", test.name)) {
+        let line = match absent.map(|test| format!("{} has no result", test.name)) {
             Some(line) => Some(line),
             None => self.known(&ticket)?.and_then(|(observation, _)| printed_trouble(&observation)),
         };
@@ -292,8 +293,7 @@ impl Runner<'_> {
         let ticket = Ticket { probe: *probe, key: self.key(probe), nth: 0 };
         let Some((observation, _)) = self.known(&ticket)? else { return Ok(()) };
         if outcome == Outcome::Pass {
-            let named = self.criteria.signature.as_ref().and_then(|signature| signature.test.as_ref());
-            let other = named.and_then(|test| failing_others(&observation, test).into_iter().next());
+            let other = self.criteria.named().and_then(|test| failing_others(&observation, test).into_iter().next());
             if let Some(other) = other
                 && self.beside.told_lines.insert(ONLY_OTHERS.to_owned())
             {
@@ -303,8 +303,7 @@ impl Runner<'_> {
             return Ok(());
         }
         let Some(line) = printed_failure(&observation, &self.criteria) else { return Ok(()) };
-        let is_named = self.criteria.signature.as_ref().is_some_and(|signature| signature.test.is_some());
-        if is_named && outcome == Outcome::Fail {
+        if self.criteria.named().is_some() && outcome == Outcome::Fail {
             return Ok(());
         }
         let hunted =

@@ -213,7 +213,7 @@ mod tests {
 
     /// Asks for tree 0 after a run that was measured as one second, and returns what the limits are then.
     #[track_caller]
-    fn ask(order: HuntOrder, results: &[(usize, u32, Observation)], asked: Asked, expected: &str) -> [u64; 2] {
+    fn ask(order: HuntOrder, results: &[(usize, u32, Observation)], asked: AskedProbe, expected: &str) -> [u64; 2] {
         let mut limits = [0; 2];
         with_runner(order, results, |runner, world| {
             runner.compares_lines = false;
@@ -227,14 +227,14 @@ mod tests {
     }
 
     #[derive(Clone, Copy)]
-    struct Asked {
+    struct AskedProbe {
         phase: Phase,
         is_claim: bool,
     }
 
-    const SEARCHED: Asked = Asked { phase: Phase::Search, is_claim: false };
-    const CLAIMED: Asked = Asked { phase: Phase::Verify, is_claim: true };
-    const REDUCED: Asked = Asked { phase: Phase::Reduce, is_claim: false };
+    const SEARCHED: AskedProbe = AskedProbe { phase: Phase::Search, is_claim: false };
+    const CLAIMED: AskedProbe = AskedProbe { phase: Phase::Verify, is_claim: true };
+    const REDUCED: AskedProbe = AskedProbe { phase: Phase::Reduce, is_claim: false };
 
     #[test]
     fn a_candidate_of_this_hunt_that_reaches_its_limit_is_run_once_more() {

@@ -55,6 +55,13 @@ pub struct Criteria {
     pub place: Option<String>,
 }
 
+impl Criteria {
+    /// The hunted test, if its runner names it.
+    pub fn named(&self) -> Option<&NamedTest> {
+        self.signature.as_ref()?.test.as_ref()
+    }
+}
+
 /// The result of a revision before there is a signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shown {
@@ -130,7 +137,7 @@ pub fn breaks_others(observation: &Observation, test: &NamedTest) -> bool {
 /// - It is the only one: the rules about the ending and the line decide.
 /// - It is not among them: other tests fail, and this one passes; or it has not run.
 fn outcome_of_named(observation: &Observation, criteria: &Criteria) -> Option<Outcome> {
-    let test = criteria.signature.as_ref()?.test.as_ref()?;
+    let test = criteria.named()?;
     let is_ordinary = matches!(observation.ending, Ending::Exit(_)) && crash(observation.ending).is_none();
     if !is_ordinary {
         return None;
@@ -321,7 +328,7 @@ fn is_hunted(observation: &Observation, criteria: &Criteria) -> bool {
         return true;
     }
     // A runner that names tests may exit with their number. Without its report, this is something else.
-    let named = hunted.and_then(|hunted| hunted.test.as_ref());
+    let named = criteria.named();
     if named.is_some_and(|test| !reports_failure(observation, test)) {
         return false;
     }

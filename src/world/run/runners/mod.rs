@@ -38,7 +38,8 @@ pub enum NamedOutcome {
     Absent,
 }
 
-struct Compiled {
+/// A format with its patterns.
+struct CompiledFormat {
     format: &'static RunnerFormat,
     failed: Regex,
     passed: Option<Regex>,
@@ -47,9 +48,9 @@ struct Compiled {
     section: Option<(Regex, bool)>,
 }
 
-static COMPILED: LazyLock<Vec<Compiled>> = LazyLock::new(|| {
+static COMPILED: LazyLock<Vec<CompiledFormat>> = LazyLock::new(|| {
     let compile = |pattern: &str| Regex::new(&format!("(?m){pattern}")).expect("a valid pattern");
-    let of = |format: &'static RunnerFormat| Compiled {
+    let of = |format: &'static RunnerFormat| CompiledFormat {
         format,
         failed: compile(format.failed),
         passed: format.passed.map(compile),
@@ -79,7 +80,7 @@ impl RunnerReport {
         (compiled.end.is_match(&output) || !report.failed.is_empty()).then_some(report)
     }
 
-    fn of(Compiled { format, failed, passed, end, lost, section }: &Compiled, output: &str) -> Self {
+    fn of(CompiledFormat { format, failed, passed, end, lost, section }: &CompiledFormat, output: &str) -> Self {
         let sections = Sections::find(section.as_ref(), output);
         let names = |pattern: &Regex| names(pattern, &sections, output);
         let lost: Vec<_> = lost.iter().flat_map(|lost| lost.captures_iter(output)).collect();
