@@ -256,13 +256,13 @@ fn contrast(with: Beta, without: Beta) -> f64 {
 }
 
 /// In nats; 0 at both ends.
-fn entropy(p: f64) -> f64 {
+pub(super) fn entropy(p: f64) -> f64 {
     let term = |p: f64| if p > 0.0 { -p * p.ln() } else { 0.0 };
     term(p) + term(1.0 - p)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "lengths of histories fit")]
-fn as_f64(n: usize) -> f64 {
+pub(super) fn as_f64(n: usize) -> f64 {
     n as f64
 }
 

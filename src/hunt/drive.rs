@@ -47,8 +47,8 @@ pub enum Reply {
     Overheard(Vec<(Probe, Outcome)>),
     /// The time for reductions is used up. The first probe, a candidate of a reduction, is not run and has no verdict.
     Spent,
-    /// Runs of one tree disagree, and the hunt did not know of noise.
-    Disagree,
+    /// The hunt must start again: runs of one tree disagree, or the failure line varies from revision to revision.
+    Again(Again),
     /// No more probes: the budget is used up, or the user interrupted.
     Stop(Conclusion),
 }
@@ -85,7 +85,7 @@ pub fn drive<L: ProbeRunner>(
         };
         match runner.answer(&probes)? {
             Reply::Stop(conclusion) => return Ok(Rc::new(Halt::Concluded(conclusion))),
-            Reply::Disagree => return Ok(Rc::new(Halt::Again(Again::Noisy))),
+            Reply::Again(again) => return Ok(Rc::new(Halt::Again(again))),
             Reply::Spent => {
                 board.borrow_mut().is_effort_spent = true;
                 search.tell(&[Outcome::Unresolved(Reason::Skip)]);

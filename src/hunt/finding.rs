@@ -1,10 +1,12 @@
 //! The finding: all results of a hunt as data. `report` prints it.
 
 use crate::change::trees::Rung;
+use crate::hunt::history::History;
 use crate::hunt::noise::Noise;
 use crate::outcome::Outcome;
 use crate::revision::{CommitId, TreeId};
 use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
 
 /// The last stage of a hunt. Journals store the names of the variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
@@ -341,6 +343,25 @@ impl Finding {
             fetched: Vec::new(),
             notes: Vec::new(),
         }
+    }
+}
+
+/// How much of the first-parent line of a hunt was tested.
+#[derive(Debug, Clone, Copy)]
+pub struct Coverage {
+    /// The tested revisions, with a verdict or without.
+    pub n_tested: usize,
+    /// The revisions of the line, the bad one included.
+    pub n_all: usize,
+}
+
+impl Coverage {
+    /// What a finding covers of the line from its bad revision.
+    pub fn of(finding: &Finding, history: &History) -> Self {
+        let tested: HashSet<CommitId> = finding.verdicts.iter().map(|(revision, ..)| *revision).collect();
+        let line = history.first_parents(finding.bad);
+        let is_tested = |revision: &&CommitId| **revision == finding.bad || tested.contains(*revision);
+        Self { n_tested: line.iter().filter(is_tested).count(), n_all: line.len() }
     }
 }
 

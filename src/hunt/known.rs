@@ -38,6 +38,8 @@ pub(super) enum Position {
     Gallop { near: usize, stop: usize },
     /// Bisecting between a failing index and a passing one.
     Bisect { bad: usize, good: usize },
+    /// Nothing has passed: the gaps between tested revisions are sampled.
+    Gaps,
     /// The following probes cannot be predicted.
     Over,
 }

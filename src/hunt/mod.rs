@@ -18,6 +18,7 @@ pub mod event;
 pub mod finding;
 pub mod fixes;
 pub mod forward;
+mod gaps;
 pub mod history;
 pub mod interaction;
 pub mod known;
@@ -119,7 +120,7 @@ pub struct Order {
     pub check_vacuous: bool,
     /// Whether the held files may be released if nothing passes with them, see [`Again::HoldNothing`].
     pub may_release: bool,
-    /// Whether the signature may be reduced to the exit code, see [`Again::SignatureIsExit`].
+    /// Whether the signature may be reduced to the exit code, see [`Again::TestSkips`].
     pub may_widen: bool,
     /// Whether every probe is made in a fresh worktree already.
     pub is_clean: bool,
@@ -168,7 +169,8 @@ pub enum Again {
     Hold(Vec<Vec<u8>>),
     /// Nothing is held, because no revision passes with the held files.
     HoldNothing,
-    /// Only the exit code is the signature, because most revisions fail with another failure line.
+    /// Only the exit code is the signature, because the failure line varies from revision to revision. The driver decides
+    /// this, not the engines.
     SignatureIsExit,
     /// The same, because the test asked to be skipped: it distinguishes three outcomes by its exit code, so the exit
     /// code is enough.
@@ -211,10 +213,22 @@ pub struct Board {
     /// Reasons for which a revision could not be tested in a fresh worktree either.
     confirmed: HashSet<Reason>,
     carried: Option<Rc<Carried>>,
+    /// Revisions that cannot be tested with it, either.
+    irreparable: HashSet<CommitId>,
     port_target: Option<CommitId>,
 }
 
 impl Board {
+    /// The revisions that were tested.
+    pub fn tested(&self) -> impl Iterator<Item = (CommitId, Outcome)> {
+        self.tested.values().map(|tested| (tested.revision, tested.outcome))
+    }
+
+    /// Whether revisions are tested with a repair that was found.
+    pub fn has_repair(&self) -> bool {
+        self.carried.is_some()
+    }
+
     /// An empty board for a hunt from `bad`.
     pub fn new(bad: CommitId) -> Rc<RefCell<Self>> {
         Rc::new(RefCell::new(Self {
@@ -231,6 +245,7 @@ impl Board {
             doubt: None,
             confirmed: HashSet::new(),
             carried: None,
+            irreparable: HashSet::new(),
             port_target: None,
         }))
     }
@@ -278,32 +293,5 @@ impl<'a> Hunter<'a> {
     /// Probes one tree. Cost: one probe.
     async fn probe(&self, tree: TreeId, revision: CommitId, phase: Phase) -> Outcome {
         self.asker.one(Probe::of(tree, revision, phase)).await
-    }
-
-    /// Asks for a simpler signature if most revisions fail with "another" failure and no repair helps.
-    ///
-    /// A repaired revision counts as testable: there, the other failure is a defect of its own. A revision with no
-    /// testable one before it does not count: it can be before a border of history, as all older ones, and need a
-    /// repair.
-    fn judge_signature(&self) -> Result<(), Halt> {
-        /// With fewer verdicts, no share is computed.
-        const MIN_JUDGED: usize = 6;
-        let board = self.board.borrow();
-        if !self.order.may_widen || board.carried.is_some() {
-            return Ok(());
-        }
-        let (others, rest): (Vec<&Tested>, Vec<&Tested>) =
-            board.tested.values().partition(|tested| tested.outcome == Outcome::Unresolved(Reason::Other));
-        let is_most = |n_other: usize| n_other + rest.len() >= MIN_JUDGED && n_other > rest.len();
-        if !is_most(others.len()) {
-            return Ok(());
-        }
-        let is_before = |ancestors: HashSet<CommitId>| {
-            rest.iter().any(|tested| tested.outcome.is_testable() && ancestors.contains(&tested.revision))
-        };
-        if is_most(others.iter().filter(|other| is_before(self.history.ancestors(other.revision))).count()) {
-            return Err(Halt::Again(Again::SignatureIsExit));
-        }
-        Ok(())
     }
 }

@@ -4,6 +4,7 @@
 //! walk asks for it, so a wrong guess costs a run, but never changes the result.
 
 use crate::hunt::event::Phase;
+use crate::hunt::gaps::widest_middle;
 use crate::hunt::known::{Outlook, Position};
 use crate::hunt::probe::Probe;
 use crate::hunt::{Halt, Hunter};
@@ -11,6 +12,7 @@ use crate::outcome::Outcome;
 use crate::revision::CommitId;
 use crate::search::{Course, ahead};
 use std::collections::HashMap;
+use std::iter;
 
 /// A walk on a line whose last index is `last`.
 #[derive(Debug, Clone, Copy)]
@@ -29,7 +31,7 @@ impl Course for Walking {
             Position::Verify { good } => Some(good),
             Position::Gallop { near, stop } => (near < stop).then_some(stop),
             Position::Bisect { bad, good } => (good - bad > 1).then_some(bad + (good - bad) / 2),
-            Position::Over => None,
+            Position::Gaps | Position::Over => None,
         }
     }
 
@@ -37,15 +39,12 @@ impl Course for Walking {
         let position = match (self.position, passes) {
             (Position::Verify { good }, true) => Position::Bisect { bad: 0, good },
             (Position::Gallop { stop, .. }, false) => Position::Gallop { near: stop, stop: (2 * stop).min(self.last) },
-            // A bisection begins at the bad end; its first stop is `near`, which fails, unless the line was too short.
-            (Position::Gallop { near, stop }, true) => {
-                Position::Bisect { bad: if stop == 2 * near { near } else { 0 }, good: stop }
-            }
+            (Position::Gallop { near, stop }, true) => Position::Bisect { bad: near, good: stop },
             (Position::Bisect { bad, good }, passes) => {
                 let middle = bad + (good - bad) / 2;
                 if passes { Position::Bisect { bad, good: middle } } else { Position::Bisect { bad: middle, good } }
             }
-            (Position::Verify { .. } | Position::Over, _) => Position::Over,
+            (Position::Verify { .. } | Position::Gaps | Position::Over, _) => Position::Over,
         };
         Self { position, ..*self }
     }
@@ -104,10 +103,19 @@ impl Hunter<'_> {
             outcome.is_testable().then_some(outcome == Outcome::Pass)
         };
         let is_open = |stop: &usize| !self.board.borrow().tested.contains_key(&outlook.line[*stop]);
+        let is_new = |probe: &Probe| probe != asked && !overheard.contains_key(probe);
+        if outlook.position == Position::Gaps {
+            let mut tested = self.tested_on(&outlook.line);
+            let middles = iter::from_fn(|| {
+                let middle = widest_middle(&tested)?;
+                tested.insert(middle);
+                Some(middle)
+            });
+            return middles.filter_map(probe).filter(is_new).take(n).collect();
+        }
         let last = outlook.line.len() - 1;
         let walking = Walking { position: outlook.position, last, known: outlook.known_by(overheard) };
         let stops = ahead(walking, known).filter(is_open);
-        let is_new = |probe: &Probe| probe != asked && !overheard.contains_key(probe);
         // In short histories there are few predictions.
         stops.filter_map(probe).filter(is_new).take(n).collect()
     }

@@ -51,6 +51,7 @@ impl Hunter<'_> {
             let index = board.finding.repairs.len();
             let (source, control) = (source.revision, Control::Provisional);
             board.finding.repairs.push(Repair { revision, source, base, patched, n_lines, control });
+            board.irreparable.clear();
             board.carried = Some(Rc::new(Carried { base, patched, index }));
             index
         };

@@ -22,6 +22,8 @@ pub enum Examined {
         index: usize,
         /// Its verdict, `Pass` or `Fail`.
         tested: Tested,
+        /// Whether it is the newest of a burst of commits, which are one step together.
+        is_burst: bool,
     },
     /// The revision cannot be made testable.
     Irreparable,
@@ -59,6 +61,7 @@ impl Hunter<'_> {
                 }));
             }
         }
+        self.board.borrow_mut().irreparable.insert(revision);
         Ok(bare)
     }
 
@@ -95,9 +98,7 @@ impl Hunter<'_> {
             return Ok(tested);
         }
         self.suspect(asked, outcome).await?;
-        self.record(tested);
-        self.judge_signature()?;
-        Ok(tested)
+        Ok(self.record(tested))
     }
 
     /// Runs an unrepaired revision that gives no verdict again in a fresh worktree, because old build products can be
@@ -137,19 +138,19 @@ impl Hunter<'_> {
         tested
     }
 
-    /// Gives the revision at `target` of `line` a verdict; `near` (< `target`) is the nearest newer index that is known
-    /// to be testable.
+    /// Gives the revision at `target` of `line` a verdict, or a newer one at the next border; `near` (< `target`) is the
+    /// nearest newer index that is known to be testable.
     ///
     /// A bisection between `near` and `target` finds the border of testability. The one commit there is reduced to a
-    /// repair, which is carried on to `target`; this repeats until `target` is testable. A pass on the way is newer
-    /// than `target` and ends the work, because it answers more than the question. A revision that hangs is not repaired.
+    /// repair, which is carried from now on. A pass on the way is newer than `target` and ends the work, because it answers
+    /// more than the question. A revision that hangs is not repaired.
     ///
-    /// Cost: for each border, log2(`target` - `near`) revisions and one reduction of one commit.
+    /// Cost: log2(`target` - `near`) revisions and one reduction of one commit.
     pub(super) async fn examine(&self, line: &[CommitId], target: usize, near: usize) -> Result<Examined, Halt> {
         let mut near = near;
         let tested = self.as_tested(line[target]).await?;
         if tested.outcome.is_testable() {
-            return Ok(Examined::Verdict { index: target, tested });
+            return Ok(Examined::Verdict { index: target, tested, is_burst: false });
         }
         if self.order.artifacts == Artifacts::Only {
             return Ok(Examined::Irreparable);
@@ -162,7 +163,7 @@ impl Hunter<'_> {
                     "{} commits made within minutes by one author are taken as one step: they can only be tested together",
                     target - end + 1
                 ));
-                return Ok(Examined::Verdict { index: end, tested });
+                return Ok(Examined::Verdict { index: end, tested, is_burst: true });
             }
         }
         loop {
@@ -171,10 +172,17 @@ impl Hunter<'_> {
                 let middle = near + (untestable - near) / 2;
                 let tested = self.as_tested(line[middle]).await?;
                 match tested.outcome {
-                    Outcome::Pass => return Ok(Examined::Verdict { index: middle, tested }),
+                    Outcome::Pass => return Ok(Examined::Verdict { index: middle, tested, is_burst: false }),
                     Outcome::Fail => near = middle,
                     Outcome::Unresolved(_) => untestable = middle,
                 }
+            }
+            if let Some((index, tested)) = self.beside_another_failure(line, untestable, target).await? {
+                if tested.outcome == Outcome::Pass {
+                    return Ok(Examined::Verdict { index, tested, is_burst: false });
+                }
+                near = index;
+                continue;
             }
             // A hang has no message by which a repair could be judged, and each run of it takes as long as is allowed.
             if self.as_tested(line[untestable]).await?.outcome == Outcome::Unresolved(Reason::Timeout) {
@@ -192,15 +200,31 @@ impl Hunter<'_> {
             let Some(tested) = self.across(line[untestable], source).await? else {
                 return Ok(Examined::Irreparable);
             };
-            if tested.outcome == Outcome::Pass || untestable == target {
-                return Ok(Examined::Verdict { index: untestable, tested });
-            }
-            near = untestable;
-            let tested = self.as_tested(line[target]).await?;
-            if tested.outcome.is_testable() {
-                return Ok(Examined::Verdict { index: target, tested });
+            return Ok(Examined::Verdict { index: untestable, tested, is_burst: false });
+        }
+    }
+
+    /// A revision with a verdict close behind one that fails in another way, with its index, at most `target`.
+    ///
+    /// A repair is the last resort: perhaps only the line differs. So two older neighbours are tested first; if all
+    /// three print lines of their own, the line varies, and the driver drops it. Cost: at most two revisions, until three
+    /// are known to fail in another way.
+    async fn beside_another_failure(
+        &self,
+        line: &[CommitId],
+        untestable: usize,
+        target: usize,
+    ) -> Result<Option<(usize, Tested)>, Halt> {
+        const ENOUGH: usize = 3;
+        let is_other = |outcome| matches!(outcome, Outcome::Unresolved(Reason::Other | Reason::Assertion));
+        for (index, revision) in line.iter().enumerate().skip(untestable).take(ENOUGH) {
+            let n_others = self.board.borrow().tested().filter(|(_, outcome)| is_other(*outcome)).count();
+            let tested = self.as_tested(*revision).await?;
+            if !self.order.may_widen || !is_other(tested.outcome) || n_others >= ENOUGH {
+                return Ok(Some((index, tested)).filter(|_| tested.outcome.is_testable() && index <= target));
             }
         }
+        Ok(None)
     }
 
     /// Applies a repair to a tree: all of it, then only those of its files that apply. At most two different trees.

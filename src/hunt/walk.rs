@@ -96,8 +96,17 @@ impl Hunter<'_> {
         if last == 0 {
             return Ok(None);
         }
-        match self.examine(&line, last, 0).await? {
-            Examined::Verdict { index, tested } if tested.outcome == Outcome::Pass => {
+        let mut near = 0;
+        let examined = loop {
+            match self.examine(&line, last, near).await? {
+                Examined::Verdict { index, tested, .. } if tested.outcome == Outcome::Fail && index < last => {
+                    near = index;
+                }
+                examined => break examined,
+            }
+        };
+        match examined {
+            Examined::Verdict { index, tested, .. } if tested.outcome == Outcome::Pass => {
                 Ok(Some(Bracket { line: line[..=index].to_vec(), bad, good: tested }))
             }
             Examined::Verdict { .. } => {
@@ -165,18 +174,16 @@ impl Hunter<'_> {
             }
             if !seen.1.outcome.is_testable() {
                 match self.examine(&line, stop, near).await? {
-                    Examined::Verdict { index, tested } => seen = (index, tested),
+                    Examined::Verdict { index, tested, .. } => seen = (index, tested),
                     Examined::Irreparable => break,
                 }
             }
             let (index, tested) = seen;
             if tested.outcome == Outcome::Pass {
-                return Ok(Bracket { line: line[..=index].to_vec(), bad, good: tested });
+                let bad = self.as_tested(line[near]).await?;
+                return Ok(Bracket { line: line[near..=index].to_vec(), bad, good: tested });
             }
             near = index;
-            if stop == last && index <= stop {
-                break;
-            }
             distance = 2 * stop.max(index);
         }
         self.never_passed(&line, near).await
@@ -245,17 +252,18 @@ impl Hunter<'_> {
         middle
     }
 
-    /// Nothing passes: runs the oldest failure again clean, as [`check`](Self::check) does, and once without the held files; then the hunt
-    /// ends.
+    /// Nothing passes: runs the oldest failure again clean, as [`check`](Self::check) does, and once without the held files.
+    /// Then the gaps between the tested revisions are sampled; the hunt ends if nothing passes there, either.
+    ///
+    /// With noise, each verdict takes several runs, and the walk has weighed all places: nothing is sampled.
     pub(super) async fn never_passed(&self, line: &[CommitId], near: usize) -> Result<Bracket, Halt> {
         let last = line.len() - 1;
-        let near = {
+        let oldest_failing = || {
             let board = self.board.borrow();
             let fails = |id: &CommitId| board.tested.get(id).is_some_and(|tested| tested.outcome == Outcome::Fail);
             line.iter().rposition(fails).unwrap_or(near)
         };
-        self.end_of_evidence(line, near);
-        let oldest = self.as_tested(line[near]).await?;
+        let oldest = self.as_tested(line[oldest_failing()]).await?;
         self.check(&[oldest]).await?;
         let mut stops = vec![last, last / 2];
         stops.dedup();
@@ -269,6 +277,13 @@ impl Hunter<'_> {
                 }
             }
         }
+        if self.order.noisy.is_none()
+            && let Some(bracket) = self.sample_gaps(line).await?
+        {
+            return Ok(bracket);
+        }
+        let near = oldest_failing();
+        self.end_of_evidence(line, near);
         if self.history.is_shallow_border(line[last]) {
             self.note(
                 "the history ends at the border of a shallow clone; `git idd --fetch` or `git fetch --unshallow` gives more to search"
@@ -339,12 +354,12 @@ impl Hunter<'_> {
             let middle = self.next_step(&line, bad_index, good_index);
             let middle = self.around(&line, middle, (bad_index, good_index)).await?;
             match self.examine(&line, middle, bad_index).await? {
-                Examined::Verdict { index, tested } if tested.outcome == Outcome::Pass => {
+                Examined::Verdict { index, tested, .. } if tested.outcome == Outcome::Pass => {
                     (good, good_index) = (tested, index);
                 }
-                Examined::Verdict { index, tested } => {
+                Examined::Verdict { index, tested, is_burst } => {
                     (bad, bad_index) = (tested, index);
-                    if index < middle {
+                    if is_burst {
                         joined = self.join_step(&mut line, index, middle, &mut good_index);
                     }
                 }

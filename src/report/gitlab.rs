@@ -19,13 +19,13 @@ pub fn write(report: &Report, test: &Untrusted, out: &mut dyn Write) -> io::Resu
     let places = places(report).map(|places| places.places).unwrap_or_default();
     let mut issues: Vec<Value> = places.iter().map(|place| issue(report, test, place)).collect();
     if issues.is_empty() && report.status != Status::BadPasses {
-        issues.push(issue(report, test, &Place { file: Untrusted::from("."), lines: None }));
+        issues.push(issue(report, test, &Place { file: Untrusted::from("."), lines: None, whole: Vec::new() }));
     }
     issues.serialize(&mut Serializer::with_formatter(&mut *out, Json)).map_err(io::Error::from)?;
     out.write_all(b"\n")
 }
 
-fn issue(report: &Report, test: &Untrusted, Place { file, lines }: &Place) -> Value {
+fn issue(report: &Report, test: &Untrusted, Place { file, lines, .. }: &Place) -> Value {
     let (title, file) = (Terminal.line(&summary::title(report, test)), Terminal.line(file));
     let begin = lines.as_ref().map_or(1, |lines| lines.begin);
     json!({

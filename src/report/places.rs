@@ -2,6 +2,7 @@
 
 use crate::report::{Change, Report, Untrusted};
 use crate::revision::CommitId;
+use std::mem;
 
 /// The places of a finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,8 +18,10 @@ pub struct Places {
 pub struct Place {
     /// The path.
     pub file: Untrusted,
-    /// Its lines; `None` if the change is not one of lines (a mode, a binary file, a name).
+    /// Its lines; `None` if the change is not one of lines.
     pub lines: Option<Lines>,
+    /// What else the change does to the file, in words, as `renamed from a.h`; empty if there are lines.
+    pub whole: Vec<u8>,
 }
 
 /// A run of lines.
@@ -40,6 +43,14 @@ impl Lines {
         self.begin + self.count.saturating_sub(1)
     }
 }
+
+/// Header lines about a whole file, and what they say.
+const WHOLE: [(&str, &str); 4] = [
+    ("new file mode ", "added"),
+    ("deleted file mode ", "deleted"),
+    ("GIT binary patch", "not a text: its bytes changed"),
+    ("Binary files ", "not a text: its bytes changed"),
+];
 
 /// The side of a patch that is checked out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -94,6 +105,8 @@ struct Reader {
     /// The path of the file; empty before the first one.
     file: Vec<u8>,
     has_lines: bool,
+    /// What the header says of the whole file.
+    whole: Vec<Vec<u8>>,
     /// The remaining lines of the hunk: older, newer.
     left: (u64, u64),
     /// The next line of the checkout.
@@ -150,14 +163,16 @@ impl Reader {
     fn end_run(&mut self) {
         if let Some(lines) = self.run.take() {
             self.has_lines = true;
-            self.places.push(Place { file: self.file.clone().into(), lines: Some(lines) });
+            self.places.push(Place { file: self.file.clone().into(), lines: Some(lines), whole: Vec::new() });
         }
     }
 
     fn end_file(&mut self) {
         self.end_run();
+        let whole = mem::take(&mut self.whole);
         if !self.file.is_empty() && !self.has_lines {
-            self.places.push(Place { file: self.file.clone().into(), lines: None });
+            let whole = if whole.is_empty() { b"an empty file".to_vec() } else { whole.join(&b", "[..]) };
+            self.places.push(Place { file: self.file.clone().into(), lines: None, whole });
         }
         self.has_lines = false;
     }
@@ -169,7 +184,14 @@ impl Reader {
             self.file = strip(names.get(names.len() / 2 + 1..).unwrap_or_default());
         } else if let Some(range) = text.strip_prefix(b"@@ -") {
             self.hunk(range);
+        } else if let Some((_, said)) = WHOLE.iter().find(|(mark, _)| text.starts_with(mark.as_bytes())) {
+            self.whole.push(said.as_bytes().to_vec());
+        } else if let Some(mode) = text.strip_prefix(b"new mode ") {
+            self.whole.push([b"its mode is now ", mode].concat());
         } else {
+            if let Some(name) = text.strip_prefix(b"rename from ") {
+                self.whole.push([b"renamed from ", &unquote(name)[..]].concat());
+            }
             let marks: [&[u8]; 2] = match self.side {
                 Side::Older => [b"--- ", b"rename from "],
                 Side::Newer => [b"+++ ", b"rename to "],

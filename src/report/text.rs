@@ -532,6 +532,7 @@ fn certainty(confidence: f64, noise: Option<Noise>) -> String {
 /// The lines of a reduced change, out of those of the first bad commit if it has it alone.
 fn share(report: &Report, change: &Change) -> String {
     match &report.first_bad {
+        _ if change.lines == 0 => format!("{}, no lines", count(change.files.len(), "file")),
         Some(first_bad) if report.culprits.len() < 2 && first_bad.lines >= change.lines => {
             format!("{} of {}", change.lines, count(first_bad.lines, "line"))
         }

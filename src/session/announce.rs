@@ -1,10 +1,10 @@
 //! Reports and stores the first bad commit as soon as it is found, and again when it is proved, while the hunt goes on.
 
-use crate::hunt::Board;
 use crate::hunt::drive::{ProbeRunner, Reply};
-use crate::hunt::event::Event;
+use crate::hunt::event::{Event, Phase};
 use crate::hunt::finding::{Conclusion, Finding};
 use crate::hunt::probe::Probe;
+use crate::hunt::{Again, Board};
 use crate::outcome::Outcome;
 use crate::report::{Report, Untrusted};
 use crate::session::environment::AllFiles;
@@ -12,6 +12,7 @@ use crate::session::finding::Sources;
 use crate::session::order::Until;
 use crate::session::runner::{Runner, RunnerError};
 use crate::session::saved::KeptCommit;
+use crate::session::varying::Unlike;
 use crate::session::{finding, saved};
 use crate::world::journal::Record;
 use crate::world::repo::locate::Location;
@@ -33,6 +34,8 @@ pub struct Announcing<'a, 'p> {
     pub all_files: Option<AllFiles>,
     /// The commit that the journal has.
     pub kept: &'a mut Option<KeptCommit>,
+    /// The lines of failures that only differ in them; `None` if the line does not count, or always counts.
+    pub unlike: Option<Unlike>,
     /// What was known when the last commit was proved.
     pub proved: &'a mut Option<Finding>,
     /// The id of the hunt, its journal, the start of this run, and the seconds of earlier runs.
@@ -103,6 +106,13 @@ impl ProbeRunner for Announcing<'_, '_> {
             // The search was misled; its end looks for a revision that passes with all files, and finds this one.
             return Ok(Reply::Stop(Conclusion::NeverPassed));
         }
+        let is_searching = probes.first().is_some_and(|probe| matches!(probe.phase, Phase::Search | Phase::Repair));
+        if let Some(unlike) = self.unlike.as_ref().filter(|_| is_searching) {
+            let board = self.board.borrow();
+            if !board.has_repair() && unlike.varies(&board, self.sources.history) {
+                return Ok(Reply::Again(Again::SignatureIsExit));
+            }
+        }
         self.runner.answer(probes)
     }
 
@@ -111,6 +121,17 @@ impl ProbeRunner for Announcing<'_, '_> {
     }
 
     fn used(&mut self, probes: &[Probe], outcomes: &[Outcome]) -> Result<(), RunnerError> {
+        if let Some(unlike) = &mut self.unlike {
+            let is_open = |outcome: &Outcome| !outcome.is_testable();
+            let of_search = |probe: &Probe| probe.phase == Phase::Search && !probe.is_claim;
+            for (probe, _) in
+                probes.iter().zip(outcomes).filter(|(probe, outcome)| of_search(probe) && is_open(outcome))
+            {
+                if let Some(seen) = self.runner.seen(probe)? {
+                    unlike.add(probe, &seen, &self.runner.criteria);
+                }
+            }
+        }
         self.runner.used(probes, outcomes)
     }
 

@@ -28,6 +28,8 @@ impl Hunt<'_> {
     ) -> Result<Report, Failure> {
         let mut report = self.report(finding, adjustments, store)?;
         report.notes.extend(self.cut_short(finding));
+        report.notes.extend(self.notes_of_never_passed(finding));
+        report.notes.extend(self.state_outside(finding, store)?);
         self.say_of_fixes(finding, store, &mut report)?;
         if finding.is_finding()
             && let Err(failure) = self.keep(finding, store)

@@ -2,7 +2,7 @@
 
 use crate::change::trees::Rung;
 use crate::hunt::event::Phase;
-use crate::hunt::finding::{Conclusion, Finding};
+use crate::hunt::finding::{Conclusion, Coverage, Finding};
 use crate::hunt::history::History;
 use crate::hunt::{Artifacts, finding as found};
 use crate::outcome::{Outcome, Reason, Signature};
@@ -223,8 +223,7 @@ impl Sources<'_> {
                 let border = self.history.first_parents(oldest).last().copied().unwrap_or(oldest);
                 let end =
                     if self.history.is_shallow_border(border) { "the border of the shallow clone" } else { "the root" };
-                let steps = distance(oldest);
-                let steps = count(steps, "step");
+                let steps = count(distance(oldest), "step");
                 let bad = if self.plan.order.history.find.is_failure() { "bad" } else { "newer" };
                 if oldest != border {
                     return format!(
@@ -232,7 +231,13 @@ impl Sources<'_> {
                          and there are older ones back to {end}."
                     );
                 }
-                format!("No revision {all}, back to {end}; the oldest one tested is {steps} before the {bad} one.")
+                let Coverage { n_tested, n_all } = Coverage::of(finding, self.history);
+                let tested = if n_tested == n_all {
+                    format!("all {n_all} were tested")
+                } else {
+                    format!("{n_tested} of {n_all} were tested")
+                };
+                format!("No revision {all}, back to {end}; {tested}, the oldest {steps} before the {bad} one.")
             }
             Conclusion::Culprit if finding.is_proved => {
                 format!("The {first} is proved; the rest of the hunt has not ended.")

@@ -29,6 +29,7 @@ use crate::session::runner::{Runner, Start};
 use crate::session::saved::{Asked, KeptCommit, Saved};
 use crate::session::talk::Talk;
 use crate::session::tally::Limits;
+use crate::session::varying::Unlike;
 use crate::session::{bisect, hints, hold, kept, mend, remote, sandboxes, saved, suite};
 use crate::world::cache::Observations;
 use crate::world::journal::{FileLock, Record};
@@ -379,6 +380,7 @@ impl<'h> Hunt<'h> {
                 location: self.location,
                 all_files,
                 kept: &mut self.kept,
+                unlike: order.may_widen.then(Unlike::default),
                 proved: &mut self.proved,
                 hunt: (&self.id, &self.log, self.begin.0, self.begin.1),
             };
@@ -589,7 +591,8 @@ fn reason_of(again: &Again) -> &'static str {
         }
         Again::HoldNothing => "No revision passes with the held files, but one does without them: nothing is held now.",
         Again::SignatureIsExit => {
-            "More than half of the revisions fail with another line: only exit codes and signals are compared now."
+            "The line of the failure varies from revision to revision, so it does not count any more; how the test ends \
+             still does."
         }
         Again::TestSkips => {
             "The test exits with 125 at some revision: only its exit codes are compared now, not the lines that it \

@@ -40,7 +40,9 @@ pub mod lines;
 pub mod listed;
 pub mod mend;
 pub mod narrowing;
+mod never_passed;
 pub mod order;
+mod outside;
 pub mod perf;
 pub mod plan;
 pub mod positions;
@@ -68,6 +70,7 @@ pub mod tally;
 #[cfg(test)]
 pub(crate) mod testing;
 mod upstream;
+mod varying;
 
 use crate::report::{Report, Status};
 use crate::session::context::Context;

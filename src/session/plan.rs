@@ -440,7 +440,10 @@ impl Plan {
             submodules: BTreeMap::from([(Vec::new(), vec![u8::from(!self.has_empty_submodules)])]),
             // The programs of a service are examined when it is used.
             platform: if self.remote.is_some() { b"remote".to_vec() } else { toolchain::platform() },
-            is_home_isolated: self.order.test.isolate_home,
+            is_home_isolated: match &self.remote {
+                None => self.commands.is_home_isolated,
+                Some(_) => self.order.test.isolate_home,
+            },
         }
     }
 }

@@ -19,6 +19,7 @@ pub mod time_limit;
 mod tools;
 mod vetting;
 
+use crate::hunt::Again;
 use crate::hunt::drive::{ProbeRunner, Reply};
 use crate::hunt::event::{Event, Phase};
 use crate::hunt::finding::Conclusion;
@@ -617,7 +618,9 @@ impl<'p> Runner<'p> {
             let mut open = Vec::new();
             for probe in probes {
                 match self.state(probe)? {
-                    State::Disagreeing if outcomes.is_empty() && open.is_empty() => return Ok(Reply::Disagree),
+                    State::Disagreeing if outcomes.is_empty() && open.is_empty() => {
+                        return Ok(Reply::Again(Again::Noisy));
+                    }
                     State::Disagreeing => break,
                     State::Missing(ticket) => open.push(ticket),
                     State::Known(seen) if open.is_empty() => outcomes.extend(seen.outcome),

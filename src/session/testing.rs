@@ -250,7 +250,7 @@ pub(crate) fn words(reply: Reply) -> String {
         Reply::Overheard(overheard) => {
             format!("overheard {}", joined(overheard.iter().map(|(_, seen)| *seen).collect()))
         }
-        Reply::Disagree => "disagree".to_owned(),
+        Reply::Again(_) => "disagree".to_owned(),
         Reply::Spent => "spent".to_owned(),
         Reply::Stop(why) => format!("{why:?}"),
     }

@@ -18,6 +18,22 @@ fn id(number: usize) -> CommitId {
     CommitId::sha1(bytes)
 }
 
+#[test]
+fn a_stretch_of_untestable_revisions_is_left_with_few_tests() {
+    // One between its neighbours; the neighbours of one in a short line; far from one in a long line.
+    let next = |open: &[usize], good| beside(0, &open.iter().copied().collect(), good);
+    assert_eq!(next(&[1], 2), None);
+    assert!([1, 3].contains(&next(&[2], 4).unwrap()));
+    let first = next(&[100], 200).unwrap();
+    assert!((10..40).contains(&first.abs_diff(100)), "{first}");
+    // The longer the stretch is, the farther away, until nothing is left to learn.
+    let second = next(&[80, 100], 200).unwrap();
+    assert!((30..70).contains(&(second - 100)), "{second}");
+    assert_eq!(next(&[10, 30, 50, 70, 90, 110, 130, 150, 170, 190], 200), None);
+    // Two that are far from each other are perhaps no stretch.
+    assert!((100..900).contains(&next(&[100, 900], 1000).unwrap()));
+}
+
 /// A history of commits, each with its number, its parents and its program; children first.
 struct Told {
     trees: MemoryTrees,

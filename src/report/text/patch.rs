@@ -11,6 +11,7 @@ use crate::report::text::Look;
 pub fn write(patch: &Untrusted, look: Look, out: &mut dyn Write) -> io::Result<()> {
     let mut is_in_hunk = false;
     let bytes = patch.as_bytes();
+    let is_crlf = has_crlf(bytes.split(|byte| *byte == b'\n').filter(|line| is_changed(line)));
     for line in bytes.strip_suffix(b"\n").unwrap_or(bytes).split(|byte| *byte == b'\n') {
         let role = match line {
             [b'@', b'@', ..] => {
@@ -25,6 +26,7 @@ pub fn write(patch: &Untrusted, look: Look, out: &mut dyn Write) -> io::Result<(
                 Some(Role::Heading)
             }
         };
+        let line = if is_crlf && !look.is_raw { line.strip_suffix(b"\r").unwrap_or(line) } else { line };
         let text = if look.is_raw { Terminal.raw(line) } else { Terminal.block(&line.into()).into_bytes() };
         let (before, after) = match role {
             Some(role) => look.style.brackets(role),
@@ -36,6 +38,17 @@ pub fn write(patch: &Untrusted, look: Look, out: &mut dyn Write) -> io::Result<(
         out.write_all(b"\n")?;
     }
     Ok(())
+}
+
+/// Whether a line of a patch is added or removed.
+fn is_changed(line: &[u8]) -> bool {
+    matches!(line.first(), Some(b'+' | b'-')) && !line.starts_with(b"+++ ") && !line.starts_with(b"--- ")
+}
+
+/// Whether all of these lines end with a carriage return: then it is how this file ends lines, and no part of a change.
+pub fn has_crlf<'l>(lines: impl Iterator<Item = &'l [u8]>) -> bool {
+    let mut lines = lines.peekable();
+    lines.peek().is_some() && lines.all(|line| line.ends_with(b"\r"))
 }
 
 #[cfg(test)]
@@ -52,6 +65,19 @@ mod tests {
         write(&PATCH.into(), Look { style, is_raw, detail: Detail::Full, columns: None, is_older: false }, &mut out)
             .unwrap();
         out
+    }
+
+    #[test]
+    fn line_ends_that_all_changed_lines_have_are_not_shown() {
+        let shown = |patch: &[u8]| {
+            let (style, detail) = (Style::PLAIN, Detail::Full);
+            let mut out = Vec::new();
+            write(&patch.into(), Look { style, is_raw: false, detail, columns: None, is_older: false }, &mut out)
+                .unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        assert_eq!(shown(b"@@ -1,2 +1,2 @@\n a\r\n-b\r\n+c\r\n"), "@@ -1,2 +1,2 @@\n a\n-b\n+c\n");
+        assert_eq!(shown(b"@@ -1 +1 @@\n-b\r\n+b\n"), "@@ -1 +1 @@\n-b^M\n+b\n");
     }
 
     #[test]

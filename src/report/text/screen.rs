@@ -7,7 +7,7 @@ use crate::report::escape::Terminal;
 use crate::report::explanation::{Explained, Explanation};
 use crate::report::places::{Lines, Place};
 use crate::report::style::Role;
-use crate::report::text::{Look, rows};
+use crate::report::text::{Look, patch, rows};
 use crate::report::{Change, Changes, Commit, Report, Status, Suite, Untrusted, places, summary, text};
 use std::io;
 use std::io::Write;
@@ -186,13 +186,15 @@ impl Screen<'_> {
     fn place(&self, place: &Place) -> Vec<String> {
         let file = Terminal.line(&place.file);
         let Some(lines) = &place.lines else {
-            return vec![format!("  {file}: no change of lines (an empty file, a new name or another mode)")];
+            return vec![format!("  {file}: {}", Terminal.line(&Untrusted::from(&place.whole[..])))];
         };
         let at = if lines.begin == 0 { file } else { format!("{file}:{}", lines.begin) };
         let mut rows = vec![format!("  {}", self.look.style.paint(Role::Hunk, at))];
         let margin = margin(lines);
+        let is_crlf = patch::has_crlf(lines_of(&lines.text).chain(lines_of(&lines.instead)));
         for (side, sign, role) in [(&lines.instead, '-', Role::Removed), (&lines.text, '+', Role::Added)] {
             for line in lines_of(side) {
+                let line = if is_crlf { line.strip_suffix(b"\r").unwrap_or(line) } else { line };
                 let line = String::from_utf8_lossy(line.get(margin..).unwrap_or_default()).replace('\t', "    ");
                 let line = Terminal.block(&line.as_str().into());
                 rows.push(format!("  {}", self.look.style.paint(role, format!("{sign} {line}"))));
@@ -232,7 +234,10 @@ impl Screen<'_> {
             return Some(format!("none is recommended: {}", why.trim_end_matches('.')));
         }
         let fix = report.fix.as_ref()?;
-        let size = format!("{} ({})", count(fix.lines, "line"), fix.scope.words());
+        let size = match fix.lines {
+            0 => "the file as it was, no lines".to_owned(),
+            n_lines => format!("{} ({})", count(n_lines, "line"), fix.scope.words()),
+        };
         if !fix.complete {
             return Some(format!("{size}, carried as far as {} only: {}", fix.commit.short(), fix.tested));
         }

@@ -1,6 +1,7 @@
 //! Files that the working tree and the checkouts do not share.
 
 use crate::plural::count;
+use crate::revision::CommitId;
 use crate::session::hints::{Scene, text, typed, words};
 use crate::session::hold;
 use crate::session::plan::Plan;
@@ -68,6 +69,25 @@ fn missing_of(scene: &Scene<'_>, words: Vec<&str>, why: &str) -> Option<String> 
     Some(format!(
         "`{name}` is in your working tree, but in no checkout, because it is not committed; {why}. `--hold {hold}` puts \
          it into every revision."
+    ))
+}
+
+/// The hint about a file that command or script names, and that the bad revision has, but not this older one.
+pub fn absent_at(scene: &Scene<'_>, older: CommitId) -> Option<String> {
+    let command = text(&scene.plan.order.command.to_line());
+    let script = script(scene.plan, scene.location).map(|(_, script)| script).unwrap_or_default();
+    let mut words = words::of_script(&command).into_iter().chain(words::of_script(&script));
+    let path = words.find_map(|word| {
+        let path = hold::inside(OsStr::new(word), scene.location).filter(|path| !path.is_empty())?;
+        let is_in = |revision| graph::has_path(scene.repository, revision, &path);
+        let is_absent = !scene.plan.held.contains_key(&path) && is_in(scene.plan.bad) && !is_in(older);
+        is_absent.then_some(path)
+    })?;
+    let path = typed(&path, scene.location);
+    let (name, hold, older) = (text(&path), shell::quoted_text(&path), older.short());
+    Some(format!(
+        "The test names `{name}`, which {older} does not have: it can fail there for want of it. `--hold {hold}` puts \
+         your copy into every revision."
     ))
 }
 

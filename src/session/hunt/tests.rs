@@ -47,7 +47,7 @@ fn each_way_in_which_a_hunt_can_end_has_its_status_and_its_sentence() {
     check_end(Until::Commit, test, Status::Found, found);
     let passes = "The test passes at the bad revision: there is nothing to hunt.";
     check_end(Until::Fix, |_, _| observation(0, ""), Status::BadPasses, passes);
-    let fails = "No revision passes, back to the root; the oldest one tested is 3 steps before the bad one.";
+    let fails = "No revision passes, back to the root; all 4 were tested, the oldest 3 steps before the bad one.";
     check_end(Until::Commit, |_, _| observation(1, "FAIL\n"), Status::NeverPassed, fails);
     let skipped = "the test gives no verdict at the bad revision (skip): not here";
     check_end(Until::Fix, |_, _| observation(125, "x\nnot here\n\n"), Status::NothingTestable, skipped);

@@ -20,8 +20,8 @@ const MAX_QUOTED_CHARS: usize = 200;
 
 impl Runner<'_> {
     /// After two runs of one tree disagreed: whether simultaneous probes disturbed each other. That is so if a run
-    /// beside earlier products and two in fresh worktrees agree when they run alone. `None` if interrupted or out of
-    /// budget.
+    /// beside earlier products and two in fresh worktrees pass when they run alone: a disturbance makes a test fail, and
+    /// a stale product can make it pass. `None` if interrupted or out of budget.
     ///
     /// Cost: three runs; none if probes already run one at a time.
     pub fn is_disturbed(&mut self, doubt: Probe) -> Result<Option<bool>, RunnerError> {
@@ -33,8 +33,7 @@ impl Runner<'_> {
         let clean = Probe { is_claim: true, ..doubt };
         let Some(fresh) = self.alone(clean, &[FIRST_ALONE + 1, FIRST_ALONE + 2])? else { return Ok(None) };
         seen.extend(fresh);
-        let judged = |observation: &Observation| self.judged(&doubt, observation);
-        Ok(Some(seen.windows(2).all(|pair| judged(&pair[0]) == judged(&pair[1]))))
+        Ok(Some(seen.iter().all(|observation| self.judged(&doubt, observation) == Outcome::Pass)))
     }
 
     /// Whether a revision that failed beside other probes passes alone, in a fresh worktree.

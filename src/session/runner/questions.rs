@@ -18,7 +18,9 @@ use crate::sought::Sought;
 use crate::world::cache::Want;
 use crate::world::process::Words;
 use crate::world::repo::store::TreeStore;
-use crate::world::run::classify::{breaks_others, classify, failing_others, printed_failure, printed_trouble, value};
+use crate::world::run::classify::{
+    SignatureMode, breaks_others, classify, failing_others, printed_failure, printed_trouble, value,
+};
 use crate::world::run::exact::{Exact, Exactness};
 use crate::world::run::{is_cut, normalise};
 use std::sync::Arc;
@@ -282,6 +284,13 @@ impl Runner<'_> {
         Ok(())
     }
 
+    /// Whether the hunted failure printed no line in common, although one would count.
+    fn is_silent(&self) -> bool {
+        self.criteria.mode == SignatureMode::Auto
+            && self.criteria.named().is_none()
+            && self.criteria.fail_match.is_none()
+    }
+
     /// Reports a revision that fails with another line than the bad one, once for each line.
     pub(super) fn tell_other_failure(&mut self, probe: &Probe, outcome: Outcome) -> Result<(), RunnerError> {
         let is_other =
@@ -303,24 +312,27 @@ impl Runner<'_> {
             return Ok(());
         }
         let Some(line) = printed_failure(&observation, &self.criteria) else { return Ok(()) };
-        if self.criteria.named().is_some() && outcome == Outcome::Fail {
-            return Ok(());
-        }
-        let hunted =
-            self.criteria.signature.as_ref().and_then(|signature| signature.printed.clone()).unwrap_or_default();
-        if line == hunted || !self.beside.told_lines.insert(line.clone()) {
-            return Ok(());
-        }
-        let counts = if outcome == Outcome::Fail {
-            "it counts as the same failure"
-        } else {
-            "it is not the failure that is hunted"
+        let revision = probe.revision.short();
+        let hunted = self.criteria.signature.as_ref().and_then(|signature| signature.printed.as_ref());
+        let said = match hunted {
+            Some(hunted) if is_other && normalise(hunted) != normalise(&line) => format!(
+                "{revision} fails with another line, it is not the failure that is hunted: `{line}` (hunted: `{hunted}`)."
+            ),
+            None if outcome == Outcome::Fail && self.is_silent() => {
+                format!("{revision} fails and prints `{line}`. {SILENT}")
+            }
+            _ => return Ok(()),
         };
-        let (revision, hunted) = (probe.revision.short(), if hunted.is_empty() { "no line" } else { &hunted });
-        self.talk.say(&format!("{revision} fails with another line, {counts}: `{line}` (hunted: `{hunted}`)."));
+        let key = if is_other { line } else { SILENT.to_owned() };
+        if self.beside.told_lines.insert(key) {
+            self.talk.say(&said);
+        }
         Ok(())
     }
 }
+
+/// Why another line is no other failure, said once.
+const SILENT: &str = "The hunted failure prints no line that tells it apart, so this counts as the same one.";
 
 /// What is said once of a revision where the test command fails, and the hunted test passes.
 const ONLY_OTHERS: &str = "fails only in other tests";

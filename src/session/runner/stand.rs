@@ -1,7 +1,9 @@
 //! Where the commands of a hunt see the checkout, and what depends on it.
 
+use crate::hunt::probe::Probe;
+use crate::outcome::Observation;
 use crate::session::plan::Plan;
-use crate::session::runner::{Runner, digest};
+use crate::session::runner::{Runner, RunnerError, digest};
 use crate::world::files;
 use crate::world::place::surroundings::Surroundings;
 use crate::world::repo::locate;
@@ -70,6 +72,22 @@ impl Runner<'_> {
     }
 
     /// The plan with other commands.
+    /// Observes a tree with an empty directory as HOME. `None` if interrupted or out of budget.
+    pub fn observe_without_home(&mut self, probe: Probe) -> Result<Option<Observation>, RunnerError> {
+        let commands = Commands { is_home_isolated: true, ..(*self.commands).clone() };
+        self.observe_commands(commands, self.time_limits.test, probe)
+    }
+
+    /// The files outside of the working tree and of checkouts that commands have used since
+    /// [`record_uses`](Self::record_uses) before they made or changed them.
+    pub fn take_uses_outside(&self) -> Vec<PathBuf> {
+        let uses = self.all_observations().executions().map(|executions| executions.take_uses()).unwrap_or_default();
+        let own = [Some(self.root.clone()), self.location.top.clone(), Some(self.location.common_directory.clone())];
+        let own: Vec<PathBuf> =
+            own.into_iter().flatten().flat_map(|path| [files::real(&path), Some(path)]).flatten().collect();
+        uses.into_iter().filter(|path| !own.iter().any(|own| path.starts_with(own)) && path.is_file()).collect()
+    }
+
     pub(super) fn plan_with(&self, commands: &Commands) -> Plan {
         Plan { commands: commands.clone(), ..self.plan.clone() }
     }

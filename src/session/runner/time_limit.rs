@@ -139,6 +139,12 @@ impl Runner<'_> {
         self.durations = durations.iter().cycle().take(FEWEST * durations.len()).copied().collect();
     }
 
+    /// The mean duration of a used probe; `None` before the first one.
+    pub fn mean_duration(&self) -> Option<Duration> {
+        let n = u32::try_from(self.durations.len()).ok().filter(|n| *n > 0)?;
+        Some(self.durations.iter().sum::<Duration>() / n)
+    }
+
     /// Records the duration of a used probe.
     pub(super) fn time(&mut self, probe: &Probe, outcome: Outcome, duration: Duration) {
         if outcome.is_testable() && !is_of_reduction(probe) {

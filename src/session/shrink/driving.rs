@@ -207,11 +207,11 @@ impl<'s, 'h> Shrinking<'s, 'h> {
             match reply {
                 Reply::Stop(Conclusion::Interrupted) => return Ok((None, Some(Status::Interrupted))),
                 Reply::Stop(_) | Reply::Spent => return Ok((None, Some(Status::Budget))),
-                Reply::Disagree if self.reference.is_some() => {
+                Reply::Again(_) if self.reference.is_some() => {
                     return Err(Failure::new(Status::NotReproducible, "the runs of a candidate disagree")
                         .with_hint("make the test repeatable; versions are compared by single runs"));
                 }
-                Reply::Disagree => judge::expect_noise(self.hunt, self.base)?,
+                Reply::Again(_) => judge::expect_noise(self.hunt, self.base)?,
                 Reply::Overheard(known) => {
                     for (probe, outcome) in known {
                         if let Some(at) = probes.iter().position(|asked| *asked == probe) {

@@ -4,6 +4,7 @@ use crate::revision::{CommitId, Revision, TreeId};
 use crate::world::repo::ids::{commit_id, oid};
 use crate::world::repo::object::Objects;
 use crate::world::repo::{RepoError, Repository, refs};
+use encoding_rs::{Encoding, UTF_8};
 use std::collections::{BinaryHeap, HashMap, HashSet};
 use std::ffi::OsStr;
 use std::fs;
@@ -180,7 +181,7 @@ pub(super) fn parse(id: CommitId, raw: &[u8]) -> Option<Revision> {
     let (header, message) = split_at_blank_line(raw);
     let mut tree = None;
     let mut parents = Vec::new();
-    let (mut author, mut committer) = (None, None);
+    let (mut author, mut committer, mut encoding) = (None, None, None);
     for line in header.split(|byte| *byte == b'\n') {
         let (key, value) = line.split_at(line.iter().position(|byte| *byte == b' ').unwrap_or(line.len()));
         let value = value.get(1..).unwrap_or_default();
@@ -188,15 +189,17 @@ pub(super) fn parse(id: CommitId, raw: &[u8]) -> Option<Revision> {
         match key {
             b"tree" if tree.is_none() => tree = object()?.parse().ok(),
             b"parent" => parents.push(object()?.parse().ok()?),
-            b"author" if author.is_none() => author = Some(person(value)),
-            b"committer" if committer.is_none() => committer = Some(person(value)),
+            b"author" if author.is_none() => author = Some(value),
+            b"committer" if committer.is_none() => committer = Some(value),
+            b"encoding" => encoding = Encoding::for_label(value),
             _ => {}
         }
     }
-    let (author, author_time) = author.unwrap_or_default();
-    let commit_time = committer.map_or(author_time.0, |(_, (seconds, _))| seconds);
+    let encoding = encoding.unwrap_or(UTF_8);
+    let (author, author_time) = author.map(|author| person(author, encoding)).unwrap_or_default();
+    let commit_time = committer.map_or(author_time.0, |committer| person(committer, encoding).1.0);
     let subject = message.split(|byte| *byte == b'\n').find(|line| !line.is_empty()).unwrap_or_default();
-    let subject = String::from_utf8_lossy(subject).into_owned();
+    let subject = encoding.decode_without_bom_handling(subject).0.into_owned();
     Some(Revision { id, parents, tree: tree?, author, author_time, commit_time, subject })
 }
 
@@ -208,7 +211,7 @@ fn split_at_blank_line(raw: &[u8]) -> (&[u8], &[u8]) {
 }
 
 /// `Name <email> seconds +hhmm` as name with email, and time with offset in minutes.
-fn person(line: &[u8]) -> (String, (i64, i32)) {
+fn person(line: &[u8], encoding: &'static Encoding) -> (String, (i64, i32)) {
     let end = line.iter().rposition(|byte| *byte == b'>').map_or(line.len(), |at| at + 1);
     let (who, when) = line.split_at(end);
     let when = String::from_utf8_lossy(when);
@@ -216,7 +219,7 @@ fn person(line: &[u8]) -> (String, (i64, i32)) {
     let seconds = words.next().map_or(0, seconds_of);
     let zone: i32 = words.next().and_then(|word| word.parse().ok()).unwrap_or(0);
     let offset = zone.signum() * ((zone.abs() / 100).min(99) * 60 + zone.abs() % 100);
-    (String::from_utf8_lossy(who).trim().to_owned(), (seconds, offset))
+    (encoding.decode_without_bom_handling(who).0.trim().to_owned(), (seconds, offset))
 }
 
 /// Seconds since 1970, limited to 64 bits; 0 if it is no number.
@@ -268,6 +271,22 @@ mod tests {
         let revision = parse(CommitId::sha1([1; 20]), raw.as_bytes()).unwrap();
         assert_eq!((revision.author.as_str(), revision.author_time), expected);
         assert_eq!(revision.subject, "subject");
+    }
+
+    #[test]
+    fn author_and_subject_are_in_the_encoding_that_the_commit_names() {
+        let of = |encoding: &str| {
+            let mut raw = format!("tree {}\nauthor ", "0".repeat(40)).into_bytes();
+            raw.extend(b"J\xfcrg <j> 9 +0000\n");
+            raw.extend(encoding.bytes().chain(*b"\n\xfcber\n"));
+            let revision = parse(CommitId::sha1([0; 20]), &raw).unwrap();
+            (revision.author, revision.subject)
+        };
+        assert_eq!(of("encoding ISO-8859-1\n"), ("J\u{fc}rg <j>".to_owned(), "\u{fc}ber".to_owned()));
+        assert_eq!(of("encoding koi8-r\n").1, "\u{42d}ber");
+        for unknown in ["", "encoding none\n"] {
+            assert_eq!(of(unknown).1, "\u{fffd}ber");
+        }
     }
 
     #[test]

@@ -207,6 +207,16 @@ pub fn printed_trouble(observation: &Observation) -> Option<String> {
     printed(&observation.output, &failure_line(&observation.output)?)
 }
 
+/// The normalised failure line of an observation that would be the hunted failure if only its line were; empty if it has
+/// none.
+pub fn other_line(observation: &Observation, criteria: &Criteria) -> Option<String> {
+    let signature = criteria.signature.clone().filter(|signature| signature.line.is_some())?;
+    let any_line = Criteria { signature: Some(Signature { line: None, ..signature }), ..criteria.clone() };
+    let is_other =
+        classify(observation, criteria) != Outcome::Fail && classify(observation, &any_line) == Outcome::Fail;
+    is_other.then(|| failure_line(&observation.output).unwrap_or_default())
+}
+
 fn common_line(first: &Observation, second: &Observation) -> Option<String> {
     let is_cut_short = first.ending == Ending::Timeout || crash(first.ending).is_some();
     let line_of = |observation: &Observation| {
@@ -429,6 +439,17 @@ mod tests {
         check_unresolved(&criteria, Ending::Exit(2), "FAIL: parse, line 77\n", Reason::Other);
         check(&criteria, Ending::Exit(0), "FAIL: parse, line 77\n", Outcome::Pass);
         check_unresolved(&criteria, Ending::Exit(125), "FAIL: parse, line 77\n", Reason::Skip);
+    }
+
+    #[test]
+    fn another_line_is_that_of_a_failure_that_only_differs_in_it() {
+        let criteria = hunting(Ending::Exit(1), Some("error: N of apples"));
+        let other = |code, output: &str| other_line(&observed(Ending::Exit(code), output), &criteria);
+        assert_eq!(other(1, "error: 3 of pears\n").as_deref(), Some("error: N of pears"));
+        assert_eq!(other(1, "").as_deref(), Some(""));
+        assert_eq!(other(1, "error: 4 of apples\n"), None);
+        assert_eq!(other(2, "error: 3 of pears\n"), None);
+        assert_eq!(other(1, BROKEN_BUILD), None);
     }
 
     #[test]

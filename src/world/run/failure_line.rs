@@ -140,7 +140,7 @@ mod tests {
              make[1]: *** [Makefile:12: check] Error 134\n\
              make[1]: Leaving directory '/home/me/x'\n\
              make: *** [Makefile:3: all] Error 2\n",
-            "t: <path>:N: list_pop: Assertion `list->n > N' failed.",
+            "t: <path>/list.c:N: list_pop: Assertion `list->n > N' failed.",
         );
     }
 
@@ -207,7 +207,7 @@ mod tests {
     fn a_crash_is_told_by_the_shell() {
         check(
             "starting\n./t.sh: line 3: 812 Segmentation fault (core dumped) ./prog\n",
-            "<path>: line N: N Segmentation fault <path>",
+            "<path>/t.sh: line N: N Segmentation fault <path>",
         );
     }
 
