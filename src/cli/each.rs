@@ -118,7 +118,7 @@ fn told(test: &Listed, report: Report) -> Found {
         hunt: report.hunt,
         runs: report.probes.run,
         error: (!is_told).then_some(why),
-        flaky: report.confidence.is_some() || report.status == Status::NotReproducible,
+        flaky: report.noise.is_some() || report.status == Status::NotReproducible,
     }
 }
 

@@ -21,17 +21,17 @@ const NONE_FIRST: f64 = 0.01;
 
 /// A Beta distribution of the probability that a run fails.
 #[derive(Debug, Clone, Copy)]
-struct Beta {
-    fails: f64,
-    passes: f64,
+pub(super) struct Beta {
+    pub(super) fails: f64,
+    pub(super) passes: f64,
 }
 
 impl Beta {
-    fn with(self, runs: Runs) -> Self {
+    pub(super) fn with(self, runs: Runs) -> Self {
         Self { fails: self.fails + f64::from(runs.n_fails), passes: self.passes + f64::from(runs.n_passes) }
     }
 
-    fn mean(self) -> f64 {
+    pub(super) fn mean(self) -> f64 {
         self.fails / (self.fails + self.passes)
     }
 
@@ -39,13 +39,30 @@ impl Beta {
         let sum = self.fails + self.passes;
         self.fails * self.passes / (sum * sum * (sum + 1.0))
     }
+
+    /// The probability that the share of failing runs is above a level.
+    ///
+    /// The distribution is approximated by a normal one, and the normal distribution function by a logistic one.
+    pub(super) fn above(self, level: f64) -> f64 {
+        logistic((self.mean() - level) / self.variance().sqrt())
+    }
 }
 
 /// The runs of a part of the line.
 #[derive(Debug, Clone, Copy, Default)]
-struct Runs {
-    n_fails: u32,
-    n_passes: u32,
+pub(super) struct Runs {
+    pub(super) n_fails: u32,
+    pub(super) n_passes: u32,
+}
+
+impl Runs {
+    pub(super) fn add(&mut self, is_fail: bool) {
+        if is_fail {
+            self.n_fails += 1;
+        } else {
+            self.n_passes += 1;
+        }
+    }
 }
 
 /// The logarithms of a * (a + 1) * ... * (a + n - 1), for n from 0.
@@ -143,12 +160,7 @@ impl Belief {
 
     /// Adds one run of the revision at `index` of the line. Cost: time proportional to the length of the line.
     pub fn add(&mut self, index: usize, is_fail: bool) {
-        let runs = &mut self.runs[index];
-        if is_fail {
-            runs.n_fails += 1;
-        } else {
-            runs.n_passes += 1;
-        }
+        self.runs[index].add(is_fail);
         self.update();
     }
 
@@ -226,6 +238,12 @@ impl Belief {
         Noise { false_fails: mean(|place| place.without), false_passes: mean(|place| 1.0 - place.with) }
     }
 
+    /// Returns the runs of both sides of a place, by revision, newest first: those with the cause, and those without it.
+    pub(super) fn sides(&self, place: usize) -> [&[Runs]; 2] {
+        let (with, without) = self.runs.split_at(place + 1);
+        [with, without]
+    }
+
     /// Returns the index of the revision whose next run has the most expected information about the place.
     ///
     /// Cost: time proportional to the length of the line.
@@ -248,10 +266,13 @@ impl Belief {
 
 /// The probability that a test fails more often with the cause than without it, by at least [`MIN_CONTRAST`].
 ///
-/// Both distributions are approximated by normal ones, and the normal distribution function by a logistic one.
-fn contrast(with: Beta, without: Beta) -> f64 {
+/// Approximated as in [`Beta::above`].
+pub(super) fn contrast(with: Beta, without: Beta) -> f64 {
     let deviation = (with.variance() + without.variance()).sqrt();
-    let z = (with.mean() - without.mean() - MIN_CONTRAST) / deviation;
+    logistic((with.mean() - without.mean() - MIN_CONTRAST) / deviation)
+}
+
+fn logistic(z: f64) -> f64 {
     1.0 / (1.0 + (-1.702 * z).exp())
 }
 

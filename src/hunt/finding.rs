@@ -295,7 +295,7 @@ pub struct Finding {
     pub oldest_failing: Option<CommitId>,
     /// Borders: a revision that cannot be tested without a repair, and its child that can, in the order found.
     pub borders: Vec<(CommitId, CommitId)>,
-    /// The probability of the culprit, if runs of one tree disagreed.
+    /// The probability of the culprit, if runs of one tree disagreed and one rate for each side explains them.
     pub confidence: Option<f64>,
     /// The measured noise of the test.
     pub noise: Option<Noise>,

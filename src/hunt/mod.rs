@@ -16,6 +16,7 @@ pub mod drive;
 pub mod engine;
 pub mod event;
 pub mod finding;
+mod fit;
 pub mod fixes;
 pub mod forward;
 mod gaps;

@@ -41,6 +41,9 @@ const MIN_RATE: f64 = 0.02;
 /// hunt depends on many verdicts.
 const MAX_ERROR: f64 = 0.002;
 
+/// The same for an end of a pair whose probability is computed as well.
+const MAX_ERROR_OF_END: f64 = 0.02;
+
 /// If a verdict needs more runs than this, there is none.
 const MAX_RUNS: u32 = 400;
 
@@ -52,6 +55,7 @@ const MAX_RUNS: u32 = 400;
 #[derive(Debug, Clone, Copy)]
 pub struct Weighing {
     noise: Noise,
+    max_error: f64,
     /// The logarithm of the odds that the cause is in the tree.
     log_odds: f64,
     n_decided: u32,
@@ -62,7 +66,15 @@ pub struct Weighing {
 impl Weighing {
     /// Begins with even odds.
     pub fn new(noise: Noise) -> Self {
-        Self { noise, log_odds: 0.0, n_decided: 0, n_unresolved: 0, reason: None }
+        Self { noise, max_error: MAX_ERROR, log_odds: 0.0, n_decided: 0, n_unresolved: 0, reason: None }
+    }
+
+    /// The same for an end of a pair. Both outcomes have the higher rate of the two: where a test is noisy in a part of
+    /// the history only, one run that the rates of the whole line make nearly impossible proves nothing.
+    pub fn of_end(noise: Noise) -> Self {
+        let rate = noise.false_fails.max(noise.false_passes);
+        let noise = Noise { false_fails: rate, false_passes: rate };
+        Self { max_error: MAX_ERROR_OF_END, ..Self::new(noise) }
     }
 
     /// Adds the outcome of one run.
@@ -81,7 +93,7 @@ impl Weighing {
 
     /// Returns the verdict, or `None` if more runs are needed.
     pub fn verdict(&self) -> Option<Outcome> {
-        let limit = ((1.0 - MAX_ERROR) / MAX_ERROR).ln();
+        let limit = ((1.0 - self.max_error) / self.max_error).ln();
         if let Some(reason) = self.reason {
             let is_believed = self.n_unresolved > self.n_decided && self.n_unresolved > 1;
             if is_believed || (reason == Reason::Build && self.n_decided == 0) {

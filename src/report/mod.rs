@@ -109,9 +109,10 @@ pub struct Report {
     pub culprits: Vec<Commit>,
     /// Whether the failure needs all of them together; otherwise each of them causes it alone.
     pub interaction: bool,
-    /// The probability that the first bad commit is the right one, between 0 and 1, if runs of one tree disagreed.
+    /// The probability that the first bad commit is the right one, between 0 and 1, if runs of one tree disagreed and
+    /// one rate for each side explains them.
     pub confidence: Option<f64>,
-    /// The measured noise of the test in that case.
+    /// The measured noise of the test if runs of one tree disagreed.
     pub noise: Option<Noise>,
     /// The remaining candidates, if no single commit can be named.
     pub range: Option<Range>,

@@ -121,7 +121,9 @@ impl Sources<'_> {
                 }
             }));
         }
+        let is_noisy_range = finding.conclusion == Conclusion::Range && finding.noise.is_some();
         if !has_ended
+            || is_noisy_range
             || until == Until::Fix
             || self.plan.is_minimize
             || self.plan.order.by_hand

@@ -181,6 +181,18 @@ fn a_hunt_that_ended_early_by_wish_says_how_it_goes_on() {
     assert!(with(Until::Commit, Conclusion::NeverPassed).is_empty());
 }
 
+#[test]
+fn a_range_of_a_noisy_test_has_candidates_and_rates_but_no_confidence() {
+    let report = reported(Until::Commit, |finding, world| {
+        (finding.conclusion, finding.range) = (Conclusion::Range, world.commits[1..].to_vec());
+        finding.noise = Some(Noise { false_fails: 0.3, false_passes: 0.3 });
+    });
+    assert_eq!((report.confidence, report.range.as_ref().unwrap().candidates.len()), (None, 3));
+    assert!(report.noise.is_some() && report.first_bad.is_none());
+    // A reduction does not tell the commits apart.
+    assert!(notes_of(&report).is_empty());
+}
+
 #[track_caller]
 fn check_sentence(change: impl FnOnce(&mut Finding, &World), expected: &str) {
     assert_eq!(text(&reported(Until::Fix, change).sentence), expected);
