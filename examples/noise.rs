@@ -1,32 +1,36 @@
 //! Hunts with a noisy test, simulated: the entry of `scripts/bench noise`.
 //!
-//! `noise <hunts> <revisions> <false fails> <false passes> <good|no-good> [rate]` drives the engine of a hunt for the commit over
-//! a line of revisions, with a test that shows the wrong outcome in these shares of its runs, and prints one JSON object for
-//! each hunt: how it ended, its answer, the true answer, its confidence and the number of runs. Only the test is
-//! simulated; which revision is run, and how often, is decided by the program's own engine and rules.
+//! `noise <hunts> <revisions> <false fails> <false passes> <good|no-good> <all|middle> [rate]` drives the engine of a hunt for
+//! the commit over a line of revisions, with a test that shows the wrong outcome in these shares of its runs, and prints one
+//! JSON object for each hunt: how it ended, its answer, the true answer, its confidence and the number of runs. Only the test
+//! is simulated; which revision is run, and how often, is decided by the program's own engine and rules. `middle`: only the
+//! middle third of the revisions has noise, and the culprit is one of them.
 
 mod common;
 
-use common::{Numbers, id, order, position};
+use common::{Numbers, order, position};
 use git_idd::hunt::drive::{Engine, ProbeRunner, Reply, drive};
 use git_idd::hunt::event::{Event, Phase};
-use git_idd::hunt::finding::Conclusion;
+use git_idd::hunt::finding::{Conclusion, Finding};
 use git_idd::hunt::history::History;
 use git_idd::hunt::noise::{Noise, Weighing};
 use git_idd::hunt::probe::Probe;
 use git_idd::hunt::{Again, Board, Halt, Noisy, Order};
 use git_idd::outcome::Outcome;
-use git_idd::revision::TreeId;
+use git_idd::revision::{CommitId, TreeId};
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::error::Error;
 use std::io::Write;
+use std::ops::Range;
 use std::{env, io};
 
 /// A test with noise; each run of a tree is remembered by its number, as the journal of a hunt does.
 struct Test {
     state: u64,
     noise: Noise,
+    /// The revisions with noise, by position.
+    spoiled: Range<usize>,
     culprit: usize,
     runs: HashMap<(TreeId, bool, u32), Outcome>,
     /// What the engine has told of the noise.
@@ -44,8 +48,10 @@ impl Test {
             return *known;
         }
         let chance = self.chance();
-        let has_cause = tree.0 >= id(self.culprit);
-        let is_fail = if has_cause { chance >= self.noise.false_passes } else { chance < self.noise.false_fails };
+        let position = position(CommitId(tree.0));
+        let (has_cause, is_noisy) = (position >= self.culprit, self.spoiled.contains(&position));
+        let rate = if has_cause { self.noise.false_passes } else { self.noise.false_fails };
+        let is_fail = has_cause != (is_noisy && chance < rate);
         let outcome = if is_fail { Outcome::Fail } else { Outcome::Pass };
         self.runs.insert((tree, is_claim, nth), outcome);
         outcome
@@ -92,17 +98,20 @@ impl ProbeRunner for Test {
     }
 }
 
-/// How a hunt ended: the conclusion, the position of the first bad revision, and its confidence.
-type Ended = (Conclusion, Option<usize>, Option<f64>);
-
-fn hunt(test: &mut Test, history: &History, mut order: Order, noisy: Noisy) -> Result<Ended, Box<dyn Error>> {
+/// Returns how a hunt ended, and what it found.
+fn hunt(
+    test: &mut Test,
+    history: &History,
+    mut order: Order,
+    noisy: Noisy,
+) -> Result<(Conclusion, Finding), Box<dyn Error>> {
     let is_fail = |run: &Outcome| *run == Outcome::Fail;
     let mut seen: Vec<Outcome> = (0..2).map(|nth| test.run(TreeId(order.bad.0), false, nth)).collect();
     if !seen.iter().any(is_fail) {
         seen.extend((2..4).map(|nth| test.run(TreeId(order.bad.0), false, nth)));
     }
     if !seen.iter().any(is_fail) {
-        return Ok((Conclusion::BadPasses, None, None));
+        return Ok((Conclusion::BadPasses, Finding::new(order.bad)));
     }
     if !seen.iter().all(is_fail) {
         order.noisy = Some(noisy);
@@ -115,8 +124,7 @@ fn hunt(test: &mut Test, history: &History, mut order: Order, noisy: Noisy) -> R
             Halt::Again(Again::Noisy) => order.noisy = Some(noisy),
             Halt::Again(Again::Clean) => order.is_clean = true,
             Halt::Concluded(conclusion) => {
-                let finding = &board.borrow().finding;
-                return Ok((*conclusion, finding.first_bad.map(position), finding.confidence));
+                return Ok((*conclusion, board.borrow().finding.clone()));
             }
             halt => return Err(format!("{halt}").into()),
         }
@@ -124,11 +132,12 @@ fn hunt(test: &mut Test, history: &History, mut order: Order, noisy: Noisy) -> R
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    const USAGE: &str = "usage: noise <hunts> <revisions> <false fails> <false passes> <good|no-good> [rate]";
+    const USAGE: &str =
+        "usage: noise <hunts> <revisions> <false fails> <false passes> <good|no-good> <all|middle> [rate]";
     let arguments: Vec<String> = env::args().skip(1).collect();
-    let ([n_hunts, n_revisions, false_fails, false_passes, good], rate) = match arguments.split_at_checked(5) {
+    let ([n_hunts, n_revisions, false_fails, false_passes, good, place], rate) = match arguments.split_at_checked(6) {
         Some((first, rest)) if rest.len() < 2 => {
-            (<[String; 5]>::try_from(first.to_vec()).map_err(|_| USAGE)?, rest.first())
+            (<[String; 6]>::try_from(first.to_vec()).map_err(|_| USAGE)?, rest.first())
         }
         _ => return Err(USAGE.into()),
     };
@@ -136,23 +145,28 @@ fn main() -> Result<(), Box<dyn Error>> {
     let noise = Noise { false_fails: false_fails.parse()?, false_passes: false_passes.parse()? };
     let rate = rate.map(|rate| rate.parse::<f64>()).transpose()?;
     let history = common::history(n_revisions);
+    let third = n_revisions / 3;
+    let spoiled = if place == "middle" { third..2 * third } else { 0..n_revisions + 1 };
+    let culprits = if place == "middle" { spoiled.clone() } else { 1..n_revisions + 1 };
     let mut stdout = io::stdout().lock();
     for seed in 0..n_hunts {
         let state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) + 1;
-        let mut test = Test { state, noise, culprit: 0, runs: HashMap::new(), expected: None };
+        let mut test =
+            Test { state, noise, spoiled: spoiled.clone(), culprit: 0, runs: HashMap::new(), expected: None };
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_precision_loss,
             clippy::cast_sign_loss,
             reason = "a position in a short line"
         )]
-        let culprit = 1 + (test.chance() * n_revisions as f64) as usize;
+        let culprit = culprits.start + (test.chance() * culprits.len() as f64) as usize;
         test.culprit = culprit;
         let order = order(n_revisions, good == "good");
-        let (conclusion, found, confidence) = hunt(&mut test, &history, order, Noisy { rate, confidence: 0.95 })?;
+        let (conclusion, finding) = hunt(&mut test, &history, order, Noisy { rate, confidence: 0.95 })?;
         let line = serde_json::json!({
-            "ended": format!("{conclusion:?}"), "culprit": culprit, "found": found,
-            "confidence": confidence, "runs": test.runs.len(),
+            "ended": format!("{conclusion:?}"), "culprit": culprit, "found": finding.first_bad.map(position),
+            "range": finding.range.iter().map(|id| position(*id)).collect::<Vec<_>>(),
+            "confidence": finding.confidence, "noticed": finding.noise.is_some(), "runs": test.runs.len(),
         });
         writeln!(stdout, "{line}")?;
     }

@@ -11,12 +11,13 @@ from pathlib import Path
 import others
 from running import ROOT
 
-# Shares of false fails and of false passes.
-RATES = [(0, 0)] + [(rate, 0) for rate in (0.05, 0.1, 0.3)] + [(0, rate) for rate in (0.05, 0.1, 0.3)] + [(0.1, 0.1), (0, 0.7)]
+# Shares of false fails and of false passes, and which revisions have them: all, or only the middle third, which then has the culprit.
+SIDES = [rates for rate in (0.05, 0.1, 0.2, 0.3) for rates in [(rate, 0), (0, rate), (rate, rate)]]
+ROWS = [(*rates, "all") for rates in [(0, 0), *SIDES, (0, 0.7)]] + [(rate, rate, "middle") for rate in (0.2, 0.3)]
 
 parser = argparse.ArgumentParser(prog="bench noise", description=__doc__)
 parser.add_argument("--hunts", metavar="N", type=int, default=200, help="for each row; default: 200")
-parser.add_argument("--revisions", metavar="N", type=int, nargs="+", default=[30, 300], help="lengths of the histories; default: 30 300")
+parser.add_argument("--revisions", metavar="N", type=int, nargs="+", default=[60, 1000], help="lengths of the histories; default: 60 1000")
 parser.add_argument("--binary", type=Path, default=ROOT / "target" / "release" / "examples" / "noise", help="what simulates our hunts")
 arguments = parser.parse_args()
 if not arguments.binary.exists():
@@ -36,48 +37,59 @@ def bound(n, false_fails, false_passes):
     )
 
 
-def ours(n, false_fails, false_passes, good):
-    command = [arguments.binary, str(arguments.hunts), str(n), str(false_fails), str(false_passes), good]
+def ours(n, false_fails, false_passes, where, good):
+    command = [arguments.binary, str(arguments.hunts), str(n), str(false_fails), str(false_passes), good, where]
     lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
     return [json.loads(line) for line in lines]
 
 
-def other(method, n, false_fails, false_passes):
+def other(method, n, false_fails, false_passes, where):
     rows = []
+    middle = range(n // 3, n // 3 * 2)
+    culprits, noisy = (middle, middle) if where == "middle" else (range(1, n + 1), range(n + 1))
     for seed in range(arguments.hunts):
         chance = random.Random(seed)
-        culprit = chance.randrange(1, n + 1)
+        culprit = chance.choice(culprits)
         n_runs = 0
 
         def fails(position):
             nonlocal n_runs
             n_runs += 1
-            return chance.random() >= false_passes if position >= culprit else chance.random() < false_fails
+            rate = false_passes if position >= culprit else false_fails
+            return (position >= culprit) != (position in noisy and chance.random() < rate)
 
         found, confidence = method(n, fails)
-        rows.append({"ended": "Found", "culprit": culprit, "found": found, "confidence": confidence, "runs": n_runs})
+        rows.append({"ended": "Found", "culprit": culprit, "found": found, "confidence": confidence, "noticed": False, "runs": n_runs})
     return rows
 
 
-def row(name, n, rates, rows, least):
+def row(name, n, noise, rows):
+    *rates, where = noise
     found = [hunt for hunt in rows if hunt["ended"] == "Found"]
     right = sum(hunt["found"] == hunt["culprit"] for hunt in found)
     wrong = [hunt for hunt in found if hunt["found"] != hunt["culprit"]]
-    silent = sum(hunt["confidence"] is None for hunt in wrong)
+    sure = sum(hunt["confidence"] is not None for hunt in wrong)
+    silent = sum(hunt["confidence"] is None and not hunt["noticed"] for hunt in wrong)
+    ranges = [hunt for hunt in rows if hunt["ended"] == "Range"]
+    holding = sum(hunt["culprit"] in hunt["range"] for hunt in ranges)
+    n_none = len(rows) - len(found) - len(ranges)
     runs = sum(hunt["runs"] for hunt in rows) / len(rows)
-    shown = " / ".join(f"{rate:.0%}" for rate in rates)
-    cells = [n, shown, name, f"{right / len(rows):.1%}", len(wrong) - silent, silent, len(rows) - len(found), f"{runs:.1f}", f"{runs / least:.1f}"]
+    shown = " / ".join(f"{rate:.0%}" for rate in rates) + (", middle third" if where == "middle" else "")
+    times = f"{runs / bound(n, *rates):.1f}" if where == "all" else "–"
+    cells = [n, shown, name, f"{right / len(rows):.1%}", sure, len(wrong) - sure - silent, silent, f"{holding} of {len(ranges)}", n_none, f"{runs:.1f}", times]
     print("| " + " | ".join(map(str, cells)) + " |", flush=True)
 
 
-print("| revisions | false fails / passes | method | right | wrong, with its confidence | wrong, unnoticed | no commit named | runs | times the bound |")
-print("|---|---|---|---|---|---|---|---|---|")
+print(
+    "| revisions | false fails / passes | method | right | wrong, with its confidence | wrong, noticed | wrong, unnoticed "
+    "| ranges with the culprit | no answer | runs | times the bound |"
+)
+print("|---|---|---|---|---|---|---|---|---|---|---|")
 for n in arguments.revisions:
-    for rates in RATES:
-        least = bound(n, *rates)
-        row("git idd --good", n, rates, ours(n, *rates, "good"), least)
-        row("git idd", n, rates, ours(n, *rates, "no-good"), least)
+    for noise in ROWS:
+        row("git idd --good", n, noise, ours(n, *noise, "good"))
+        row("git idd", n, noise, ours(n, *noise, "no-good"))
         for name, method in others.METHODS.items():
-            row(name, n, rates, other(method, n, *rates), least)
+            row(name, n, noise, other(method, n, *noise))
 if "git_bayesect" not in others.METHODS:
     print("git_bayesect is not installed (`pip install git_bayesect`), so it is not in the table.", file=sys.stderr)
