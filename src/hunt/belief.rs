@@ -6,7 +6,7 @@
 //! integrated out for each place. The next run is the one with the most information about the place: at equal, known
 //! rates the median of the paper.
 
-use crate::hunt::noise::{Noise, UNKNOWN_RATE};
+use crate::hunt::noise::Noise;
 use std::iter;
 use std::ops::Range;
 
@@ -144,12 +144,12 @@ impl Belief {
         let sum: f64 = prior.iter().sum();
         prior.push(NONE_FIRST * sum);
         let strength = if rate.is_some() { STRENGTHS.0 } else { STRENGTHS.1 };
-        let rate = rate.unwrap_or(UNKNOWN_RATE);
-        let (wrong, right) = (strength * rate, strength * (1.0 - rate));
+        let Noise { false_fails, false_passes } = Noise::expected(rate);
+        let beta = |rate: f64| Beta { fails: strength * rate, passes: strength * (1.0 - rate) };
         let mut belief = Self {
             prior,
-            with: Beta { fails: right, passes: wrong },
-            without: Beta { fails: wrong, passes: right },
+            with: beta(1.0 - false_passes),
+            without: beta(false_fails),
             runs: vec![Runs::default(); n_revisions],
             is_usable: vec![true; n_revisions],
             places: Vec::new(),

@@ -26,8 +26,11 @@ const MAX_RUNS: u32 = 40;
 /// Whether one rate for each side explains the runs, and is plausible.
 ///
 /// - `sides`: the runs of both sides, by revision.
-pub fn is_fitting(noise: Noise, sides: [&[Runs]; 2]) -> bool {
-    noise.false_fails.max(noise.false_passes) <= MAX_RATE && sides.into_iter().all(|side| spread(side) <= MAX_SPREAD)
+/// - `given`: the rate of passes that the user expects, if any. It is plausible, up to half of the way to 1.
+pub fn is_fitting(noise: Noise, sides: [&[Runs]; 2], given: Option<f64>) -> bool {
+    let max_passes = given.filter(|given| *given >= 0.5).map_or(MAX_RATE, |given| f64::midpoint(given, 1.0));
+    let is_plausible = noise.false_fails <= MAX_RATE && noise.false_passes <= max_passes;
+    is_plausible && sides.into_iter().all(|side| spread(side) <= MAX_SPREAD)
 }
 
 /// How much more the runs of single revisions differ than one rate for all of them explains, in standard deviations.
@@ -169,7 +172,7 @@ mod tests {
     #[track_caller]
     fn check_fit(with: &str, without: &str, expected: bool) {
         let noise = Noise { false_fails: 0.2, false_passes: 0.2 };
-        assert_eq!(is_fitting(noise, [&runs(with), &runs(without)]), expected);
+        assert_eq!(is_fitting(noise, [&runs(with), &runs(without)], None), expected);
     }
 
     #[test]
@@ -183,7 +186,8 @@ mod tests {
     #[test]
     fn an_implausible_rate_does_not_fit() {
         let noise = Noise { false_fails: 0.0, false_passes: 0.46 };
-        assert!(!is_fitting(noise, [&runs("5/9"), &runs("0/9")]));
+        assert!(!is_fitting(noise, [&runs("5/9"), &runs("0/9")], None));
+        assert!(is_fitting(noise, [&runs("5/9"), &runs("0/9")], Some(0.5)));
     }
 
     #[test]

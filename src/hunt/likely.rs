@@ -37,6 +37,8 @@ struct Line {
     /// Newest first.
     revisions: Vec<CommitId>,
     belief: Belief,
+    /// The rate that the user gave.
+    rate: Option<f64>,
     /// Runs of the search, by index; and those as claims.
     n_runs: Vec<u32>,
     n_claims: Vec<u32>,
@@ -57,7 +59,7 @@ impl Line {
     }
 
     fn is_fitting(&self, place: usize) -> bool {
-        fit::is_fitting(self.belief.noise(), self.belief.sides(place))
+        fit::is_fitting(self.belief.noise(), self.belief.sides(place), self.rate)
     }
 
     fn last(&self) -> usize {
@@ -91,7 +93,8 @@ impl Hunter<'_> {
         );
         let belief = Belief::new(revisions.len(), is_bounded, noisy.rate);
         let (n_runs, n_claims) = (vec![0; revisions.len()], vec![0; revisions.len()]);
-        let mut line = Line { revisions, belief, n_runs, n_claims, tested: Vec::new(), refuted: Vec::new() };
+        let mut line =
+            Line { revisions, belief, rate: noisy.rate, n_runs, n_claims, tested: Vec::new(), refuted: Vec::new() };
         for _ in 0..N_REPRODUCED {
             self.run_once(&mut line, 0).await?;
         }
@@ -357,8 +360,16 @@ mod tests {
         }
     }
 
-    /// Hunts for the commit with a noisy test; returns the finding and the number of runs.
     fn hunt(goods: Vec<CommitId>, run: impl Fn(u8, usize) -> Outcome) -> (Conclusion, Finding, usize) {
+        hunt_with(None, goods, run)
+    }
+
+    /// Hunts for the commit with a noisy test; returns the finding and the number of runs.
+    fn hunt_with(
+        rate: Option<f64>,
+        goods: Vec<CommitId>,
+        run: impl Fn(u8, usize) -> Outcome,
+    ) -> (Conclusion, Finding, usize) {
         let trees = MemoryTrees::default();
         let tree = |position: u8| trees.add(Files::from([(b"n".to_vec(), vec![position])]));
         let revisions = (0..N_REVISIONS).rev().map(|position| Revision {
@@ -373,7 +384,7 @@ mod tests {
         let history = History::new(revisions.collect(), HashSet::new());
         let mut order = order(id(N_REVISIONS - 1), goods);
         order.until = Stage::Commit;
-        order.noisy = Some(Noisy { rate: None, confidence: 0.95 });
+        order.noisy = Some(Noisy { rate, confidence: 0.95 });
         order.is_clean = true;
         let mut runs = Runs { run, known: HashMap::new(), noise: None };
         let board = Board::new(order.bad);
@@ -437,6 +448,14 @@ mod tests {
         assert!(finding.noise.unwrap().false_passes > 0.2, "{:?}", finding.noise);
         assert_eq!(finding.confidence, None);
         assert!(finding.notes.iter().any(|note| note.contains("no confidence is given")), "{:?}", finding.notes);
+    }
+
+    #[test]
+    fn a_given_rate_of_passes_above_one_half_is_plausible() {
+        let run = |position, n_runs| outcome(position >= 9 && chance(n_runs) < 300);
+        let (conclusion, finding, n_runs) = hunt_with(Some(0.7), vec![id(0)], run);
+        assert_eq!((conclusion, finding.first_bad), (Conclusion::Found, Some(id(9))));
+        assert!(finding.confidence.unwrap() >= 0.95 && n_runs < 120, "{n_runs}");
     }
 
     #[test]

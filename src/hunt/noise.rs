@@ -16,10 +16,11 @@ pub struct Noise {
 impl Noise {
     /// The assumed noise before any measurement: the mean of the prior of [`crate::hunt::belief::Belief`].
     ///
-    /// - `rate`: the rate that the user gave, if any.
+    /// - `rate`: the rate that the user gave, if any. From one half on, it is that of passes: a test that fails now and then
+    ///   since some commit.
     pub fn expected(rate: Option<f64>) -> Self {
         let rate = rate.unwrap_or(UNKNOWN_RATE);
-        Self { false_fails: rate, false_passes: rate }
+        Self { false_fails: if rate < 0.5 { rate } else { RARE }, false_passes: rate }
     }
 
     /// Returns the evidence of one run for the cause being in the tree, in nats; negative for a pass.
@@ -32,7 +33,10 @@ impl Noise {
 }
 
 /// The mean of an unknown rate.
-pub const UNKNOWN_RATE: f64 = 0.2;
+const UNKNOWN_RATE: f64 = 0.2;
+
+/// The rate of false failures of a test that often passes with the cause.
+const RARE: f64 = 0.05;
 
 /// No verdict assumes a rate below this one, so each takes at least two runs.
 const MIN_RATE: f64 = 0.02;
@@ -70,10 +74,11 @@ impl Weighing {
     }
 
     /// The same for an end of a pair. Both outcomes have the higher rate of the two: where a test is noisy in a part of
-    /// the history only, one run that the rates of the whole line make nearly impossible proves nothing.
+    /// the history only, one run that the rates of the whole line make nearly impossible proves nothing. A rate of one half
+    /// or more can only be that of one side.
     pub fn of_end(noise: Noise) -> Self {
         let rate = noise.false_fails.max(noise.false_passes);
-        let noise = Noise { false_fails: rate, false_passes: rate };
+        let noise = if rate < 0.5 { Noise { false_fails: rate, false_passes: rate } } else { noise };
         Self { max_error: MAX_ERROR_OF_END, ..Self::new(noise) }
     }
 

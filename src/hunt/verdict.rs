@@ -6,6 +6,7 @@
 use crate::change::Level;
 use crate::change::trees::{Favor, Merged};
 use crate::hunt::event::{Event, Phase};
+use crate::hunt::finding::Repair;
 use crate::hunt::known::{Carried, Tested};
 use crate::hunt::probe::Probe;
 use crate::hunt::{Again, Artifacts, Halt, Hunter};
@@ -196,6 +197,13 @@ impl Hunter<'_> {
                 );
                 return Ok(Examined::Irreparable);
             }
+            if self.is_repaired_in_vain() {
+                self.note(
+                    "older revisions were only testable with all changes of the next one, which says nothing about them"
+                        .to_owned(),
+                );
+                return Ok(Examined::Irreparable);
+            }
             let source = self.as_tested(line[near]).await?;
             let Some(tested) = self.across(line[untestable], source).await? else {
                 return Ok(Examined::Irreparable);
@@ -225,6 +233,18 @@ impl Hunter<'_> {
             }
         }
         Ok(None)
+    }
+
+    /// Whether the last two repairs were whole commits, one before the other: the verdict on such a revision is that of its
+    /// neighbour, and the next older one needs another repair.
+    fn is_repaired_in_vain(&self) -> bool {
+        let board = self.board.borrow();
+        let is_whole =
+            |repair: &Repair| board.tested.get(&repair.source).is_some_and(|tested| tested.tree == repair.patched);
+        match &board.finding.repairs[..] {
+            [.., older, newer] => newer.source == older.revision && is_whole(older) && is_whole(newer),
+            _ => false,
+        }
     }
 
     /// Applies a repair to a tree: all of it, then only those of its files that apply. At most two different trees.

@@ -11,7 +11,7 @@ use crate::hunt::known::{Position, Tested};
 use crate::hunt::pair::Pair;
 use crate::hunt::probe::Probe;
 use crate::hunt::verdict::Examined;
-use crate::hunt::{Again, Halt, Hunter};
+use crate::hunt::{Again, Artifacts, Halt, Hunter};
 use crate::outcome::{Outcome, Reason};
 use crate::plural::count;
 use crate::revision::CommitId;
@@ -116,8 +116,37 @@ impl Hunter<'_> {
                 );
                 Ok(None)
             }
-            Examined::Irreparable => Ok(None),
+            Examined::Irreparable => match self.open_before(&line, good) {
+                Some(conclusion) => Err(Halt::Concluded(conclusion)),
+                None => Ok(None),
+            },
         }
+    }
+
+    /// The conclusion if the one revision given as good, at the end of a line, cannot be tested: it is taken at its word,
+    /// and the commits after it up to the oldest failure are a range.
+    fn open_before(&self, line: &[CommitId], good: CommitId) -> Option<Conclusion> {
+        let last = line.len() - 1;
+        if self.order.goods.len() > 1 || line[last] != good || self.order.artifacts == Artifacts::Only {
+            return None;
+        }
+        let (oldest, reason) = {
+            let board = self.board.borrow();
+            let fails = |id: &CommitId| {
+                board.tested.get(id).is_some_and(|tested| tested.outcome == Outcome::Fail && tested.repair.is_none())
+            };
+            let Outcome::Unresolved(reason) = board.tested.get(&good)?.outcome else { return None };
+            (line.iter().rposition(fails)?, reason)
+        };
+        self.note(format!(
+            "{} was given as good and cannot be tested ({reason}), so it is taken at its word; of the revisions between it and \
+             {}, none that was tried gives a verdict without a repair",
+            good.short(),
+            line[oldest].short()
+        ));
+        let finding = &mut self.board.borrow_mut().finding;
+        (finding.last_good, finding.range) = (Some(good), line[oldest..last].to_vec());
+        (finding.range.len() > 1).then_some(Conclusion::Range)
     }
 
     /// Bisects a line whose last revision is given as good, until a revision passes: then that one need not be tested.

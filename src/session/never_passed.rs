@@ -21,8 +21,9 @@ impl Hunt<'_> {
     fn untested(&self, finding: &Finding) -> Option<String> {
         let Coverage { n_tested, n_all } = Coverage::of(finding, &self.history);
         let n_left = u32::try_from(n_all - n_tested).ok().filter(|n_left| *n_left > 0)?;
-        let time = text::duration((self.runner.mean_duration()? * n_left).as_secs_f64());
+        let time = (self.runner.mean_duration()? * n_left).as_secs_f64();
+        let time = if time < 1.0 { String::new() } else { format!(", in about {}", text::duration(time)) };
         let left = count(n_left, "revision");
-        Some(format!("Not tested: {left} of the line; `--walk linear` tests each of them, in about {time}."))
+        Some(format!("Not tested: {left} of the line; `--walk linear` tests each of them{time}."))
     }
 }
