@@ -8,6 +8,16 @@ use crate::hunt::{Artifacts, Halt, Hunter};
 use crate::outcome::Outcome;
 use crate::revision::CommitId;
 
+/// The side branch of a merge.
+enum Side {
+    /// It can be searched: from the merge to the merge base, which passes.
+    Line(Vec<CommitId>, Tested),
+    /// There is nothing to search.
+    None,
+    /// Neither its tip nor the merge base has a verdict.
+    Untestable,
+}
+
 impl Hunter<'_> {
     /// Follows the failure into the side branches of a culprit merge.
     ///
@@ -19,13 +29,13 @@ impl Hunter<'_> {
         'merge: loop {
             let merge = pair.newer.revision;
             let parents = self.history.get(merge).parents.clone();
-            if self.order.first_parent || parents.len() < 2 || !parents.contains(&pair.older.revision) {
-                return Ok(pair);
-            }
+            let Some(main) = self.main_parent(&pair, &parents) else { return Ok(pair) };
             let mut passing_base = None;
-            for parent in parents.iter().filter(|parent| **parent != pair.older.revision) {
-                let Some((line, base)) = self.side_line(merge, *parent, pair.older.revision).await? else {
-                    return Ok(pair);
+            for parent in parents.iter().filter(|parent| **parent != main) {
+                let (line, base) = match self.side_line(merge, *parent, main).await? {
+                    Side::Line(line, base) => (line, base),
+                    Side::None => return Ok(pair),
+                    Side::Untestable => return Ok(Pair { is_exact: false, ..pair }),
                 };
                 match self.examine(&line, 1, 0).await? {
                     Examined::Verdict { tested, .. } if tested.outcome == Outcome::Fail => {
@@ -53,29 +63,42 @@ impl Hunter<'_> {
         }
     }
 
+    /// The parent of a merge through which the line of a pair goes. The line can omit commits that change no path of the
+    /// search. `None` if the newer revision is no merge, or if side branches do not count.
+    fn main_parent(&self, pair: &Pair, parents: &[CommitId]) -> Option<CommitId> {
+        if self.order.first_parent || parents.len() < 2 {
+            return None;
+        }
+        let older = pair.older.revision;
+        let is_omitted = || pair.is_exact && pair.joined.is_empty() && self.history.path(parents[0], older).is_some();
+        if parents.contains(&older) { Some(older) } else { is_omitted().then(|| parents[0]) }
+    }
+
     /// The line from a merge through one of its other parents down to the merge base, if that base passes.
-    async fn side_line(
-        &self,
-        merge: CommitId,
-        parent: CommitId,
-        main: CommitId,
-    ) -> Result<Option<(Vec<CommitId>, Tested)>, Halt> {
+    async fn side_line(&self, merge: CommitId, parent: CommitId, main: CommitId) -> Result<Side, Halt> {
         let Some(base) = self.history.merge_base(main, parent) else {
             self.note(
                 "the first bad merge joins histories without a common commit, so its side branch was not searched"
                     .to_owned(),
             );
-            return Ok(None);
+            return Ok(Side::None);
         };
-        let Some(branch) = self.history.path(parent, base) else { return Ok(None) };
+        let Some(branch) = self.history.path(parent, base) else { return Ok(Side::None) };
         let tested = self.as_tested(base).await?;
+        if !tested.outcome.is_testable() && self.as_tested(parent).await?.outcome != Outcome::Pass {
+            self.note(
+                "the merge base of the first bad merge cannot be tested, so the commits of its side branch are candidates"
+                    .to_owned(),
+            );
+            return Ok(Side::Untestable);
+        }
         if tested.outcome != Outcome::Pass {
             self.note(
                 "the merge base of the first bad merge does not pass, so its side branch was not searched".to_owned(),
             );
-            return Ok(None);
+            return Ok(Side::None);
         }
         let line: Vec<CommitId> = std::iter::once(merge).chain(branch).collect();
-        Ok((line.len() > 2).then_some((line, tested)))
+        Ok(if line.len() > 2 { Side::Line(line, tested) } else { Side::None })
     }
 }

@@ -170,6 +170,9 @@ pub enum Again {
     Hold(Vec<Vec<u8>>),
     /// Nothing is held, because no revision passes with the held files.
     HoldNothing,
+    /// Only this pattern of the failure line counts, because its other words vary from revision to revision. The driver
+    /// decides this, not the engines.
+    LineVaries(String),
     /// Only the exit code is the signature, because the failure line varies from revision to revision. The driver decides
     /// this, not the engines.
     SignatureIsExit,

@@ -1,10 +1,10 @@
 //! Reports and stores the first bad commit as soon as it is found, and again when it is proved, while the hunt goes on.
 
+use crate::hunt::Board;
 use crate::hunt::drive::{ProbeRunner, Reply};
 use crate::hunt::event::{Event, Phase};
 use crate::hunt::finding::{Conclusion, Finding};
 use crate::hunt::probe::Probe;
-use crate::hunt::{Again, Board};
 use crate::outcome::Outcome;
 use crate::report::{Report, Untrusted};
 use crate::session::environment::AllFiles;
@@ -109,8 +109,9 @@ impl ProbeRunner for Announcing<'_, '_> {
         let is_searching = probes.first().is_some_and(|probe| matches!(probe.phase, Phase::Search | Phase::Repair));
         if let Some(unlike) = self.unlike.as_ref().filter(|_| is_searching) {
             let board = self.board.borrow();
-            if !board.has_repair() && unlike.varies(&board, self.sources.history) {
-                return Ok(Reply::Again(Again::SignatureIsExit));
+            let hunted = self.sources.signature.and_then(|signature| signature.line.as_deref()).unwrap_or_default();
+            if let Some(again) = unlike.widened(hunted, &board, self.sources.history).filter(|_| !board.has_repair()) {
+                return Ok(Reply::Again(again));
             }
         }
         self.runner.answer(probes)

@@ -590,6 +590,10 @@ fn reason_of(again: &Again) -> &'static str {
              files are held now, and the hunt starts again."
         }
         Again::HoldNothing => "No revision passes with the held files, but one does without them: nothing is held now.",
+        Again::LineVaries(_) => {
+            "The line of the failure varies from revision to revision: only the words that its forms have in common count \
+             now."
+        }
         Again::SignatureIsExit => {
             "The line of the failure varies from revision to revision, so it does not count any more; how the test ends \
              still does."

@@ -46,6 +46,8 @@ pub struct Adjustments {
     pub environment: Vec<Arc<UntrackedPath>>,
     /// Nothing is held.
     pub hold_nothing: bool,
+    /// The pattern of the failure line, whose other words vary.
+    pub line: Option<String>,
     /// Only the exit code is the signature.
     pub signature_is_exit: bool,
     /// Every probe runs in a fresh worktree.
@@ -64,6 +66,7 @@ impl Adjustments {
         match again {
             Again::Hold(paths) => self.also_held.extend(paths.iter().cloned()),
             Again::HoldNothing => self.hold_nothing = true,
+            Again::LineVaries(pattern) => self.line = Some(pattern.clone()),
             Again::SignatureIsExit | Again::TestSkips => self.signature_is_exit = true,
             Again::Clean => self.is_clean = true,
             Again::Alone => self.is_alone = true,

@@ -207,7 +207,13 @@ impl Hunt<'_> {
         let mode = self.plan.order.test.signature;
         let as_asked = found(mode)?;
         if !adjustments.signature_is_exit {
-            return Ok((mode, as_asked));
+            let varied = as_asked.map(|found| match &adjustments.line {
+                Some(pattern) if found.line.is_some() => {
+                    Signature { line: Some(pattern.clone()), printed: None, ..found }
+                }
+                _ => found,
+            });
+            return Ok((mode, varied));
         }
         // Without the line, the name of the test still tells failures apart.
         if let Some(named) = as_asked.filter(|found| found.test.is_some()) {

@@ -1,14 +1,15 @@
 //! A failure line that varies from revision to revision is no evidence.
 
-use crate::hunt::Board;
 use crate::hunt::history::History;
 use crate::hunt::probe::Probe;
+use crate::hunt::{Again, Board};
 use crate::outcome::{Observation, Outcome};
 use crate::revision::CommitId;
+use crate::world::run::alike;
 use crate::world::run::classify::{Criteria, other_line};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
-/// So many revisions whose lines are unlike the hunted one, and unlike each other, show that the line varies.
+/// So many lines that are unlike the hunted one, and unlike each other, but have its words, show that the line varies.
 const MAX_UNLIKE: usize = 3;
 
 /// With fewer verdicts, no share is computed.
@@ -29,25 +30,35 @@ impl Unlike {
         }
     }
 
-    /// Whether the line varies: at [`MAX_UNLIKE`] revisions, or at more than half of those that were tested.
+    /// What else has to count if the line varies: its pattern, if [`MAX_UNLIKE`] revisions print other forms of it; only the
+    /// ending, if more than half of the tested revisions print other lines. Three failures that have nothing in common are
+    /// three failures, and the line tells them apart.
     ///
     /// For the share, a revision with no testable one before it does not count: it can be before a border of history, as
     /// all older ones, and need a repair.
-    pub(super) fn varies(&self, board: &Board, history: &History) -> bool {
-        let different: HashSet<&String> = self.lines.values().collect();
-        if different.len() >= MAX_UNLIKE {
-            return true;
+    ///
+    /// - `hunted`: the line of the hunted failure, or its pattern.
+    pub(super) fn widened(&self, hunted: &str, board: &Board, history: &History) -> Option<Again> {
+        let different: BTreeSet<&String> = self.lines.values().collect();
+        let (mut pattern, mut n_forms) = (hunted.to_owned(), 0);
+        for line in different {
+            if let Some(common) = alike::common(&pattern, line) {
+                (pattern, n_forms) = (common, n_forms + 1);
+            }
+        }
+        if n_forms >= MAX_UNLIKE {
+            return Some(Again::LineVaries(pattern));
         }
         let rest = board.tested().filter(|(revision, _)| !self.lines.contains_key(revision));
         let rest: Vec<(CommitId, Outcome)> = rest.collect();
         let is_most = |n_unlike: usize| n_unlike + rest.len() >= MIN_JUDGED && n_unlike > rest.len();
         if !is_most(self.lines.len()) {
-            return false;
+            return None;
         }
         let is_before = |unlike: &&CommitId| {
             let ancestors = history.ancestors(**unlike);
             rest.iter().any(|(revision, outcome)| outcome.is_testable() && ancestors.contains(revision))
         };
-        is_most(self.lines.keys().filter(is_before).count())
+        is_most(self.lines.keys().filter(is_before).count()).then_some(Again::SignatureIsExit)
     }
 }

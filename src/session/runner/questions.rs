@@ -22,7 +22,7 @@ use crate::world::run::classify::{
     SignatureMode, breaks_others, classify, failing_others, printed_failure, printed_trouble, value,
 };
 use crate::world::run::exact::{Exact, Exactness};
-use crate::world::run::{is_cut, normalise};
+use crate::world::run::{alike, is_cut, normalise};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -54,7 +54,8 @@ impl Runner<'_> {
             }
             let signature = self.criteria.signature.as_ref();
             let wanted = signature.and_then(|signature| signature.line.clone());
-            let is_failure_line = |line: &str| wanted.as_ref().is_some_and(|wanted| normalise(line) == *wanted);
+            let is_failure_line =
+                |line: &str| wanted.as_ref().is_some_and(|wanted| alike::matches(&normalise(line), wanted));
             let is_known = wanted.is_some().then_some(&is_failure_line as &dyn Fn(&str) -> bool);
             let exact =
                 (!older.is_empty() && !newer.is_empty()).then(|| Arc::new(Exact::new(&older, &newer, is_known)));

@@ -9,7 +9,7 @@ use regex::Regex;
 
 use super::failure_line::{failure_line, telling_line};
 use super::normalise::{normalise, without_colours};
-use super::{crash, table};
+use super::{alike, crash, table};
 use crate::outcome::{Ending, NamedTest, Observation, Outcome, Reason, Signature, Stage};
 use crate::sought::Sought;
 use crate::world::run::runners::{NamedOutcome, RunnerReport};
@@ -228,7 +228,7 @@ fn common_line(first: &Observation, second: &Observation) -> Option<String> {
 }
 
 fn has_line(output: &str, normalised: &str) -> bool {
-    output.lines().any(|line| normalise(line) == normalised)
+    output.lines().any(|line| alike::matches(&normalise(line), normalised))
 }
 
 /// Longer failure lines are printed in their normalised form, which is cut.

@@ -4,6 +4,7 @@
 //! [`classify::classify`] computes the outcome of an observation for one hunt. The modules that judge output
 //! (`classify`, `complaints`, `crash`, `failure_line`, `normalise`, `table`) are pure.
 
+pub mod alike;
 pub mod artifacts;
 pub mod both;
 pub mod classify;
