@@ -163,10 +163,8 @@ impl Hunter<'_> {
     /// whether its last revision was given as good.
     fn line_to_search(&self) -> Result<(Vec<CommitId>, bool), Halt> {
         let bad = self.order.bad;
-        let lines = self.order.goods.iter().filter_map(|good| {
-            let base = self.history.merge_base(bad, *good)?;
-            self.history.path(bad, base).filter(|line| line.len() > 1)
-        });
+        let lines =
+            self.order.goods.iter().filter_map(|good| self.line_towards(bad, *good).filter(|line| line.len() > 1));
         match lines.min_by_key(Vec::len) {
             Some(line) => Ok((self.in_scope(&line)?, true)),
             None => Ok((self.in_scope(&self.history.first_parents(bad))?, false)),

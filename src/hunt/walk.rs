@@ -60,8 +60,8 @@ impl Hunter<'_> {
 
     /// The line to a revision that was given as good, verified. `None` if it cannot bound the search.
     async fn bracket_from(&self, good: CommitId, bad: Tested) -> Result<Option<Bracket>, Halt> {
-        let base = self.history.merge_base(bad.revision, good);
-        let line = base.and_then(|base| self.history.path(bad.revision, base));
+        let line = self.line_towards(bad.revision, good);
+        let base = line.as_ref().and_then(|line| line.last().copied());
         let mut line = line.map(|line| self.in_scope(&line)).transpose()?;
         let mut bad = bad;
         if let Some(line) = line.as_mut().filter(|line| line.len() > 1 && base == Some(good)) {
@@ -121,6 +121,19 @@ impl Hunter<'_> {
                 None => Ok(None),
             },
         }
+    }
+
+    /// The line from a revision to the nearest common ancestor with one given as good; only along first parents, if side
+    /// branches do not count.
+    pub(super) fn line_towards(&self, bad: CommitId, good: CommitId) -> Option<Vec<CommitId>> {
+        if !self.order.first_parent {
+            return self.history.path(bad, self.history.merge_base(bad, good)?);
+        }
+        let mut line = self.history.first_parents(bad);
+        let ancestors = self.history.ancestors(self.history.find(good)?.id);
+        let base = line.iter().position(|id| ancestors.contains(id))?;
+        line.truncate(base + 1);
+        Some(line)
     }
 
     /// The conclusion if the one revision given as good, at the end of a line, cannot be tested: it is taken at its word,

@@ -32,11 +32,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::slice;
 use std::time::{Duration, Instant};
 
-/// A bad revision passes if this many runs pass: fewer of a test that takes [`SLOW`].
-const N_PASSES: [usize; 2] = [7, 4];
-
-/// Passes of a test that takes less time cost nothing.
-const SLOW: Duration = Duration::from_secs(2);
+/// A bad revision passes if this many runs pass.
+const N_PASSES: usize = 4;
 
 /// The numbers of the first runs are below this one.
 const N_FIRST_RUNS: u32 = 4;
@@ -281,8 +278,7 @@ impl Hunt<'_> {
             let count = |shown| seen.iter().filter(|seen| reproduced(seen, &self.runner.criteria) == shown).count();
             let (n_failing, n_passing) = (count(Shown::Fails), count(Shown::Passes));
             // Two passes are not enough to report that the bad revision passes.
-            let n_passes = N_PASSES[usize::from(seen[0].duration >= SLOW)];
-            let is_enough = if is_noisy { n_failing >= 2 } else { n_failing > 0 || n_passing >= n_passes };
+            let is_enough = if is_noisy { n_failing >= 2 } else { n_failing > 0 || n_passing >= N_PASSES };
             if is_enough || (!is_noisy && n_passing == 0) {
                 break;
             }
@@ -636,15 +632,10 @@ mod tests {
     }
 
     #[test]
-    fn a_revision_passes_only_after_four_passes_or_seven_quick_ones() {
-        let slow = |nth, of: &[u32]| Observation { duration: SLOW, ..fails(nth, of) };
-        let (status, ..) = reproduced_by(order(), |nth| slow(nth, &[3, 6]));
+    fn a_revision_passes_only_after_four_passes() {
+        let (status, ..) = reproduced_by(order(), |nth| fails(nth, &[3]));
         assert_eq!(status, Status::BadPasses);
-        let (status, ..) = reproduced_by(order(), |nth| fails(nth, &[9]));
-        assert_eq!(status, Status::BadPasses);
-        let (status, _, said) = reproduced_by(until_commit(), |nth| fails(nth, &[8, 65537]));
-        assert_ne!(status, Status::BadPasses, "{said:?}");
-        let (status, _, said) = reproduced_by(until_commit(), |nth| slow(nth, &[4, 65537]));
+        let (status, _, said) = reproduced_by(until_commit(), |nth| fails(nth, &[4, 65537]));
         assert_ne!(status, Status::BadPasses, "{said:?}");
     }
 

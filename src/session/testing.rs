@@ -172,7 +172,7 @@ impl World {
         const PROOF: u32 = 1 << 16;
         let runs = |tree: &TreeId| {
             let (key, a) = (key(plan, *tree), self.a(*tree));
-            let nths = (0..12).chain(PROOF..PROOF + 4);
+            let nths = (0..6).chain(PROOF..PROOF + 4);
             nths.map(|nth| (key, nth, test(&a, nth))).collect::<Vec<_>>()
         };
         self.saved(plan, &self.trees.iter().flat_map(runs).collect::<Vec<_>>())

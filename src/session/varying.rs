@@ -30,9 +30,9 @@ impl Unlike {
         }
     }
 
-    /// What else has to count if the line varies: its pattern, if [`MAX_UNLIKE`] revisions print other forms of it; only the
-    /// ending, if more than half of the tested revisions print other lines. Three failures that have nothing in common are
-    /// three failures, and the line tells them apart.
+    /// What else has to count if the line varies: its pattern, if there are [`MAX_UNLIKE`] other forms of it; only the ending,
+    /// if more than half of the tested revisions print so many other lines. A few failures that have nothing in common are
+    /// other failures, and the line tells them apart.
     ///
     /// For the share, a revision with no testable one before it does not count: it can be before a border of history, as
     /// all older ones, and need a repair.
@@ -41,7 +41,7 @@ impl Unlike {
     pub(super) fn widened(&self, hunted: &str, board: &Board, history: &History) -> Option<Again> {
         let different: BTreeSet<&String> = self.lines.values().collect();
         let (mut pattern, mut n_forms) = (hunted.to_owned(), 0);
-        for line in different {
+        for line in &different {
             if let Some(common) = alike::common(&pattern, line) {
                 (pattern, n_forms) = (common, n_forms + 1);
             }
@@ -52,7 +52,7 @@ impl Unlike {
         let rest = board.tested().filter(|(revision, _)| !self.lines.contains_key(revision));
         let rest: Vec<(CommitId, Outcome)> = rest.collect();
         let is_most = |n_unlike: usize| n_unlike + rest.len() >= MIN_JUDGED && n_unlike > rest.len();
-        if !is_most(self.lines.len()) {
+        if different.len() < MAX_UNLIKE || !is_most(self.lines.len()) {
             return None;
         }
         let is_before = |unlike: &&CommitId| {
