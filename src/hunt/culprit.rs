@@ -4,7 +4,7 @@ use crate::hunt::known::Tested;
 use crate::hunt::pair::Pair;
 use crate::hunt::verdict::Examined;
 use crate::hunt::walk::Bracket;
-use crate::hunt::{Artifacts, Halt, Hunter};
+use crate::hunt::{Halt, Hunter};
 use crate::outcome::Outcome;
 use crate::revision::CommitId;
 
@@ -46,8 +46,7 @@ impl Hunter<'_> {
                     Examined::Verdict { .. } => passing_base = Some(base),
                     Examined::Irreparable => {
                         // The commits of the branch are candidates.
-                        let is_exact = pair.is_exact && self.order.artifacts != Artifacts::Only;
-                        return Ok(Pair { is_exact, ..pair });
+                        return Ok(Pair { is_exact: false, ..pair });
                     }
                 }
             }

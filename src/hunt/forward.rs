@@ -8,7 +8,7 @@ use crate::change::trees::{Favor, Merged, Rung};
 use crate::hunt::event::{Event, Phase};
 use crate::hunt::finding::{Change, Fix, Scope};
 use crate::hunt::minimise::{Aim, Start};
-use crate::hunt::{Halt, Hunter};
+use crate::hunt::{Again, Halt, Hunter};
 use crate::outcome::Outcome;
 use crate::revision::{CommitId, TreeId};
 
@@ -128,7 +128,8 @@ impl Hunter<'_> {
     /// Finds the fix again at a revision where it stopped: the smallest part of (revision -> repaired neighbour) that
     /// passes.
     ///
-    /// `None` if nothing passes there.
+    /// `None` if nothing passes there. A revision that passes without any part of it is a newer pass: the failure was fixed,
+    /// and another commit broke the test again, so the hunt starts again from there.
     async fn renew(&self, fix: Reversal, mended: Reversal, revision: CommitId) -> Result<Option<Reversal>, Halt> {
         let bare = self.view(revision)?;
         let mut start = mended.patched;
@@ -142,6 +143,9 @@ impl Hunter<'_> {
         let wanted = |outcome| outcome == Outcome::Pass;
         let aim = Aim::fix(bare, start);
         let kept = self.reduce_units(Start::whole(&set, bare), revision, aim, &wanted).await?;
+        if kept.is_empty() {
+            return Err(Halt::Again(Again::NewerPass(revision)));
+        }
         let patched = self.trees.compose(&set, bare, &kept)?;
         Ok(patched.map(|patched| Reversal { base: bare, patched, rung: Rung::Reduced }))
     }

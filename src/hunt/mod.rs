@@ -170,6 +170,8 @@ pub enum Again {
     Hold(Vec<Vec<u8>>),
     /// Nothing is held, because no revision passes with the held files.
     HoldNothing,
+    /// This revision, newer than the first bad one that was found, passes: another commit broke the test since.
+    NewerPass(CommitId),
     /// Only this pattern of the failure line counts, because its other words vary from revision to revision. The driver
     /// decides this, not the engines.
     LineVaries(String),

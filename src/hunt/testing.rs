@@ -54,7 +54,7 @@ fn side(path: &[u8], content: &[u8]) -> FileSide {
     FileSide { path: path.to_vec(), mode: Mode::Regular, content: Content::Bytes(content.into()) }
 }
 
-/// Merges line by line if no side adds or removes lines; otherwise two changed sides conflict.
+/// Merges line by line if no side adds or removes lines; otherwise by hunks.
 ///
 /// A merge by hunks (git's, diffy's) reports a conflict for edits of adjacent lines. The files here are lists of facts:
 /// with such a merge, repairs would not fit, and the tests would cover less.
@@ -68,7 +68,7 @@ fn merge_file(base: &[u8], ours: &[u8], theirs: &[u8]) -> Option<Vec<u8>> {
     let lines = |text: &[u8]| text.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect::<Vec<_>>();
     let (base, ours, theirs) = (lines(base), lines(ours), lines(theirs));
     if base.len() != ours.len() || base.len() != theirs.len() {
-        return None;
+        return diffy::merge_bytes(&base.concat(), &ours.concat(), &theirs.concat()).ok();
     }
     let mut merged = Vec::new();
     for ((base, ours), theirs) in base.iter().zip(&ours).zip(&theirs) {

@@ -6,7 +6,6 @@
 use crate::change::Level;
 use crate::change::trees::{Favor, Merged};
 use crate::hunt::event::{Event, Phase};
-use crate::hunt::finding::Repair;
 use crate::hunt::known::{Carried, Tested};
 use crate::hunt::probe::Probe;
 use crate::hunt::{Again, Artifacts, Halt, Hunter};
@@ -199,7 +198,7 @@ impl Hunter<'_> {
             }
             if self.is_repaired_in_vain() {
                 self.note(
-                    "older revisions were only testable with all changes of the next one, which says nothing about them"
+                    "no repair was carried to the next older revision three times in a row, so older ones are not repaired"
                         .to_owned(),
                 );
                 return Ok(Examined::Irreparable);
@@ -212,9 +211,9 @@ impl Hunter<'_> {
         }
     }
 
-    /// A revision with a verdict close behind one that fails in another way, with its index, at most `target`.
+    /// A revision with a verdict behind one that fails in another way, with its index, at most `target`.
     ///
-    /// A repair is the last resort: perhaps only the line differs. So two older neighbours are tested first; if all
+    /// A repair is the last resort: perhaps only the line differs. So two older revisions are tested first; if all
     /// three print lines of their own, the line varies, and the driver drops it. Cost: at most two revisions, until three
     /// are known to fail in another way.
     async fn beside_another_failure(
@@ -225,7 +224,9 @@ impl Hunter<'_> {
     ) -> Result<Option<(usize, Tested)>, Halt> {
         const ENOUGH: usize = 3;
         let is_other = |outcome| matches!(outcome, Outcome::Unresolved(Reason::Other | Reason::Assertion));
-        for (index, revision) in line.iter().enumerate().skip(untestable).take(ENOUGH) {
+        // The line may have another form in another part of the history only.
+        let step = untestable.min((line.len() - untestable) / ENOUGH).max(1);
+        for (index, revision) in line.iter().enumerate().skip(untestable).step_by(step).take(ENOUGH) {
             let n_others = self.board.borrow().tested().filter(|(_, outcome)| is_other(*outcome)).count();
             let tested = self.as_tested(*revision).await?;
             if !self.order.may_widen || !is_other(tested.outcome) || n_others >= ENOUGH {
@@ -235,14 +236,12 @@ impl Hunter<'_> {
         Ok(None)
     }
 
-    /// Whether the last two repairs were whole commits, one before the other: the verdict on such a revision is that of its
-    /// neighbour, and the next older one needs another repair.
+    /// Whether the last three repairs were made of one commit after the other: none was carried to the next revision, so each
+    /// verdict is hardly more than that of the neighbour.
     fn is_repaired_in_vain(&self) -> bool {
         let board = self.board.borrow();
-        let is_whole =
-            |repair: &Repair| board.tested.get(&repair.source).is_some_and(|tested| tested.tree == repair.patched);
         match &board.finding.repairs[..] {
-            [.., older, newer] => newer.source == older.revision && is_whole(older) && is_whole(newer),
+            [.., first, second, third] => third.source == second.revision && second.source == first.revision,
             _ => false,
         }
     }

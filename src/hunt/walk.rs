@@ -157,8 +157,13 @@ impl Hunter<'_> {
             good.short(),
             line[oldest].short()
         ));
+        let range = if self.order.first_parent {
+            line[oldest..last].to_vec()
+        } else {
+            self.history.between(good, line[oldest])
+        };
         let finding = &mut self.board.borrow_mut().finding;
-        (finding.last_good, finding.range) = (Some(good), line[oldest..last].to_vec());
+        (finding.last_good, finding.range) = (Some(good), range);
         (finding.range.len() > 1).then_some(Conclusion::Range)
     }
 

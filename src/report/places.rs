@@ -54,7 +54,7 @@ const WHOLE: [(&str, &str); 4] = [
 
 /// The side of a patch that is checked out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Side {
+pub(super) enum Side {
     #[default]
     Older,
     Newer,
@@ -90,7 +90,8 @@ pub fn in_first_bad(report: &Report, change: &Change) -> Vec<Place> {
     places
 }
 
-fn of_patch(patch: &Untrusted, side: Side) -> Vec<Place> {
+/// The places of a patch on one side.
+pub(super) fn of_patch(patch: &Untrusted, side: Side) -> Vec<Place> {
     let mut reader = Reader { side, ..Reader::default() };
     patch.as_bytes().split_inclusive(|byte| *byte == b'\n').for_each(|line| reader.read(line));
     reader.end_file();

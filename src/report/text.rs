@@ -14,6 +14,7 @@ use crate::outcome::{Outcome, Reason};
 use crate::plural::count;
 use crate::report::escape::Terminal;
 use crate::report::explanation::Explained;
+use crate::report::places::{Side, of_patch};
 use crate::report::style::{Role, Style};
 use crate::report::{
     Artifacts, Change, Changes, Commit, Control, Direction, Evidence, Fix, Held, Noise, Probes, Repair, Report, Rung,
@@ -246,7 +247,7 @@ impl Page<'_> {
 
     fn repairs(&mut self, repairs: &[Repair]) -> io::Result<()> {
         // If a repair was reduced to nothing, none was needed.
-        let repairs: Vec<&Repair> = repairs.iter().filter(|repair| repair.lines > 0).collect();
+        let repairs: Vec<&Repair> = repairs.iter().filter(|repair| !repair.patch.is_empty()).collect();
         if repairs.is_empty() {
             return Ok(());
         }
@@ -538,6 +539,14 @@ fn share(report: &Report, change: &Change) -> String {
         }
         _ => count(change.lines, "line"),
     }
+}
+
+/// What a patch without lines does, for its first file: `a.bin: not a text: its bytes changed`.
+fn whole_files(patch: &Untrusted) -> String {
+    let place = of_patch(patch, Side::Newer).into_iter().next();
+    place.map_or_else(String::new, |place| {
+        format!("{}: {}", Terminal.line(&place.file), Terminal.line(&Untrusted::from(&place.whole[..])))
+    })
 }
 
 /// What the first bad commit is called: `first bad commit`, or `first bad commit (not proved)`.

@@ -419,6 +419,7 @@ impl<'h> Hunt<'h> {
                         return self.stopped(&board.borrow().finding, &adjustments, &store);
                     };
                     adjustments.adjust(&again);
+                    self.runner.beside.borders.clear();
                     if self.stands(&again, doubt) {
                         continue;
                     }
@@ -590,6 +591,9 @@ fn reason_of(again: &Again) -> &'static str {
              files are held now, and the hunt starts again."
         }
         Again::HoldNothing => "No revision passes with the held files, but one does without them: nothing is held now.",
+        Again::NewerPass(_) => {
+            "A revision after the first bad one passes as it is: that failure was fixed, and the search goes on from there."
+        }
         Again::LineVaries(_) => {
             "The line of the failure varies from revision to revision: only the words that its forms have in common count \
              now."

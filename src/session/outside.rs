@@ -61,8 +61,8 @@ impl Hunt<'_> {
         let is_kept = |path: &&PathBuf| SHARED.iter().any(|shared| path.starts_with(shared)) && is_own_data(path);
         Ok(newest(used.iter().filter(is_kept)).map(|file| {
             Untrusted::from(format!(
-                "The test uses `{}`, which is the same file at every revision: a result that is kept there decides in place \
-                 of the revision. Remove it, and let the test keep such files below `$TMPDIR`, which is empty in each run.",
+                "The test uses `{}`, which is the same file at every revision. If it keeps a result there, that decides in \
+                 place of the revision: let it keep such files below `$TMPDIR`, which is empty in each run.",
                 file.display()
             ))
         }))

@@ -46,6 +46,8 @@ pub struct Adjustments {
     pub environment: Vec<Arc<UntrackedPath>>,
     /// Nothing is held.
     pub hold_nothing: bool,
+    /// A pass that is newer than a first bad commit that was found.
+    pub newer_pass: Option<CommitId>,
     /// The pattern of the failure line, whose other words vary.
     pub line: Option<String>,
     /// Only the exit code is the signature.
@@ -66,6 +68,7 @@ impl Adjustments {
         match again {
             Again::Hold(paths) => self.also_held.extend(paths.iter().cloned()),
             Again::HoldNothing => self.hold_nothing = true,
+            Again::NewerPass(revision) => self.newer_pass = Some(*revision),
             Again::LineVaries(pattern) => self.line = Some(pattern.clone()),
             Again::SignatureIsExit | Again::TestSkips => self.signature_is_exit = true,
             Again::Clean => self.is_clean = true,
@@ -271,7 +274,7 @@ impl Plan {
         Order {
             sought,
             bad: self.bad,
-            goods: self.goods.clone(),
+            goods: adjustments.newer_pass.map_or_else(|| self.goods.clone(), |pass| vec![pass]),
             target: if is_above { self.target } else { self.bad },
             walk: self.order.history.walk,
             first_parent: self.order.history.first_parent,

@@ -178,8 +178,7 @@ fn a_repair_takes_no_more_tests_than_its_bound_and_is_used_as_far_as_it_came() {
     assert_eq!(finding.conclusion, Conclusion::NeverPassed);
     assert_eq!(finding.oldest_failing, Some(id(20)));
     assert!(n_repair <= (MAX_REPAIRS_WITHOUT_PASS + 1) * (REPAIR_BASE + REPAIR_PER_HALVING * 5), "{n_repair}");
-    // What it came to is the whole commit, twice.
-    for said in ["`--repair` reduces it further", "says nothing about them"] {
+    for said in ["`--repair` reduces it further", "`--repair` goes on"] {
         assert!(finding.notes.iter().any(|note| note.contains(said)), "{:?}", finding.notes);
     }
 }

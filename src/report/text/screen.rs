@@ -151,7 +151,13 @@ impl Screen<'_> {
     fn others(&self) -> Vec<String> {
         let first = self.report.first_bad.as_ref().map(|first_bad| first_bad.commit.commit);
         let others: Vec<&Commit> = self.report.culprits.iter().filter(|other| Some(other.commit) != first).collect();
-        let with = if self.report.interaction { self.report.find.words().together[0] } else { "Culprits, too" };
+        let with = if self.report.range.is_some() {
+            "The change has parts of"
+        } else if self.report.interaction {
+            self.report.find.words().together[0]
+        } else {
+            "Culprits, too"
+        };
         self.list(with, &others, MAX_OTHERS)
     }
 
@@ -212,7 +218,7 @@ impl Screen<'_> {
             _ => None,
         });
         rows.extend(chains.take(1).flat_map(|chain| self.labelled("why:", &chain.in_one_line())));
-        let n_repaired = report.repairs.iter().filter(|repair| repair.lines > 0).count();
+        let n_repaired = report.repairs.iter().filter(|repair| !repair.patch.is_empty()).count();
         if n_repaired > 0 {
             rows.extend(self.labelled("repairs:", &format!("{} made testable", count(n_repaired, "revision"))));
         }
@@ -235,7 +241,7 @@ impl Screen<'_> {
         }
         let fix = report.fix.as_ref()?;
         let size = match fix.lines {
-            0 => "the file as it was, no lines".to_owned(),
+            0 => text::whole_files(&fix.patch),
             n_lines => format!("{} ({})", count(n_lines, "line"), fix.scope.words()),
         };
         if !fix.complete {

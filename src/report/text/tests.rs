@@ -161,7 +161,7 @@ fn colour_adds_nothing_but_colour() {
 }
 
 #[test]
-fn a_repair_says_how_it_was_controlled_and_one_of_no_lines_is_none() {
+fn a_repair_says_how_it_was_controlled_and_one_without_a_change_is_none() {
     let mut report = samples::found();
     report.repairs[0].control = Control::Provisional;
     let mut out = Vec::new();
@@ -170,7 +170,7 @@ fn a_repair_says_how_it_was_controlled_and_one_of_no_lines_is_none() {
     let line = "  222222222222: 1 line of the newer 333333333333, not checked: there was no known verdict to check it \
                 against\n";
     assert!(String::from_utf8(out).unwrap().contains(line));
-    report.repairs[0].lines = 0;
+    report.repairs[0].patch = Untrusted::default();
     let mut out = Vec::new();
     write(&report, &[], look, &mut out).unwrap();
     assert!(!String::from_utf8(out).unwrap().contains("Repairs that"));

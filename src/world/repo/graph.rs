@@ -191,7 +191,7 @@ pub(super) fn parse(id: CommitId, raw: &[u8]) -> Option<Revision> {
             b"parent" => parents.push(object()?.parse().ok()?),
             b"author" if author.is_none() => author = Some(value),
             b"committer" if committer.is_none() => committer = Some(value),
-            b"encoding" => encoding = Encoding::for_label(value),
+            b"encoding" => encoding = Encoding::for_label_no_replacement(value),
             _ => {}
         }
     }

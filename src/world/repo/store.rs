@@ -119,8 +119,12 @@ impl TreeStore {
         let mut text = Vec::new();
         let mut n_lines = 0;
         let mut has_binary = false;
-        diff.print(DiffFormat::Patch, |_, _, line| {
+        diff.print(DiffFormat::Patch, |delta, _, line| {
             let origin = line.origin();
+            // Of a binary file that only has a new name, libgit2 says that it differs, and no patch with that applies.
+            if origin == 'B' && delta.old_file().id() == delta.new_file().id() {
+                return true;
+            }
             if matches!(origin, '+' | '-' | ' ') {
                 text.push(u8::try_from(origin).expect("these three are ASCII"));
             }

@@ -123,7 +123,7 @@ static MASKS: LazyLock<Vec<(Regex, Mask)>> = LazyLock::new(|| {
             r"\b(?:\d+ ?(?:h|m|min) ?)*\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)? ?(?:ns|nsec|µs|us|usec|ms|msec|s|secs?|seconds?|milliseconds?|mins?|minutes?|h|hours?)\b",
             text("<duration>"),
         ),
-        (r"\b\d+(?:[.,]\d+)? ?(?:[kKMGTP]i?B|bytes?)\b", text("<size>")),
+        (r"\b\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)? ?(?:[kKMGTP]i?B|bytes?)\b", text("<size>")),
         (r"\b[0-9a-fA-F]{7,}\b", by(masked_id)),
         // A sign belongs to the number unless it joins two words.
         (r"(^|[^\w>)\]])[-+](\d)", text("$1$2")),
@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn short_ids_and_sizes_are_removed() {
         check("at 1a2b3c4: defaced beef", "at N: defaced beef");
-        check("at 1234567: used 3.5 MiB, 12 bytes of 900kB", "at N: used <size>, <size> of <size>");
+        check("at 1234567: used 1e+03 KiB, 12 bytes of 900kB", "at N: used <size>, <size> of <size>");
     }
 
     #[test]

@@ -29,12 +29,14 @@ fn apply(directory: &Path, tree: TreeId, patch: &[u8]) -> Result<TreeId, RepoErr
     TreeStore::new(repository, Held::default(), Vec::new()).unwrap().apply(tree, patch)
 }
 
+/// The older side, tagged `old`.
+const OLD: &str = "printf 'one\\ntwo\\nthree\\nfour\\nfive\\nsix\\nseven\\n' > a; printf 'x\\r\\ny\\r\\n' > crlf; printf end > open; \
+    seq 1 20 > 'sp ace'; : > empty; mkdir d; echo 1 > d/e; printf '\\0\\1\\2' > bin; ln -s a link; commit 0; git tag old";
+
 /// The output of `print` leads from the tree tagged `old` to HEAD.
 #[track_caller]
 fn check(changes: &str, print: &str) {
-    let old = "printf 'one\\ntwo\\nthree\\nfour\\nfive\\nsix\\nseven\\n' > a; printf 'x\\r\\ny\\r\\n' > crlf; printf end > open; \
-               seq 1 20 > 'sp ace'; : > empty; mkdir d; echo 1 > d/e; printf '\\0\\1\\2' > bin; ln -s a link; commit 0; git tag old";
-    let (directory, [older, newer], patch) = sides(&format!("{old}; {changes}; commit 1; {print}"));
+    let (directory, [older, newer], patch) = sides(&format!("{OLD}; {changes}; commit 1; {print}"));
     let made = apply(directory.path(), older, &patch);
     let made = made.unwrap_or_else(|error| panic!("{error}\n{}", String::from_utf8_lossy(&patch)));
     assert_eq!(made, newer, "{changes}: {}", String::from_utf8_lossy(&patch));
@@ -61,6 +63,21 @@ fn what_git_diff_prints_is_applied() {
     for changes in CHANGES {
         check(changes, "git diff --binary --full-index -M -C old HEAD");
         check(changes, "git diff --binary --no-renames old HEAD");
+    }
+}
+
+#[test]
+fn what_is_printed_here_is_applied_by_git() {
+    for changes in CHANGES.into_iter().chain(["git mv bin moved; git mv a b"]) {
+        let (directory, [older, newer], _) = sides(&format!("{OLD}; {changes}; commit 1"));
+        let repository = Repository::from(git2::Repository::open(directory.path()).unwrap());
+        let store = TreeStore::new(repository, Held::default(), Vec::new()).unwrap();
+        let (patch, _) = store.patch(older, newer).unwrap();
+        fs::write(directory.path().join(".git/patch"), &patch).unwrap();
+        let script = "git checkout -q old && git apply --index .git/patch && git write-tree";
+        let output = Command::new("sh").args(["-ec", script]).current_dir(directory.path()).output().unwrap();
+        let made = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(made.trim(), newer.to_string(), "{changes}: {}", String::from_utf8_lossy(&output.stderr));
     }
 }
 
