@@ -213,23 +213,24 @@ impl Hunter<'_> {
 
     /// A revision with a verdict behind one that fails in another way, with its index, at most `target`.
     ///
-    /// A repair is the last resort: perhaps only the line differs. So two older revisions are tested first; if all
-    /// three print lines of their own, the line varies, and the driver drops it. Cost: at most two revisions, until three
-    /// are known to fail in another way.
+    /// A repair is the last resort: perhaps only the line differs. So before the first one, older revisions are tested: if
+    /// they print other forms of the line, it varies, and the driver compares less of it. Cost: at most three revisions in
+    /// a hunt.
     async fn beside_another_failure(
         &self,
         line: &[CommitId],
         untestable: usize,
         target: usize,
     ) -> Result<Option<(usize, Tested)>, Halt> {
-        const ENOUGH: usize = 3;
-        let is_other = |outcome| matches!(outcome, Outcome::Unresolved(Reason::Other | Reason::Assertion));
+        const N_LOOKED_AT: usize = 4;
+        if !self.order.may_widen || !self.board.borrow().finding.repairs.is_empty() {
+            return Ok(None);
+        }
         // The line may have another form in another part of the history only.
-        let step = untestable.min((line.len() - untestable) / ENOUGH).max(1);
-        for (index, revision) in line.iter().enumerate().skip(untestable).step_by(step).take(ENOUGH) {
-            let n_others = self.board.borrow().tested().filter(|(_, outcome)| is_other(*outcome)).count();
+        let step = untestable.min((line.len() - untestable) / N_LOOKED_AT).max(1);
+        for (index, revision) in line.iter().enumerate().skip(untestable).step_by(step).take(N_LOOKED_AT) {
             let tested = self.as_tested(*revision).await?;
-            if !self.order.may_widen || !is_other(tested.outcome) || n_others >= ENOUGH {
+            if !matches!(tested.outcome, Outcome::Unresolved(Reason::Other | Reason::Assertion)) {
                 return Ok(Some((index, tested)).filter(|_| tested.outcome.is_testable() && index <= target));
             }
         }

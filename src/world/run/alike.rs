@@ -7,11 +7,17 @@ const ANY: &str = "<any>";
 const MIN_COMMON: usize = 2;
 
 /// The pattern of two normalised lines: the words that they have in common, in their order. `None` if these are fewer than
-/// two, or less than half of the words of a line.
+/// two, or less than half of the words of a line. Of an exception with a value alone (`KeyError: 'x'`), its kind is enough.
 ///
 /// - `pattern`: a line, or the pattern of some.
 pub fn common(pattern: &str, line: &str) -> Option<String> {
     let [one, other] = [pattern, line].map(|line| line.split(' ').collect::<Vec<_>>());
+    if let ([kind, _], [other, _]) = (&one[..], &other[..])
+        && kind == other
+        && (kind.ends_with("Error:") || kind.ends_with("Exception:"))
+    {
+        return Some(format!("{kind} {ANY}"));
+    }
     // The longest common part of what follows, for each pair of positions.
     let mut longest = vec![vec![0; other.len() + 1]; one.len() + 1];
     for (i, word) in one.iter().enumerate().rev() {
@@ -65,6 +71,8 @@ mod tests {
         assert_eq!(common(&pattern, "release Ox: sum is N").as_deref(), Some("release <any> is N"));
         assert_eq!(common("error: omega wrong", "error: delta absent"), None);
         assert_eq!(common("FAIL one", "FAIL two"), None);
+        assert_eq!(common("KeyError: 'a'", "KeyError: 'b'").as_deref(), Some("KeyError: <any>"));
+        assert_eq!(common("AssertionError: sum wrong", "AssertionError: no file"), None);
     }
 
     #[test]
