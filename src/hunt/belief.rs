@@ -27,7 +27,7 @@ pub(super) struct Beta {
 }
 
 impl Beta {
-    pub(super) fn with(self, runs: Runs) -> Self {
+    pub(super) fn with(self, runs: RunCounts) -> Self {
         Self { fails: self.fails + f64::from(runs.n_fails), passes: self.passes + f64::from(runs.n_passes) }
     }
 
@@ -50,12 +50,12 @@ impl Beta {
 
 /// The runs of a part of the line.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Runs {
+pub(super) struct RunCounts {
     pub(super) n_fails: u32,
     pub(super) n_passes: u32,
 }
 
-impl Runs {
+impl RunCounts {
     pub(super) fn add(&mut self, is_fail: bool) {
         if is_fail {
             self.n_fails += 1;
@@ -99,7 +99,7 @@ impl Evidence {
         }
     }
 
-    fn of(&self, runs: Runs) -> f64 {
+    fn of(&self, runs: RunCounts) -> f64 {
         self.fails.at(runs.n_fails) + self.passes.at(runs.n_passes) - self.all.at(runs.n_fails + runs.n_passes)
     }
 }
@@ -124,7 +124,7 @@ pub struct Belief {
     /// The prior of the probability that a run fails, with the cause and without it.
     with: Beta,
     without: Beta,
-    runs: Vec<Runs>,
+    runs: Vec<RunCounts>,
     /// Whether a revision can be tested; true if unknown.
     is_usable: Vec<bool>,
     /// By index; the probabilities add up to 1.
@@ -150,7 +150,7 @@ impl Belief {
             prior,
             with: beta(1.0 - false_passes),
             without: beta(false_fails),
-            runs: vec![Runs::default(); n_revisions],
+            runs: vec![RunCounts::default(); n_revisions],
             is_usable: vec![true; n_revisions],
             places: Vec::new(),
         };
@@ -165,17 +165,17 @@ impl Belief {
     }
 
     fn update(&mut self) {
-        let mut older = self.runs.iter().fold(Runs::default(), |sum, runs| Runs {
+        let mut older = self.runs.iter().fold(RunCounts::default(), |sum, runs| RunCounts {
             n_fails: sum.n_fails + runs.n_fails,
             n_passes: sum.n_passes + runs.n_passes,
         });
         let n_max = older.n_fails + older.n_passes;
         let evidence = [self.with, self.without].map(|prior| Evidence::new(prior, n_max));
-        let mut newer = Runs::default();
+        let mut newer = RunCounts::default();
         self.places.clear();
         for (prior, runs) in self.prior.iter().zip(&self.runs) {
-            newer = Runs { n_fails: newer.n_fails + runs.n_fails, n_passes: newer.n_passes + runs.n_passes };
-            older = Runs { n_fails: older.n_fails - runs.n_fails, n_passes: older.n_passes - runs.n_passes };
+            newer = RunCounts { n_fails: newer.n_fails + runs.n_fails, n_passes: newer.n_passes + runs.n_passes };
+            older = RunCounts { n_fails: older.n_fails - runs.n_fails, n_passes: older.n_passes - runs.n_passes };
             let (with, without) = (self.with.with(newer), self.without.with(older));
             let log = prior.ln() + evidence[0].of(newer) + evidence[1].of(older) + contrast(with, without).ln();
             self.places.push(Place { probability: log, with: with.mean(), without: without.mean() });
@@ -239,7 +239,7 @@ impl Belief {
     }
 
     /// Returns the runs of both sides of a place, by revision, newest first: those with the cause, and those without it.
-    pub(super) fn sides(&self, place: usize) -> [&[Runs]; 2] {
+    pub(super) fn sides(&self, place: usize) -> [&[RunCounts]; 2] {
         let (with, without) = self.runs.split_at(place + 1);
         [with, without]
     }

@@ -9,7 +9,7 @@ use crate::outcome::Outcome;
 use crate::revision::CommitId;
 
 /// The side branch of a merge.
-enum Side {
+enum SideBranch {
     /// It can be searched: from the merge to the merge base, which passes.
     Line(Vec<CommitId>, Tested),
     /// There is nothing to search.
@@ -33,9 +33,9 @@ impl Hunter<'_> {
             let mut passing_base = None;
             for parent in parents.iter().filter(|parent| **parent != main) {
                 let (line, base) = match self.side_line(merge, *parent, main).await? {
-                    Side::Line(line, base) => (line, base),
-                    Side::None => return Ok(pair),
-                    Side::Untestable => return Ok(Pair { is_exact: false, ..pair }),
+                    SideBranch::Line(line, base) => (line, base),
+                    SideBranch::None => return Ok(pair),
+                    SideBranch::Untestable => return Ok(Pair { is_exact: false, ..pair }),
                 };
                 match self.examine(&line, 1, 0).await? {
                     Examined::Verdict { tested, .. } if tested.outcome == Outcome::Fail => {
@@ -74,30 +74,30 @@ impl Hunter<'_> {
     }
 
     /// The line from a merge through one of its other parents down to the merge base, if that base passes.
-    async fn side_line(&self, merge: CommitId, parent: CommitId, main: CommitId) -> Result<Side, Halt> {
+    async fn side_line(&self, merge: CommitId, parent: CommitId, main: CommitId) -> Result<SideBranch, Halt> {
         let Some(base) = self.history.merge_base(main, parent) else {
             self.note(
                 "the first bad merge joins histories without a common commit, so its side branch was not searched"
                     .to_owned(),
             );
-            return Ok(Side::None);
+            return Ok(SideBranch::None);
         };
-        let Some(branch) = self.history.path(parent, base) else { return Ok(Side::None) };
+        let Some(branch) = self.history.path(parent, base) else { return Ok(SideBranch::None) };
         let tested = self.as_tested(base).await?;
         if !tested.outcome.is_testable() && self.as_tested(parent).await?.outcome != Outcome::Pass {
             self.note(
                 "the merge base of the first bad merge cannot be tested, so the commits of its side branch are candidates"
                     .to_owned(),
             );
-            return Ok(Side::Untestable);
+            return Ok(SideBranch::Untestable);
         }
         if tested.outcome != Outcome::Pass {
             self.note(
                 "the merge base of the first bad merge does not pass, so its side branch was not searched".to_owned(),
             );
-            return Ok(Side::None);
+            return Ok(SideBranch::None);
         }
         let line: Vec<CommitId> = std::iter::once(merge).chain(branch).collect();
-        Ok(if line.len() > 2 { Side::Line(line, tested) } else { Side::None })
+        Ok(if line.len() > 2 { SideBranch::Line(line, tested) } else { SideBranch::None })
     }
 }

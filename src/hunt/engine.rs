@@ -16,7 +16,7 @@ pub async fn hunt(hunter: Hunter<'_>) -> Result<(), Halt> {
     hunter.expect_noise();
     let pair = match hunter.order.walk {
         Walk::Auto => hunter.find_pair().await?,
-        Walk::Linear => hunter.linear().await?,
+        Walk::Linear => hunter.enter_side_branches(hunter.linear().await?).await?,
     };
     hunter.conclude(pair).await
 }

@@ -3,7 +3,7 @@
 //! A test that is noisy in a part of the history only has other rates there. A probability that was computed with one
 //! rate for each side is then not to be trusted.
 
-use crate::hunt::belief::{Beta, Runs, contrast};
+use crate::hunt::belief::{Beta, RunCounts, contrast};
 use crate::hunt::noise::Noise;
 use std::ops::Range;
 
@@ -27,7 +27,7 @@ const MAX_RUNS: u32 = 40;
 ///
 /// - `sides`: the runs of both sides, by revision.
 /// - `given`: the rate of passes that the user expects, if any. It is plausible, up to half of the way to 1.
-pub fn is_fitting(noise: Noise, sides: [&[Runs]; 2], given: Option<f64>) -> bool {
+pub fn is_fitting(noise: Noise, sides: [&[RunCounts]; 2], given: Option<f64>) -> bool {
     let max_passes = given.filter(|given| *given >= 0.5).map_or(MAX_RATE, |given| f64::midpoint(given, 1.0));
     let is_plausible = noise.false_fails <= MAX_RATE && noise.false_passes <= max_passes;
     is_plausible && sides.into_iter().all(|side| spread(side) <= MAX_SPREAD)
@@ -37,8 +37,8 @@ pub fn is_fitting(noise: Noise, sides: [&[Runs]; 2], given: Option<f64>) -> bool
 ///
 /// Source: Tarone 1979, *Testing the goodness of fit of the binomial distribution* (Biometrika 66), statistic Z. A
 /// revision with one run only has a part in the rate.
-fn spread(side: &[Runs]) -> f64 {
-    let n = |runs: &Runs| f64::from(runs.n_fails + runs.n_passes);
+fn spread(side: &[RunCounts]) -> f64 {
+    let n = |runs: &RunCounts| f64::from(runs.n_fails + runs.n_passes);
     let (n_runs, n_fails): (f64, f64) =
         (side.iter().map(n).sum(), side.iter().map(|runs| f64::from(runs.n_fails)).sum());
     let rate = n_fails / n_runs;
@@ -57,8 +57,8 @@ fn spread(side: &[Runs]) -> f64 {
 /// - `sides`: the runs of both sides of that place, by revision.
 ///
 /// Source: Page 1954, *Continuous inspection schemes* (Biometrika 41): the cumulative sum, which begins again at 0.
-pub fn open_places(sides: [&[Runs]; 2]) -> Range<usize> {
-    fn shown<'r>(mut runs: impl Iterator<Item = &'r Runs>, sign: i64) -> Option<usize> {
+pub fn open_places(sides: [&[RunCounts]; 2]) -> Range<usize> {
+    fn shown<'r>(mut runs: impl Iterator<Item = &'r RunCounts>, sign: i64) -> Option<usize> {
         let mut sum = 0;
         runs.position(|runs| {
             sum = (sum + sign * (i64::from(runs.n_fails) - i64::from(runs.n_passes))).max(0);
@@ -73,12 +73,12 @@ pub fn open_places(sides: [&[Runs]; 2]) -> Range<usize> {
 
 /// A revision beside the named one, and those of its runs that were made to tell it apart.
 #[derive(Debug, Clone, Copy)]
-struct Neighbour {
+struct EndNeighbour {
     index: usize,
-    runs: Runs,
+    runs: RunCounts,
 }
 
-impl Neighbour {
+impl EndNeighbour {
     /// Before any run, all shares of failing runs are equally likely.
     fn share(&self) -> Beta {
         Beta { fails: 1.0, passes: 1.0 }.with(self.runs)
@@ -87,7 +87,7 @@ impl Neighbour {
 
 /// What the runs of the neighbours say.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Told {
+pub enum Separation {
     /// Run these next.
     Open(Vec<usize>),
     /// Each bad neighbour fails more often than each good one, which passes in most runs; the rates are their own.
@@ -101,15 +101,15 @@ pub enum Told {
 /// Each is compared with each of the other side, so that the neighbour of the true answer is not taken for it. Cost:
 /// at least 10 runs, at most 160.
 #[derive(Debug, Clone)]
-pub struct Neighbours {
-    bads: Vec<Neighbour>,
-    goods: Vec<Neighbour>,
+pub struct EndNeighbours {
+    bads: Vec<EndNeighbour>,
+    goods: Vec<EndNeighbour>,
 }
 
-impl Neighbours {
+impl EndNeighbours {
     /// - `bads`, `goods`: indices on the line.
     pub fn new(bads: Range<usize>, goods: Range<usize>) -> Self {
-        let neighbour = |index| Neighbour { index, runs: Runs::default() };
+        let neighbour = |index| EndNeighbour { index, runs: RunCounts::default() };
         Self { bads: bads.map(neighbour).collect(), goods: goods.map(neighbour).collect() }
     }
 
@@ -129,29 +129,29 @@ impl Neighbours {
     ///
     /// - `rest`: the runs of the other revisions with the cause. If these fail in most runs and the bad neighbours do
     ///   not, the neighbours are where the noise begins.
-    pub fn told(&self, rest: &[Runs]) -> Told {
+    pub fn told(&self, rest: &[RunCounts]) -> Separation {
         let pairs = self
             .bads
             .iter()
             .flat_map(|bad| self.goods.iter().map(move |good| (contrast(bad.share(), good.share()), vec![bad, good])));
         let halves = self.goods.iter().map(|good| (1.0 - good.share().above(0.5), vec![good]));
         let least = pairs.chain(halves).min_by(|one, other| one.0.total_cmp(&other.0));
-        let Some((chance, open)) = least.filter(|_| !self.bads.is_empty()) else { return Told::Alike };
-        let n_runs = |neighbour: &&Neighbour| neighbour.runs.n_fails + neighbour.runs.n_passes;
+        let Some((chance, open)) = least.filter(|_| !self.bads.is_empty()) else { return Separation::Alike };
+        let n_runs = |neighbour: &&EndNeighbour| neighbour.runs.n_fails + neighbour.runs.n_passes;
         if chance < SURE {
             let is_hopeless = chance <= 1.0 - SURE || open.iter().map(n_runs).min() >= Some(MAX_RUNS);
             let open = open.into_iter().map(|neighbour| neighbour.index).collect();
-            return if is_hopeless { Told::Alike } else { Told::Open(open) };
+            return if is_hopeless { Separation::Alike } else { Separation::Open(open) };
         }
-        let sum = |all: &mut dyn Iterator<Item = Runs>| all.fold(Beta { fails: 1.0, passes: 1.0 }, Beta::with);
+        let sum = |all: &mut dyn Iterator<Item = RunCounts>| all.fold(Beta { fails: 1.0, passes: 1.0 }, Beta::with);
         let (bad, good) = (self.bads.iter(), self.goods.iter());
         let bad = sum(&mut bad.map(|neighbour| neighbour.runs));
         let good = sum(&mut good.map(|neighbour| neighbour.runs));
         let rest = sum(&mut rest.iter().copied());
         if bad.mean() <= 0.5 && contrast(rest, bad) > 0.5 {
-            return Told::Alike;
+            return Separation::Alike;
         }
-        Told::Apart(Noise { false_fails: good.mean(), false_passes: 1.0 - bad.mean() })
+        Separation::Apart(Noise { false_fails: good.mean(), false_passes: 1.0 - bad.mean() })
     }
 }
 
@@ -160,11 +160,11 @@ mod tests {
     use super::*;
 
     /// Runs of revisions: "9/10" is nine failing runs of ten.
-    fn runs(text: &str) -> Vec<Runs> {
+    fn runs(text: &str) -> Vec<RunCounts> {
         let one = |part: &str| {
             let (n_fails, n) = part.split_once('/').unwrap();
             let (n_fails, n): (u32, u32) = (n_fails.parse().unwrap(), n.parse().unwrap());
-            Runs { n_fails, n_passes: n - n_fails }
+            RunCounts { n_fails, n_passes: n - n_fails }
         };
         text.split_whitespace().map(one).collect()
     }
@@ -200,12 +200,12 @@ mod tests {
     }
 
     /// What is told of the neighbours 1, 2 and 3, 4 with these shares of failing runs.
-    fn told(shares: [u32; 5], rest: &str) -> Told {
-        let mut neighbours = Neighbours::new(1..3, 3..5);
+    fn told(shares: [u32; 5], rest: &str) -> Separation {
+        let mut neighbours = EndNeighbours::new(1..3, 3..5);
         let (mut n_runs, rest) = ([0; 5], runs(rest));
         loop {
             let told = neighbours.told(&rest);
-            let Told::Open(next) = told else { return told };
+            let Separation::Open(next) = told else { return told };
             for index in next {
                 // In ten runs, as many fail as the share says, spread over them.
                 n_runs[index] += 1;
@@ -216,18 +216,18 @@ mod tests {
 
     #[test]
     fn each_bad_neighbour_is_told_from_each_good_one() {
-        assert!(matches!(told([10, 7, 7, 3, 3], "9/9"), Told::Apart(_)));
+        assert!(matches!(told([10, 7, 7, 3, 3], "9/9"), Separation::Apart(_)));
         // The true answer is the commit beside the named one.
-        assert_eq!(told([10, 7, 3, 3, 3], "9/9"), Told::Alike);
-        assert_eq!(told([10, 7, 7, 7, 3], "9/9"), Told::Alike);
-        assert_eq!(told([10, 5, 5, 5, 5], "9/9"), Told::Alike);
+        assert_eq!(told([10, 7, 3, 3, 3], "9/9"), Separation::Alike);
+        assert_eq!(told([10, 7, 7, 7, 3], "9/9"), Separation::Alike);
+        assert_eq!(told([10, 5, 5, 5, 5], "9/9"), Separation::Alike);
     }
 
     #[test]
     fn a_border_of_the_noise_is_not_the_commit() {
-        assert_eq!(told([10, 3, 3, 0, 0], "9/9 2/3"), Told::Alike);
-        assert_eq!(told([10, 10, 10, 7, 7], "9/9"), Told::Alike);
+        assert_eq!(told([10, 3, 3, 0, 0], "9/9 2/3"), Separation::Alike);
+        assert_eq!(told([10, 10, 10, 7, 7], "9/9"), Separation::Alike);
         // Here the test fails in three of ten runs in all later revisions.
-        assert!(matches!(told([3, 3, 3, 0, 0], "3/9 1/3"), Told::Apart(_)));
+        assert!(matches!(told([3, 3, 3, 0, 0], "3/9 1/3"), Separation::Apart(_)));
     }
 }

@@ -8,7 +8,7 @@
 use crate::hunt::belief::Belief;
 use crate::hunt::event::Event;
 use crate::hunt::finding::Conclusion;
-use crate::hunt::fit::{self, Neighbours, Told};
+use crate::hunt::fit::{self, EndNeighbours, Separation};
 use crate::hunt::known::Tested;
 use crate::hunt::noise::{Noise, Weighing};
 use crate::hunt::pair::Pair;
@@ -216,13 +216,13 @@ impl Hunter<'_> {
     /// their own rates if these tell them apart. A neighbour that cannot be tested is left out.
     async fn told_apart(&self, line: &mut Line, [older, newer]: [usize; 2]) -> Result<Option<Noise>, Halt> {
         let goods = older..(older + 2).min(line.revisions.len());
-        let mut neighbours = Neighbours::new(newer.saturating_sub(1)..newer + 1, goods);
+        let mut neighbours = EndNeighbours::new(newer.saturating_sub(1)..newer + 1, goods);
         loop {
             let [with, _] = line.belief.sides(newer);
             match neighbours.told(&with[..newer.saturating_sub(1)]) {
-                Told::Apart(noise) => return Ok(Some(noise)),
-                Told::Alike => return Ok(None),
-                Told::Open(next) => {
+                Separation::Apart(noise) => return Ok(Some(noise)),
+                Separation::Alike => return Ok(None),
+                Separation::Open(next) => {
                     for index in next {
                         match self.run_as_claim(line, index).await? {
                             Outcome::Unresolved(_) => neighbours.leave_out(index),

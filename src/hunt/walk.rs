@@ -73,7 +73,7 @@ impl Hunter<'_> {
             self.look_ahead(line, Position::Verify { good: line.len() - 1 });
         }
         let tested = self.as_tested(good).await?;
-        if tested.outcome == Outcome::Fail {
+        if tested.outcome == Outcome::Fail && tested.repair.is_none() {
             self.check(&[tested]).await?;
             self.board.borrow_mut().finding.last_good = Some(good);
             return Err(Halt::Concluded(Conclusion::GoodFails));
@@ -109,14 +109,15 @@ impl Hunter<'_> {
             Examined::Verdict { index, tested, .. } if tested.outcome == Outcome::Pass => {
                 Ok(Some(Bracket { line: line[..=index].to_vec(), bad, good: tested }))
             }
-            Examined::Verdict { .. } => {
+            // A repair can bring the failure along.
+            Examined::Verdict { tested, .. } if tested.repair.is_none() => {
                 self.note(
                     "the merge base with a revision given as good fails too: the failure was fixed on the other branch"
                         .to_owned(),
                 );
                 Ok(None)
             }
-            Examined::Irreparable => match self.open_before(&line, good) {
+            Examined::Verdict { .. } | Examined::Irreparable => match self.open_before(&line, good) {
                 Some(conclusion) => Err(Halt::Concluded(conclusion)),
                 None => Ok(None),
             },
@@ -143,17 +144,19 @@ impl Hunter<'_> {
         if self.order.goods.len() > 1 || line[last] != good || self.order.artifacts == Artifacts::Only {
             return None;
         }
-        let (oldest, reason) = {
+        let oldest = {
             let board = self.board.borrow();
             let fails = |id: &CommitId| {
                 board.tested.get(id).is_some_and(|tested| tested.outcome == Outcome::Fail && tested.repair.is_none())
             };
-            let Outcome::Unresolved(reason) = board.tested.get(&good)?.outcome else { return None };
-            (line.iter().rposition(fails)?, reason)
+            if fails(&good) {
+                return None;
+            }
+            line.iter().rposition(fails)?
         };
         self.note(format!(
-            "{} was given as good and cannot be tested ({reason}), so it is taken at its word; of the revisions between it and \
-             {}, none that was tried gives a verdict without a repair",
+            "{} was given as good and cannot be tested without a repair, so it is taken at its word; of the revisions between it \
+             and {}, none that was tried gives a verdict without a repair",
             good.short(),
             line[oldest].short()
         ));
@@ -338,7 +341,7 @@ impl Hunter<'_> {
             );
         }
         if near < last {
-            self.note(format!("the oldest {} of the line could not be tested", count(last - near, "revision")));
+            self.note(format!("the oldest {} of the line have no verdict", count(last - near, "revision")));
         }
         Err(Halt::Concluded(Conclusion::NeverPassed))
     }

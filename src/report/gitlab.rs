@@ -19,7 +19,11 @@ pub fn write(report: &Report, test: &Untrusted, out: &mut dyn Write) -> io::Resu
     let places = places(report).map(|places| places.places).unwrap_or_default();
     let mut issues: Vec<Value> = places.iter().map(|place| issue(report, test, place)).collect();
     if issues.is_empty() && report.status != Status::BadPasses {
-        issues.push(issue(report, test, &Place { file: Untrusted::from("."), lines: None, whole: Vec::new() }));
+        issues.push(issue(
+            report,
+            test,
+            &Place { file: Untrusted::from("."), lines: None, whole: Untrusted::default() },
+        ));
     }
     issues.serialize(&mut Serializer::with_formatter(&mut *out, Json)).map_err(io::Error::from)?;
     out.write_all(b"\n")

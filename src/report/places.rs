@@ -20,8 +20,8 @@ pub struct Place {
     pub file: Untrusted,
     /// Its lines; `None` if the change is not one of lines.
     pub lines: Option<Lines>,
-    /// What else the change does to the file, in words, as `renamed from a.h`; empty if there are lines.
-    pub whole: Vec<u8>,
+    /// What the change does to the file as a whole, in words, as `renamed from a.h`; empty if there are lines.
+    pub whole: Untrusted,
 }
 
 /// A run of lines.
@@ -48,13 +48,13 @@ impl Lines {
 const WHOLE: [(&str, &str); 4] = [
     ("new file mode ", "added"),
     ("deleted file mode ", "deleted"),
-    ("GIT binary patch", "not a text: its bytes changed"),
-    ("Binary files ", "not a text: its bytes changed"),
+    ("GIT binary patch", "its bytes changed (not a text)"),
+    ("Binary files ", "its bytes changed (not a text)"),
 ];
 
 /// The side of a patch that is checked out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Side {
+pub(super) enum PatchSide {
     #[default]
     Older,
     Newer,
@@ -64,19 +64,19 @@ pub(super) enum Side {
 /// first bad commit. `None` if nothing was reduced.
 pub fn places(report: &Report) -> Option<Places> {
     if let Some(fix) = report.fix.as_ref().filter(|fix| fix.complete) {
-        return Some(Places { commit: fix.commit, places: of_patch(&fix.patch, Side::Older) });
+        return Some(Places { commit: fix.commit, places: of_patch(&fix.patch, PatchSide::Older) });
     }
     let commit = report.first_bad.as_ref()?.commit.commit;
     let change = report.change.necessary.as_ref().or(report.change.sufficient.as_ref())?;
-    Some(Places { commit, places: of_patch(&change.patch, Side::Newer) })
+    Some(Places { commit, places: of_patch(&change.patch, PatchSide::Newer) })
 }
 
 /// The places of a change in the first bad commit; what replaces them is the older version. A place that the necessary
 /// change does not have has the line 0: of others, only the lines in the last good commit with the change are known.
 pub fn in_first_bad(report: &Report, change: &Change) -> Vec<Place> {
     let necessary = report.change.necessary.as_ref();
-    let there = necessary.map(|change| of_patch(&change.patch, Side::Newer)).unwrap_or_default();
-    let mut places = of_patch(&change.patch, Side::Newer);
+    let there = necessary.map(|change| of_patch(&change.patch, PatchSide::Newer)).unwrap_or_default();
+    let mut places = of_patch(&change.patch, PatchSide::Newer);
     for place in &mut places {
         let Some(lines) = &mut place.lines else { continue };
         let is_same = |other: &&Place| {
@@ -91,7 +91,7 @@ pub fn in_first_bad(report: &Report, change: &Change) -> Vec<Place> {
 }
 
 /// The places of a patch on one side.
-pub(super) fn of_patch(patch: &Untrusted, side: Side) -> Vec<Place> {
+pub(super) fn of_patch(patch: &Untrusted, side: PatchSide) -> Vec<Place> {
     let mut reader = Reader { side, ..Reader::default() };
     patch.as_bytes().split_inclusive(|byte| *byte == b'\n').for_each(|line| reader.read(line));
     reader.end_file();
@@ -101,7 +101,7 @@ pub(super) fn of_patch(patch: &Untrusted, side: Side) -> Vec<Place> {
 /// Reads a patch line by line.
 #[derive(Default)]
 struct Reader {
-    side: Side,
+    side: PatchSide,
     places: Vec<Place>,
     /// The path of the file; empty before the first one.
     file: Vec<u8>,
@@ -127,11 +127,11 @@ impl Reader {
             }
             [b'-', text @ ..] => {
                 self.left.0 = self.left.0.saturating_sub(1);
-                self.edit(self.side == Side::Older, text);
+                self.edit(self.side == PatchSide::Older, text);
             }
             [b'+', text @ ..] => {
                 self.left.1 = self.left.1.saturating_sub(1);
-                self.edit(self.side == Side::Newer, text);
+                self.edit(self.side == PatchSide::Newer, text);
             }
             _ => {
                 self.left = (self.left.0.saturating_sub(1), self.left.1.saturating_sub(1));
@@ -164,7 +164,7 @@ impl Reader {
     fn end_run(&mut self) {
         if let Some(lines) = self.run.take() {
             self.has_lines = true;
-            self.places.push(Place { file: self.file.clone().into(), lines: Some(lines), whole: Vec::new() });
+            self.places.push(Place { file: self.file.clone().into(), lines: Some(lines), whole: Untrusted::default() });
         }
     }
 
@@ -173,7 +173,7 @@ impl Reader {
         let whole = mem::take(&mut self.whole);
         if !self.file.is_empty() && !self.has_lines {
             let whole = if whole.is_empty() { b"an empty file".to_vec() } else { whole.join(&b", "[..]) };
-            self.places.push(Place { file: self.file.clone().into(), lines: None, whole });
+            self.places.push(Place { file: self.file.clone().into(), lines: None, whole: whole.into() });
         }
         self.has_lines = false;
     }
@@ -194,8 +194,8 @@ impl Reader {
                 self.whole.push([b"renamed from ", &unquote(name)[..]].concat());
             }
             let marks: [&[u8]; 2] = match self.side {
-                Side::Older => [b"--- ", b"rename from "],
-                Side::Newer => [b"+++ ", b"rename to "],
+                PatchSide::Older => [b"--- ", b"rename from "],
+                PatchSide::Newer => [b"+++ ", b"rename to "],
             };
             if let Some(name) = text.strip_prefix(marks[0]).filter(|name| *name != b"/dev/null") {
                 self.file = strip(name);
@@ -216,7 +216,7 @@ impl Reader {
         });
         let (older, newer) = (ranges.next().unwrap_or((1, 0)), ranges.next().unwrap_or((1, 0)));
         self.left = (older.1, newer.1);
-        self.at = if self.side == Side::Older { older.0 } else { newer.0 };
+        self.at = if self.side == PatchSide::Older { older.0 } else { newer.0 };
     }
 }
 
@@ -298,7 +298,7 @@ rename from old
 rename to new
 ";
 
-    fn seen(side: Side) -> Vec<String> {
+    fn seen(side: PatchSide) -> Vec<String> {
         let show = |place: Place| {
             let file = String::from_utf8(place.file.as_bytes().to_vec()).unwrap();
             let lines = place.lines.map(|lines| {
@@ -319,7 +319,7 @@ rename to new
             "é \"q.c: 1+0 \"only\\n\"",
             "old: whole",
         ];
-        assert_eq!(seen(Side::Older), older);
+        assert_eq!(seen(PatchSide::Older), older);
         let newer = [
             "x.c: 4+1 \"b\\nc\\n\"",
             "x.c: 6+1 \"\"",
@@ -328,7 +328,7 @@ rename to new
             "é \"q.c: 1+1 \"\"",
             "new: whole",
         ];
-        assert_eq!(seen(Side::Newer), newer);
+        assert_eq!(seen(PatchSide::Newer), newer);
     }
 
     #[test]
@@ -342,7 +342,7 @@ rename to new
             "diff --git \n",
             "diff --git a\n--- \"\\\n+++ \n",
         ] {
-            for side in [Side::Older, Side::Newer] {
+            for side in [PatchSide::Older, PatchSide::Newer] {
                 let _ = of_patch(&text.into(), side);
             }
         }

@@ -14,7 +14,7 @@ use crate::outcome::{Outcome, Reason};
 use crate::plural::count;
 use crate::report::escape::Terminal;
 use crate::report::explanation::Explained;
-use crate::report::places::{Side, of_patch};
+use crate::report::places::{PatchSide, of_patch};
 use crate::report::style::{Role, Style};
 use crate::report::{
     Artifacts, Change, Changes, Commit, Control, Direction, Evidence, Fix, Held, Noise, Probes, Repair, Report, Rung,
@@ -541,12 +541,10 @@ fn share(report: &Report, change: &Change) -> String {
     }
 }
 
-/// What a patch without lines does, for its first file: `a.bin: not a text: its bytes changed`.
+/// What a patch without lines does, for its first file: `a.bin, its bytes changed (not a text)`.
 fn whole_files(patch: &Untrusted) -> String {
-    let place = of_patch(patch, Side::Newer).into_iter().next();
-    place.map_or_else(String::new, |place| {
-        format!("{}: {}", Terminal.line(&place.file), Terminal.line(&Untrusted::from(&place.whole[..])))
-    })
+    let place = of_patch(patch, PatchSide::Newer).into_iter().next();
+    place.map_or_else(String::new, |place| format!("{}, {}", Terminal.line(&place.file), Terminal.line(&place.whole)))
 }
 
 /// What the first bad commit is called: `first bad commit`, or `first bad commit (not proved)`.

@@ -12,7 +12,7 @@ use crate::session::finding::Sources;
 use crate::session::order::Until;
 use crate::session::runner::{Runner, RunnerError};
 use crate::session::saved::KeptCommit;
-use crate::session::varying::Unlike;
+use crate::session::varying::UnlikeLines;
 use crate::session::{finding, saved};
 use crate::world::journal::Record;
 use crate::world::repo::locate::Location;
@@ -35,7 +35,7 @@ pub struct Announcing<'a, 'p> {
     /// The commit that the journal has.
     pub kept: &'a mut Option<KeptCommit>,
     /// The lines of failures that only differ in them; `None` if the line does not count, or always counts.
-    pub unlike: Option<Unlike>,
+    pub unlike: Option<UnlikeLines>,
     /// What was known when the last commit was proved.
     pub proved: &'a mut Option<Finding>,
     /// The id of the hunt, its journal, the start of this run, and the seconds of earlier runs.

@@ -29,7 +29,7 @@ use crate::session::runner::{Runner, Start};
 use crate::session::saved::{Asked, KeptCommit, Saved};
 use crate::session::talk::Talk;
 use crate::session::tally::Limits;
-use crate::session::varying::Unlike;
+use crate::session::varying::UnlikeLines;
 use crate::session::{bisect, hints, hold, kept, mend, remote, sandboxes, saved, suite};
 use crate::world::cache::Observations;
 use crate::world::journal::{FileLock, Record};
@@ -380,7 +380,7 @@ impl<'h> Hunt<'h> {
                 location: self.location,
                 all_files,
                 kept: &mut self.kept,
-                unlike: order.may_widen.then(Unlike::default),
+                unlike: order.may_widen.then(UnlikeLines::default),
                 proved: &mut self.proved,
                 hunt: (&self.id, &self.log, self.begin.0, self.begin.1),
             };

@@ -6,6 +6,7 @@ use crate::hunt::event::Phase;
 use crate::hunt::finding::{Conclusion, Finding};
 use crate::hunt::probe::Probe;
 use crate::report::Untrusted;
+use crate::revision::CommitId;
 use crate::session::failure::Failure;
 use crate::session::hunt::Hunt;
 use crate::world::repo::store::TreeStore;
@@ -28,8 +29,7 @@ impl Hunt<'_> {
         let is_stuck = matches!(finding.conclusion, Conclusion::NeverPassed | Conclusion::GoodFails);
         let old = finding.last_good.or(finding.oldest_failing).filter(|_| is_stuck);
         let Some(old) = old.filter(|old| *old != self.plan.bad && self.plan.remote.is_none()) else { return Ok(None) };
-        let tree = store.view(self.history.get(old).tree).map_err(|error| Failure::from_error(&error))?;
-        let probe = Probe::of(tree, old, Phase::Reproduce);
+        let probe = self.recorded_probe(old, store)?;
         self.runner.record_uses();
         let seen = self.runner.reproduce(probe, &[RECORDED_RUN])?;
         let used = self.runner.take_uses_outside();
@@ -38,25 +38,25 @@ impl Hunt<'_> {
         }
         let home = self.plan.commands.environment.iter().find(|(name, _)| name == "HOME").map(|(_, home)| home);
         let home = home.filter(|_| !self.plan.commands.is_home_isolated).map(PathBuf::from);
+        // Everything is below a root directory, or below no directory.
+        let home = home.filter(|home| home.is_absolute() && home.parent().is_some());
         if let Some(home) = &home
             && let Some(file) = newest(used.iter().filter(|path| path.starts_with(home)))
             && self.passes_without_home(probe)?
         {
             let file = file.strip_prefix(home).unwrap_or(file).display();
-            let bad = store.view(self.history.get(self.plan.bad).tree).map_err(|error| Failure::from_error(&error))?;
+            let bad = self.recorded_probe(self.plan.bad, store)?;
             let decides = format!(
                 "{} passes with an empty home directory: what the test uses in yours, such as `~/{file}`, decides",
                 old.short()
             );
-            return Ok(Some(Untrusted::from(
-                if self.passes_without_home(Probe::of(bad, self.plan.bad, Phase::Reproduce))? {
-                    format!("{decides}, and no revision. The bad revision passes so, too.")
-                } else {
-                    format!(
-                        "{decides} there. Start the hunt again with `--isolate-home`, which gives every run an empty one."
-                    )
-                },
-            )));
+            return Ok(Some(Untrusted::from(if self.passes_without_home(bad)? {
+                format!("{decides}, and no revision. The bad revision passes so, too.")
+            } else {
+                format!(
+                    "{decides} there. Start the hunt again with `--isolate-home`, which gives every run an empty one."
+                )
+            })));
         }
         let is_kept = |path: &&PathBuf| SHARED.iter().any(|shared| path.starts_with(shared)) && is_own_data(path);
         Ok(newest(used.iter().filter(is_kept)).map(|file| {
@@ -66,6 +66,12 @@ impl Hunt<'_> {
                 file.display()
             ))
         }))
+    }
+
+    /// The probe of a revision, which no earlier hunt answers.
+    fn recorded_probe(&self, revision: CommitId, store: &TreeStore) -> Result<Probe, Failure> {
+        let tree = store.view(self.history.get(revision).tree)?;
+        Ok(Probe { run: Some(RECORDED_RUN), ..Probe::of(tree, revision, Phase::Reproduce) })
     }
 
     fn passes_without_home(&mut self, probe: Probe) -> Result<bool, Failure> {

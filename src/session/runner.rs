@@ -440,7 +440,7 @@ impl<'p> Runner<'p> {
         let usual = (Arc::clone(&self.commands), self.plan_digest, self.time_limits);
         let limits = TimeLimits { test: limit, ..self.time_limits };
         (self.commands, self.plan_digest, self.time_limits) = (commands, digest(&plan, self.programs), limits);
-        let ticket = Ticket { probe, key: self.key(&probe), nth: 0 };
+        let ticket = Ticket { probe, key: self.key(&probe), nth: probe.run.unwrap_or_default() };
         let seen = match self.known(&ticket) {
             Ok(Some((observation, _))) => {
                 self.tally.n_cached += 1;

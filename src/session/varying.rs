@@ -17,12 +17,12 @@ const MIN_JUDGED: usize = 6;
 
 /// The lines of unrepaired revisions that end as the hunted failure does, and print another line.
 #[derive(Debug, Default)]
-pub struct Unlike {
+pub struct UnlikeLines {
     /// Normalised, by revision.
     lines: BTreeMap<CommitId, String>,
 }
 
-impl Unlike {
+impl UnlikeLines {
     /// Adds what a probe has shown. Shows of repaired revisions do not count: there, another failure is a defect of its own.
     pub(super) fn add(&mut self, probe: &Probe, seen: &Observation, criteria: &Criteria) {
         if let Some(line) = other_line(seen, criteria) {

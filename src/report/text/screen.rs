@@ -192,7 +192,7 @@ impl Screen<'_> {
     fn place(&self, place: &Place) -> Vec<String> {
         let file = Terminal.line(&place.file);
         let Some(lines) = &place.lines else {
-            return vec![format!("  {file}: {}", Terminal.line(&Untrusted::from(&place.whole[..])))];
+            return vec![format!("  {file}: {}", Terminal.line(&place.whole))];
         };
         let at = if lines.begin == 0 { file } else { format!("{file}:{}", lines.begin) };
         let mut rows = vec![format!("  {}", self.look.style.paint(Role::Hunk, at))];

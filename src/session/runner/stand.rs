@@ -71,8 +71,8 @@ impl Runner<'_> {
         &self.commands.surroundings
     }
 
-    /// The plan with other commands.
-    /// Observes a tree with an empty directory as HOME. `None` if interrupted or out of budget.
+    /// Observes a tree with an empty directory as HOME, in this hunt if the probe names a run. `None` if interrupted or out
+    /// of budget.
     pub fn observe_without_home(&mut self, probe: Probe) -> Result<Option<Observation>, RunnerError> {
         let commands = Commands { is_home_isolated: true, ..(*self.commands).clone() };
         self.observe_commands(commands, self.time_limits.test, probe)
@@ -88,6 +88,7 @@ impl Runner<'_> {
         uses.into_iter().filter(|path| !own.iter().any(|own| path.starts_with(own)) && path.is_file()).collect()
     }
 
+    /// The plan with other commands.
     pub(super) fn plan_with(&self, commands: &Commands) -> Plan {
         Plan { commands: commands.clone(), ..self.plan.clone() }
     }
