@@ -33,10 +33,10 @@ pub struct Words {
     pub labels: [&'static str; 3],
     /// The label of the behaviour that is looked for.
     pub behaviour: &'static str,
-    /// The titles of the reduced changes: the common part, the sufficient and the necessary change.
+    /// The titles of the reduced changes: of both in one view, of the sufficient and of the necessary change.
     pub changes: [&'static str; 3],
-    /// What a version does with such a change, and without it.
-    pub of_change: [&'static str; 2],
+    /// What such a change does if it is added, and if it is taken back.
+    pub by_change: [&'static str; 2],
     /// How a commit takes part that is not enough alone, and what needs several commits.
     pub together: [&'static str; 2],
     /// What the test does since the commit, behind the name of the test.
@@ -65,7 +65,7 @@ const FAILURE: Words = Words {
         "A minimal change that makes the test fail",
         "A minimal change whose reversal makes it pass",
     ],
-    of_change: ["This makes it fail", "Without this, it passes"],
+    by_change: ["breaks the test", "mends it"],
     together: ["It breaks the test only together with", "The failure"],
     since: "fails since",
     reproducing: "Reproducing the failure",
@@ -98,7 +98,7 @@ const FIX: Words = Words {
         "A minimal change that makes the test pass",
         "A minimal change whose reversal makes it fail again",
     ],
-    of_change: ["This makes it pass", "Without this, it fails"],
+    by_change: ["makes the test pass", "makes it fail again"],
     together: ["It fixes the test only together with", "The fix"],
     since: "passes since",
     reproducing: "Running the test at the newer revision",
@@ -131,7 +131,7 @@ const CHANGE: Words = Words {
         "A minimal change that gives the new value",
         "A minimal change whose reversal gives another value",
     ],
-    of_change: ["This gives the new value", "Without this, the value is another"],
+    by_change: ["gives the new value", "gives another value"],
     together: ["It gives the new value only together with", "The new value"],
     since: "has its value since",
     reproducing: "Reading the value at the newer revision",
@@ -165,7 +165,7 @@ const SLOWER: Words = Words {
         "A minimal change that makes the command slower",
         "A minimal change whose reversal makes it faster",
     ],
-    of_change: ["This makes it slower", "Without this, it is faster"],
+    by_change: ["makes the command slower", "makes it faster"],
     together: ["It makes the command slower only together with", "The loss"],
     since: "needs more since",
     reproducing: "Measuring both ends",

@@ -5,6 +5,7 @@ use crate::plural::count;
 use crate::report::escape::{Json, Terminal};
 use crate::report::style::Role;
 use crate::report::text::rows::cut;
+use crate::report::views::views;
 use crate::report::{Commit, Report, Status, Untrusted, commit};
 use crate::session::failure::Failure;
 use crate::session::kept::Kept;
@@ -106,7 +107,7 @@ fn command_line(command: &TestCommand, is_minimize: bool) -> Untrusted {
 
 /// The result of a hunt without one first bad commit.
 fn other(report: &Report) -> String {
-    let change = report.change.common.as_ref().or(report.change.necessary.as_ref());
+    let change = views(report).into_iter().next().map(|view| view.change);
     match (&report.range, change) {
         (Some(range), _) => format!("one of {}", count(range.candidates.len(), "commit")),
         (None, Some(change)) => count(change.lines, "line"),

@@ -71,6 +71,7 @@ impl Hunter<'_> {
             board.finding.first_bad = Some(pair.newer.revision);
             board.finding.culprits = vec![pair.newer.revision];
             board.finding.range = if is_range { candidates.clone() } else { Vec::new() };
+            board.finding.ends = Some([pair.older.revision, pair.newer.revision]);
         }
         let n_candidates = if is_range { candidates.len() } else { 1 };
         self.tell(Event::Culprit { revision: pair.newer.revision, n_candidates });
@@ -97,7 +98,8 @@ impl Hunter<'_> {
         } else if let Some((change, older)) = self.interaction(&pair, &paired).await? {
             pair.older = older;
             sufficient = change;
-            self.board.borrow_mut().finding.is_interaction = true;
+            let finding = &mut self.board.borrow_mut().finding;
+            (finding.is_interaction, finding.ends) = (true, Some([pair.older.revision, pair.newer.revision]));
         }
         {
             let mut board = self.board.borrow_mut();
@@ -129,22 +131,23 @@ impl Hunter<'_> {
         Err(Halt::Concluded(conclusion))
     }
 
-    /// Searches the sufficient change around the necessary one, and records their common part.
+    /// Searches the sufficient change around the necessary one, then the necessary one inside it.
     ///
     /// If they have nothing in common, one of them is not the cause. Then another necessary change is searched from the
-    /// other end. It replaces the first if a sufficient change grows around it. If there is none, the finding says that
-    /// the two disagree.
+    /// other end. It replaces the first if a sufficient change grows around it. If there is none, both stay as they are.
     async fn meet(&self, necessary: &mut Reduced, pair: &Pair) -> Result<Change, Halt> {
         let revision = pair.newer.revision;
         let sufficient = self.sufficient(pair.ends(), revision, Some(necessary)).await?;
-        let mut common = self.common(necessary, &sufficient)?;
+        let mut inside = self.necessary_inside(&sufficient, necessary, pair).await?;
         let mut change = sufficient.change;
-        if common.is_none() {
+        let is_apart =
+            sufficient.set.counterpart(&necessary.set, &necessary.kept).intersection(&sufficient.kept).is_empty();
+        if inside.is_none() && is_apart {
             let other = self.necessary(pair.ends(), revision, true).await?;
             let around = self.sufficient(pair.ends(), revision, Some(&other)).await?;
-            common = self.common(&other, &around)?;
-            if common.is_some() {
-                (*necessary, change) = (other, around.change);
+            inside = self.necessary_inside(&around, &other, pair).await?;
+            if inside.is_some() {
+                change = around.change;
             } else {
                 self.note(
                     "the sufficient and the necessary change have no line in common, so one of them is not the cause; \
@@ -153,8 +156,10 @@ impl Hunter<'_> {
                 );
             }
         }
+        if let Some(inside) = inside {
+            *necessary = inside;
+        }
         let finding = &mut self.board.borrow_mut().finding;
-        finding.common = common;
         finding.necessary = Some(necessary.change.clone());
         finding.sufficient = Some(change.clone());
         Ok(change)

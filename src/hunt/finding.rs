@@ -273,8 +273,8 @@ pub struct Finding {
     pub sufficient: Option<Change>,
     /// If it is taken out of the first bad tree, the test passes.
     pub necessary: Option<Change>,
-    /// The common part of the two.
-    pub common: Option<Change>,
+    /// The revision to which the sufficient change is added, and the one from which the necessary change is taken.
+    pub ends: Option<[CommitId; 2]>,
     /// The recommended fix; or, if that is not complete, the one that was carried farthest.
     pub fix: Option<Fix>,
     /// All reversals that were tried, from the smallest to the largest.
@@ -327,7 +327,7 @@ impl Finding {
             range: Vec::new(),
             sufficient: None,
             necessary: None,
-            common: None,
+            ends: None,
             fix: None,
             fixes: Vec::new(),
             own_tests: Vec::new(),

@@ -4,6 +4,7 @@
 use crate::change::{ChangeSet, Grain, Level, Subset};
 use crate::hunt::event::{Event, Phase};
 use crate::hunt::finding::{Change, Edit, Labelled};
+use crate::hunt::pair::Pair;
 use crate::hunt::probe::{Baseline, Ends, Probe, Question};
 use crate::hunt::test_paths::is_test_path;
 use crate::hunt::{Halt, Hunter};
@@ -379,21 +380,59 @@ impl Hunter<'_> {
     ///
     /// Cost: one reduction; with a slow suite, at most one for each level.
     pub(super) async fn necessary(&self, ends: Ends, revision: CommitId, is_reversed: bool) -> Result<Reduced, Halt> {
-        let wanted = |outcome| outcome == Outcome::Pass;
         let set = self.edits(ends.newer, ends.older)?;
+        let all = set.full();
+        self.taken_out(set, all, ends, (revision, is_reversed)).await
+    }
+
+    /// A minimal change inside a sufficient one that makes the test pass if it is taken out of the newer tree: the
+    /// necessary change itself if it lies there. `None` if not even all of the sufficient change does.
+    ///
+    /// Cost: nothing if it lies there; else one probe, and one reduction.
+    pub(super) async fn necessary_inside(
+        &self,
+        sufficient: &Reduced,
+        necessary: &Reduced,
+        pair: &Pair,
+    ) -> Result<Option<Reduced>, Halt> {
+        let (set, ends, revision) = (Rc::clone(&necessary.set), pair.ends(), pair.newer.revision);
+        let inside = set.close(&set.counterpart(&sufficient.set, &sufficient.kept));
+        if necessary.kept.is_subset(&inside) {
+            let Reduced { set, kept, change } = necessary;
+            return Ok(Some(Reduced { set: Rc::clone(set), kept: kept.clone(), change: change.clone() }));
+        }
+        let Some(tree) = self.trees.compose(&set, ends.newer, &inside)?.filter(|tree| *tree != ends.newer) else {
+            return Ok(None);
+        };
+        let aim = Aim::between(ends, "the necessary change", Direction::Backward);
+        let probe = Probe { question: aim.question, ..Probe::of(tree, revision, Phase::Reduce) };
+        if self.asker.one(probe).await != Outcome::Pass || !self.accepts(probe, aim).await {
+            return Ok(None);
+        }
+        self.taken_out(set, inside, ends, (revision, false)).await.map(Some)
+    }
+
+    /// Reduces `units`, a part of the reverse difference that makes the test pass.
+    async fn taken_out(
+        &self,
+        set: Rc<ChangeSet>,
+        mut units: Subset,
+        ends: Ends,
+        (revision, is_reversed): (CommitId, bool),
+    ) -> Result<Reduced, Halt> {
+        let wanted = |outcome| outcome == Outcome::Pass;
         let mut aim = Aim::between(ends, "the necessary change", Direction::Backward);
         aim.is_reversed = is_reversed;
         // The second reduction stores nothing before it ends: the first result is complete.
         aim.keeps = aim.keeps.filter(|_| !is_reversed);
         let asks = |question| Probe { question, ..Probe::of(ends.newer, revision, Phase::Reduce) };
-        let mut units = set.full();
         let mut levels: &[Level] = &[Level::HalfLine];
         if self.order.has_suite {
             let is_quick = self.asker.one(asks(Question::IsSuiteQuick)).await;
             aim.asks_suite = is_quick == Outcome::Pass;
             let but_tests = units.difference(&tests_of(&set));
             if aim.asks_suite
-                && let Some(kept) = self.alone(&set, ends, revision, aim).await?
+                && let Some(kept) = self.alone(&set, &units, ends, (revision, aim)).await?
             {
                 return self.taken_back(set, ends, kept, revision);
             }
@@ -409,7 +448,7 @@ impl Hunter<'_> {
         let all = units.clone();
         for level in levels {
             aim.finest = *level;
-            let alone = if *level == levels[0] { self.alone(&set, ends, revision, aim).await? } else { None };
+            let alone = if *level == levels[0] { self.alone(&set, &units, ends, (revision, aim)).await? } else { None };
             let start = Start { set: &set, base: ends.newer, units: units.clone(), pinned: set.empty() };
             let kept = match alone {
                 Some(alone) => alone,
@@ -440,13 +479,20 @@ impl Hunter<'_> {
             && self.is_whole(probe, ends.into(), true).await == [Outcome::Pass, Outcome::Pass])
     }
 
-    /// The first edit that makes the test pass if it is reversed alone. Only edits that can be reversed alone are
-    /// tried, and only if they are few.
+    /// The first edit of `units` that makes the test pass if it is reversed alone. Only edits that can be reversed alone
+    /// are tried, and only if they are few.
     ///
     /// Most regressions are one edit, and trying each is cheaper than removing all others. Cost: at most 24 probes.
-    async fn alone(&self, set: &ChangeSet, ends: Ends, revision: CommitId, aim: Aim) -> Result<Option<Subset>, Halt> {
+    async fn alone(
+        &self,
+        set: &ChangeSet,
+        units: &Subset,
+        ends: Ends,
+        (revision, aim): (CommitId, Aim),
+    ) -> Result<Option<Subset>, Halt> {
         const MAX_ALONE: usize = 24;
-        let edits = set.independent_edits();
+        let mut edits = set.independent_edits();
+        edits.retain(|edit| set.subset(edit).is_subset(units));
         let is_whole_commit = edits.len() == 1 && set.subset(edits[0]) == set.full();
         let is_coarse = self.order.level < Level::Line;
         if set.grain() != Grain::Edits || is_coarse || edits.len() > MAX_ALONE || is_whole_commit || aim.is_reversed {
@@ -535,23 +581,6 @@ impl Hunter<'_> {
         })
     }
 
-    /// The common part of a necessary and a sufficient change, as a part of the sufficient one; `None` if it is empty.
-    pub(super) fn common(&self, necessary: &Reduced, sufficient: &Reduced) -> Result<Option<Change>, Halt> {
-        let Reduced { set, kept, change } = sufficient;
-        let common = set.counterpart(&necessary.set, &necessary.kept).intersection(kept);
-        if common.is_empty() {
-            return Ok(None);
-        }
-        // A use is printed with its definition, if the sufficient change has the definition and it is not the larger
-        // part.
-        let closed = set.close(&set.with_definitions(&common).intersection(kept));
-        let is_short = set.n_lines(&closed) <= 2 * set.n_lines(&common) + MAX_DEFINITION_LINES;
-        let common = if is_short { closed } else { common };
-        let newer = self.trees.compose(set, change.older, &common)?;
-        let is_minimal = necessary.change.is_minimal && change.is_minimal;
-        Ok(newer.map(|newer| Change { newer, n_lines: set.n_lines(&common), units: Vec::new(), is_minimal, ..*change }))
-    }
-
     /// A sufficient change of `--level half-line`, reduced further: the rest is divided again, without modified lines,
     /// and reduced again until nothing changes. The result is the smallest change with the same failure; it can be half
     /// of a replacement.
@@ -619,9 +648,6 @@ impl Hunter<'_> {
         Ok(parts)
     }
 }
-
-/// Definitions of at most this many lines are printed with any use.
-const MAX_DEFINITION_LINES: usize = 4;
 
 /// The units in files that look like tests.
 pub(super) fn tests_of(set: &ChangeSet) -> Subset {

@@ -13,7 +13,8 @@ use crate::report::explanation::{Explained, Explanation};
 use crate::report::forge::Forge;
 use crate::report::invariants::{Invariants, Statement};
 use crate::report::outline::{Entry, outline};
-use crate::report::{Change, Commit, Report, Status, Untrusted, places};
+use crate::report::views::{View, is_marked_in_part, views};
+use crate::report::{At, Commit, Report, Status, Untrusted};
 
 /// The maximum number of linked places of a change.
 const MAX_PLACES: usize = 10;
@@ -35,18 +36,7 @@ pub fn write(
     let linked = Linked { report, forge };
     headline(&linked, test, out)?;
     facts(&linked, out)?;
-    let Changes { common, sufficient, necessary } = changes(report);
-    let titles = report.find.words().changes;
-    if let Some(change) = common {
-        Linked::block(titles[0], change, &linked.places(change), out)?;
-    }
-    if let Some(change) = sufficient {
-        // In the last good commit with this change, its lines may have other numbers.
-        Linked::block(titles[1], change, "", out)?;
-    }
-    if let Some(change) = necessary {
-        Linked::block(titles[2], change, &linked.places(change), out)?;
-    }
+    views(report).iter().try_for_each(|view| linked.block(view, out))?;
     for explained in explanations {
         match &explained.explanation {
             Explanation::Chain(chain) => why(chain, out)?,
@@ -67,24 +57,6 @@ pub fn write(
     report.first_bad.as_ref().map_or(Ok(()), |first_bad| trailer(&first_bad.commit, out))
 }
 
-/// The changes; each is printed only if it adds something new.
-struct Changes<'r> {
-    common: Option<&'r Change>,
-    sufficient: Option<&'r Change>,
-    necessary: Option<&'r Change>,
-}
-
-fn changes(report: &Report) -> Changes<'_> {
-    let [common, sufficient, necessary] =
-        [&report.change.common, &report.change.sufficient, &report.change.necessary].map(Option::as_ref);
-    let is_new = |change: &&Change, known: Option<&Change>| known.is_none_or(|known| known.patch != change.patch);
-    Changes {
-        common,
-        sufficient: sufficient.filter(|change| is_new(change, common)),
-        necessary: necessary.filter(|change| is_new(change, common) && is_new(change, sufficient)),
-    }
-}
-
 /// A report whose commits are linked.
 struct Linked<'r> {
     report: &'r Report,
@@ -98,24 +70,27 @@ impl Linked<'_> {
         format!("{} {}", link(id, self.forge.map(|forge| forge.commit(commit.commit))), Markdown.code(&commit.subject))
     }
 
-    fn block(title: &str, change: &Change, places: &str, out: &mut dyn Write) -> io::Result<()> {
-        let doubt = if change.is_minimal { "" } else { ", perhaps not minimal" };
-        writeln!(out, "**{title}** ({}{doubt}){places}\n", count(change.lines, "line"))?;
+    fn block(&self, view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let View { title, change, size, claim } = view;
+        writeln!(out, "**{title}** ({size}){}\n", self.places(&change.places))?;
+        let necessary = self.report.change.necessary.iter().filter(|_| is_marked_in_part(change));
+        let marked = necessary.map(|necessary| format!(" Marked{}.", self.places(&necessary.places)));
+        let marked: String = marked.filter(|said| said != " Marked.").collect();
+        writeln!(out, "{claim}{marked}\n")?;
         writeln!(out, "{}", Markdown.block("diff", &change.patch))
     }
 
-    /// Where a change stands in the first bad commit, with links; empty without a forge.
-    fn places(&self, change: &Change) -> String {
-        let (Some(forge), Some(first_bad)) = (self.forge, &self.report.first_bad) else { return String::new() };
-        let places = places::in_first_bad(self.report, change);
-        let linked = places.iter().take(MAX_PLACES).map(|place| {
-            let line = place.lines.as_ref().map(|lines| lines.begin).filter(|line| *line > 0);
-            let name = line.map(|line| format!(":{line}")).unwrap_or_default();
-            let name = Markdown.code(&[place.file.as_bytes(), name.as_bytes()].concat().into());
-            link(name, Some(forge.file(first_bad.commit.commit, &place.file, line)))
+    /// ` in a.c:3, a.c:9`: places in the first bad commit, linked if there is a forge; empty for none.
+    fn places(&self, places: &[At]) -> String {
+        let named = places.iter().take(MAX_PLACES).map(|place| {
+            let line = place.line.map(|line| format!(":{line}")).unwrap_or_default();
+            let name = Markdown.code(&[place.file.as_bytes(), line.as_bytes()].concat().into());
+            let commit = self.report.first_bad.as_ref().map(|first_bad| first_bad.commit.commit);
+            let address = self.forge.zip(commit).map(|(forge, commit)| forge.file(commit, &place.file, place.line));
+            link(name, address)
         });
-        let linked: Vec<String> = linked.collect();
-        if linked.is_empty() { String::new() } else { format!(" in {}", linked.join(", ")) }
+        let named: Vec<String> = named.collect();
+        if named.is_empty() { String::new() } else { format!(" in {}", named.join(", ")) }
     }
 }
 

@@ -39,6 +39,8 @@ pub mod markdown;
 
 pub mod outline;
 
+pub mod patch;
+
 pub mod places;
 
 pub mod sarif;
@@ -52,6 +54,8 @@ pub mod style;
 pub mod summary;
 
 pub mod text;
+
+pub mod views;
 
 pub mod walk;
 
@@ -74,7 +78,7 @@ pub use crate::report::escape::Untrusted;
 pub use crate::report::status::Status;
 
 /// The name of this form. Fields may be added under the same name; no field is removed or changes its meaning.
-pub const SCHEMA: &str = "git-idd/1";
+pub const SCHEMA: &str = "git-idd/2";
 
 /// The result of a run of the program.
 ///
@@ -310,8 +314,8 @@ pub struct Changes {
     pub sufficient: Option<Change>,
     /// If it is taken out of the bad revision, the test passes.
     pub necessary: Option<Change>,
-    /// The common part of both: the change to look at first.
-    pub common: Option<Change>,
+    /// The commit to which the sufficient change is added, and the one from which the necessary change is taken.
+    pub ends: Option<[CommitId; 2]>,
 }
 
 /// A reduced change.
@@ -319,14 +323,29 @@ pub struct Changes {
 pub struct Change {
     /// In the direction from good to bad.
     pub patch: Untrusted,
-    /// Added and removed lines of the patch.
+    /// Added and removed lines of the patch that are not blank.
     pub lines: u64,
     /// Paths, in the order of the patch.
     pub files: Vec<Untrusted>,
+    /// Where its runs of changed lines are in the first bad commit, in the order of the patch.
+    pub places: Vec<At>,
+    /// In the sufficient change: the lines of `patch`, from 1, that the necessary change has, too. Empty if the necessary
+    /// change is unknown, or has other lines as well.
+    pub marked: Vec<u64>,
     /// Its units.
     pub units: Vec<Unit>,
     /// Whether every single unit was shown to be needed.
     pub is_minimal: bool,
+}
+
+/// A place in a commit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct At {
+    /// The path.
+    pub file: Untrusted,
+    /// The line, from 1; for removed lines, the one before which they were. `None` if it is not known, or if the change
+    /// is not one of lines.
+    pub line: Option<u64>,
 }
 
 /// A part of a change.

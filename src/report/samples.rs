@@ -7,8 +7,8 @@ use crate::report::explanation::{Explained, Explanation};
 use crate::report::invariants::Invariants;
 use crate::report::walk::Walk;
 use crate::report::{
-    Artifacts, Change, Changes, Commit, Control, Date, Direction, ErrorReport, Evidence, FailingTest, FirstBad, Fix,
-    Held, Probes, Range, Repair, Report, Rung, Scope, Signature, Status, Suite, Unit, Untrusted, Verified, chop,
+    Artifacts, At, Change, Changes, Commit, Control, Date, Direction, ErrorReport, Evidence, FailingTest, FirstBad,
+    Fix, Held, Probes, Range, Repair, Report, Rung, Scope, Signature, Status, Suite, Unit, Untrusted, Verified, chop,
     invariants, walk,
 };
 use crate::revision::{CommitId, TreeId};
@@ -42,7 +42,10 @@ pub fn found() -> Report {
             without: Some(Outcome::Unresolved(Reason::Build)),
         }],
         is_minimal: true,
+        places: vec![At { file: "src/parse.c".into(), line: Some(8) }],
+        marked: vec![6, 7],
     };
+    let ends = Some([CommitId::sha1([0x22; 20]), CommitId::sha1([0x33; 20])]);
     Report {
         signature: Some(signature("assertion `n < max` failed")),
         bad: Some(commit(0x44, "release: 1.4")),
@@ -50,7 +53,7 @@ pub fn found() -> Report {
         first_bad: Some(FirstBad { commit: commit(0x33, "parse: accept empty fields"), lines: 40 }),
         proved: true,
         culprits: vec![commit(0x33, "parse: accept empty fields")],
-        change: Changes { sufficient: Some(change.clone()), necessary: Some(change.clone()), common: Some(change) },
+        change: Changes { sufficient: Some(change.clone()), necessary: Some(change), ends },
         fix: Some(Fix {
             commit: CommitId::sha1([0x44; 20]),
             complete: true,

@@ -2,6 +2,7 @@
 
 use crate::plural::count;
 use crate::report::escape::Terminal;
+use crate::report::views::views;
 use crate::report::{Report, Untrusted};
 
 /// One line: the failing test and its first bad commit, or the result of the hunt.
@@ -21,20 +22,17 @@ pub fn title(report: &Report, test: &Untrusted) -> Untrusted {
     [test.as_bytes(), &end].concat().into()
 }
 
-/// The known facts, and the smallest known patch.
+/// The known facts, the change and the fix.
 pub fn message(report: &Report) -> Untrusted {
     let sentence = report.error.as_ref().map_or(&report.sentence, |error| &error.message);
     let mut text = sentence.as_bytes().to_vec();
-    let change = report.change.common.as_ref().or(report.change.sufficient.as_ref());
-    let title = format!("{}:", report.find.words().changes[0]);
-    let label = if report.find.is_failure() { "The change that makes it fail:" } else { &title };
-    let patches =
-        [(label, change.map(|change| &change.patch)), ("The fix, tested:", report.fix.as_ref().map(|fix| &fix.patch))];
-    for (label, patch) in patches {
-        if let Some(patch) = patch {
-            text.extend_from_slice(format!("\n\n{label}\n").as_bytes());
-            text.extend_from_slice(patch.as_bytes().trim_ascii_end());
-        }
+    let views = views(report);
+    let changes =
+        views.iter().map(|view| (format!("{} ({}):\n{}", view.title, view.size, view.claim), &view.change.patch));
+    let fix = report.fix.iter().map(|fix| ("The fix, tested:".to_owned(), &fix.patch));
+    for (label, patch) in changes.chain(fix) {
+        text.extend_from_slice(format!("\n\n{label}\n").as_bytes());
+        text.extend_from_slice(patch.as_bytes().trim_ascii_end());
     }
     text.into()
 }

@@ -16,6 +16,7 @@ use crate::report::escape::Terminal;
 use crate::report::explanation::Explained;
 use crate::report::places::{PatchSide, of_patch};
 use crate::report::style::{Role, Style};
+use crate::report::views::{View, is_marked_in_part, is_marked_whole, views};
 use crate::report::{
     Artifacts, Change, Changes, Commit, Control, Direction, Evidence, Fix, Held, Noise, Probes, Repair, Report, Rung,
     Scope, Status, Suite, Unit, Untrusted, Verified,
@@ -180,35 +181,27 @@ impl Page<'_> {
         self.list(&range.candidates.iter().collect::<Vec<_>>())
     }
 
-    /// The common part of both changes comes first; each of them is printed only if it has more.
     fn changes(&mut self) -> io::Result<()> {
         let report = self.report;
-        let Changes { sufficient, necessary, common } = &report.change;
-        let titles = self.words().changes;
-        let is_new = |change: &Change, known: [Option<&Change>; 2]| {
-            known.into_iter().flatten().all(|known| changed_lines(&known.patch) != changed_lines(&change.patch))
-        };
-        if let Some(change) = common {
-            self.change(titles[0], &share(report, change), change)?;
-        }
+        views(report).iter().try_for_each(|view| self.change(view))?;
+        let Changes { sufficient, necessary, .. } = &report.change;
         if let Some(change) = sufficient {
-            if is_new(change, [common.as_ref(), None]) {
-                self.change(titles[1], &share(report, change), change)?;
-            }
             self.units("Without one of its units, the test shows", change)?;
         }
-        if let Some(change) = necessary
-            && is_new(change, [common.as_ref(), sufficient.as_ref()])
-        {
-            self.change(titles[2], &count(change.lines, "line"), change)?;
+        if let Some(change) = necessary.as_ref().filter(|_| !sufficient.as_ref().is_some_and(is_marked_whole)) {
             self.units("With one of its units left in, the test shows", change)?;
         }
         Ok(())
     }
 
-    fn change(&mut self, title: &str, share: &str, change: &Change) -> io::Result<()> {
-        let doubt = if change.is_minimal { "" } else { ", perhaps not minimal" };
-        self.heading(title, Some(&format!("{share}{doubt}")))?;
+    fn change(&mut self, view: &View<'_>) -> io::Result<()> {
+        let View { title, change, size, claim } = view;
+        self.heading(title, Some(size))?;
+        writeln!(self.out, "{claim}")?;
+        // A patch that is redirected stays one that `git apply` accepts.
+        if self.look.is_raw && is_marked_in_part(change) {
+            writeln!(self.out, "Marked: {}.", self.marked())?;
+        }
         let mut commits: Vec<_> = change.units.iter().filter_map(|unit| unit.commit).collect();
         commits.sort_unstable();
         commits.dedup();
@@ -220,7 +213,17 @@ impl Page<'_> {
             }
         }
         writeln!(self.out)?;
-        patch::write(&change.patch, self.look, self.out)
+        patch::write(&change.patch, &change.marked, self.look, self.out)
+    }
+
+    /// The places of the necessary change in the first bad commit.
+    fn marked(&self) -> String {
+        let places = self.report.change.necessary.iter().flat_map(|change| &change.places);
+        let named = places.map(|place| match place.line {
+            Some(line) => format!("{}:{line}", Terminal.line(&place.file)),
+            None => Terminal.line(&place.file),
+        });
+        named.collect::<Vec<_>>().join(", ")
     }
 
     /// The outcome without each unit of a change, with `--verbose`.
@@ -287,7 +290,7 @@ impl Page<'_> {
             Some(&format!("{}: {}; tested: {}", count(fix.lines, "line"), fix.scope.words(), fix.tested)),
         )?;
         writeln!(self.out)?;
-        patch::write(&fix.patch, self.look, self.out)?;
+        patch::write(&fix.patch, &[], self.look, self.out)?;
         let rung = match fix.rung {
             Rung::Merge => "",
             Rung::Lines => "It was carried there line by line, since a merge conflicts.\n",
@@ -530,17 +533,6 @@ fn certainty(confidence: f64, noise: Option<Noise>) -> String {
     percent(confidence) + &rates.unwrap_or_default()
 }
 
-/// The lines of a reduced change, out of those of the first bad commit if it has it alone.
-fn share(report: &Report, change: &Change) -> String {
-    match &report.first_bad {
-        _ if change.lines == 0 => format!("{}, no lines", count(change.files.len(), "file")),
-        Some(first_bad) if report.culprits.len() < 2 && first_bad.lines >= change.lines => {
-            format!("{} of {}", change.lines, count(first_bad.lines, "line"))
-        }
-        _ => count(change.lines, "line"),
-    }
-}
-
 /// What a patch without lines does, for its first file: `a.bin, its bytes changed (not a text)`.
 fn whole_files(patch: &Untrusted) -> String {
     let place = of_patch(patch, PatchSide::Newer).into_iter().next();
@@ -644,12 +636,6 @@ pub fn duration(seconds: f64) -> String {
         60..=3599 => format!("{} min {} s", seconds / 60, seconds % 60),
         _ => format!("{} h {} min", seconds / 3600, seconds / 60 % 60),
     }
-}
-
-/// The lines of a patch that name a file or a change: without ids, hunk headers and context.
-fn changed_lines(patch: &Untrusted) -> Vec<&[u8]> {
-    let lines = patch.as_bytes().split(|byte| *byte == b'\n');
-    lines.filter(|line| line.starts_with(b"+") || line.starts_with(b"-") || line.starts_with(b"diff ")).collect()
 }
 
 #[cfg(test)]

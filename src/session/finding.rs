@@ -8,6 +8,7 @@ use crate::hunt::{Artifacts, finding as found};
 use crate::outcome::{Outcome, Reason, Signature};
 use crate::plural::count;
 use crate::report;
+use crate::report::patch::{Carried, Patch};
 use crate::report::{Commit, Date, Report, Status, Untrusted};
 use crate::revision::CommitId;
 use crate::session::beside::Beside;
@@ -53,7 +54,6 @@ impl Sources<'_> {
         let searched = finding.first_bad.filter(|_| !self.plan.is_minimize);
         let first_bad = searched.map(|id| self.first_bad(id)).transpose()?;
         let culprit_lines = first_bad.as_ref().map_or(0, |first_bad| first_bad.lines);
-        let change = |change: &Option<found::Change>| change.as_ref().map(|change| self.change(change)).transpose();
         let fix = match &finding.fix {
             Some(fix) if fix.tested == Outcome::Pass => Some(self.fix(fix, culprit_lines)?),
             _ => None,
@@ -81,11 +81,7 @@ impl Sources<'_> {
             }),
             culprits: finding.culprits.iter().map(|id| self.commit(*id)).collect(),
             range: is_range.then_some(report::Range { candidates }),
-            change: report::Changes {
-                sufficient: change(&finding.sufficient)?,
-                necessary: change(&finding.necessary)?,
-                common: change(&finding.common)?,
-            },
+            change: self.changes(finding)?,
             first_bad,
             fix,
             fixes,
@@ -265,6 +261,31 @@ impl Sources<'_> {
         Ok(report::FirstBad { commit: self.commit(id), lines: lines as u64 })
     }
 
+    /// The two changes, with their places in the first bad commit, and the lines that both have.
+    fn changes(self, finding: &Finding) -> Result<report::Changes, RepoError> {
+        let mut sufficient = finding.sufficient.as_ref().map(|change| self.change(change)).transpose()?;
+        let mut necessary = finding.necessary.as_ref().map(|change| self.change(change)).transpose()?;
+        if let Some(change) = &mut necessary {
+            change.places = places_of(&Patch::read(&change.patch), &|_, line| line);
+        }
+        let found = finding.sufficient.as_ref().zip(finding.necessary.as_ref());
+        if let (Some(with), Some(without), Some((added, taken))) = (&mut sufficient, &necessary, found) {
+            let between = |one, other| {
+                let paths: Vec<Vec<u8>> = with.files.iter().map(|path| path.as_bytes().to_vec()).collect();
+                let (patch, _) = self.store.patch_of(one, other, &paths)?;
+                Ok::<_, RepoError>(Patch::read(&patch.into()))
+            };
+            let sides = [between(added.older, taken.older)?, between(added.newer, taken.newer)?];
+            let [older, newer] = sides.each_ref().map(|side| |path: &Untrusted, line: u32| side.carried(path, line));
+            let (mut patch, other) = (Patch::read(&with.patch), Patch::read(&without.patch));
+            with.places = places_of(&patch, &newer);
+            if patch.mark(&other, [&older, &newer]) {
+                with.marked = patch.edits().filter(|line| line.is_marked).map(|line| line.at).collect();
+            }
+        }
+        Ok(report::Changes { sufficient, necessary, ends: finding.ends })
+    }
+
     fn change(self, change: &found::Change) -> Result<report::Change, RepoError> {
         let (patch, lines) = self.store.patch(change.older, change.newer)?;
         let files = self.store.paths(change.older, change.newer)?;
@@ -279,6 +300,8 @@ impl Sources<'_> {
             patch: Untrusted::from(patch),
             lines: lines as u64,
             files: files.into_iter().map(Untrusted::from).collect(),
+            places: Vec::new(),
+            marked: Vec::new(),
             units: units.collect(),
             is_minimal: change.is_minimal,
         })
@@ -396,6 +419,23 @@ fn patch_lines(edits: &[found::Edit]) -> Vec<u8> {
         }
     }
     lines
+}
+
+/// The places of the runs of a patch, one for a file without lines.
+///
+/// - `carried`: the number in the first bad commit of a line of the newer side.
+fn places_of(patch: &Patch, carried: &Carried<'_>) -> Vec<report::At> {
+    let mut places = Vec::new();
+    for file in &patch.files {
+        let name = &file.paths[1];
+        let n_before = places.len();
+        let place = |line: Option<u32>| report::At { file: name.clone(), line: line.map(u64::from) };
+        places.extend(file.runs().map(|run| place(Some(carried(name, run[0].newer)))));
+        if places.len() == n_before {
+            places.push(place(None));
+        }
+    }
+    places
 }
 
 /// The status of a conclusion.

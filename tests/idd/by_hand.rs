@@ -70,7 +70,7 @@ fn a_person_finds_the_commit_and_the_report_says_why() {
     let notes: Vec<String> = report.notes.iter().map(text).collect();
     assert!(notes.iter().any(|note| note.ends_with(" is bad: it is wrong here")), "{notes:?}");
     assert!(notes.iter().any(|note| note.ends_with(" is good: it is right here")), "{notes:?}");
-    assert!(report.evidence.is_empty() && report.change.common.is_none());
+    assert!(report.evidence.is_empty() && report.change.sufficient.is_none());
     let (stdout, _) = fixture.said(&["show"], 0);
     assert!(stdout.contains("is the first bad commit") && !stdout.contains("--until"), "{stdout}");
     let (log, _) = fixture.said(&["log"], 0);

@@ -192,7 +192,7 @@ fn minimize_reduces_the_difference_of_two_revisions() {
     let fixture = Fixture::of(HISTORY);
     let report = fixture.report(&["minimize", "HEAD~5", "HEAD", "--", TEST]);
     assert_eq!(report.status, Status::Found);
-    assert_eq!(report.change.common.unwrap().lines, 4);
+    assert_eq!(report.change.sufficient.unwrap().lines, 4);
     check_error(&fixture, &["minimize", "nothing", "HEAD", "--", TEST], 129, "nothing");
 }
 

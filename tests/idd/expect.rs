@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use git_idd::outcome::Outcome;
+use git_idd::report::views::views;
 use git_idd::report::{Change, Commit, Report, Untrusted};
 use serde::Deserialize;
 
@@ -55,7 +56,7 @@ pub struct Finding {
     necessary_contains: Option<Vec<String>>,
     necessary_lacks: Option<Vec<String>>,
     /// What the sufficient and the necessary change share.
-    common_contains: Option<Vec<String>>,
+    change_contains: Option<Vec<String>>,
     fix_lines_max: Option<u64>,
     fix_files: Option<Vec<String>>,
     fix_contains: Option<Vec<String>>,
@@ -203,8 +204,8 @@ impl Finding {
         check.lacks("necessary_lacks", self.necessary_lacks.as_ref(), necessary.map(|it| &it.patch));
         let printed = serde_json::to_value(report).expect("a report is plain data");
         let word = |pointer: &str| printed.pointer(pointer).and_then(|value| value.as_str()).map(str::to_owned);
-        let common = word("/change/common/patch").map(Untrusted::from);
-        check.contains("common_contains", self.common_contains.as_ref(), common.as_ref());
+        let shown = views(report).into_iter().next().map(|view| &view.change.patch);
+        check.contains("change_contains", self.change_contains.as_ref(), shown);
         let fix = report.fix.as_ref();
         check.at_most("fix_lines_max", self.fix_lines_max, fix.map(|fix| fix.lines));
         check.equal("fix_complete", self.fix_complete, fix.map(|fix| fix.complete));
@@ -310,7 +311,7 @@ fn a_wrong_report_is_complained_about_field_by_field() {
         sufficient_lacks = ["z"]
         necessary_contains = ["-x"]
         necessary_lacks = ["z"]
-        common_contains = ["+x"]
+        change_contains = ["+x"]
         fix_contains = ["+y"]
         fix_lacks = ["z"]
         fix_rung = "lines"
@@ -330,6 +331,8 @@ fn a_wrong_report_is_complained_about_field_by_field() {
         lines: 2,
         files: Vec::new(),
         units: Vec::new(),
+        places: Vec::new(),
+        marked: Vec::new(),
         is_minimal: true,
     });
     let found: Vec<String> = expect.finding.complaints(&report);
@@ -342,7 +345,7 @@ fn a_wrong_report_is_complained_about_field_by_field() {
         "sufficient_contains",
         "necessary_contains",
         "necessary_lacks",
-        "common_contains",
+        "change_contains",
         "fix_lines_max",
         "fix_complete",
         "fix_contains",

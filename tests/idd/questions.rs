@@ -73,7 +73,7 @@ fn the_commit_that_changed_a_value_is_found_with_both_values_and_its_lines() {
     };
     assert_eq!(text(&report.before).as_deref(), Some("2"));
     assert_eq!(text(&report.signature.as_ref().unwrap().line).as_deref(), Some("3"));
-    let change = report.change.common.as_ref().unwrap();
+    let change = report.change.sufficient.as_ref().unwrap();
     assert_eq!(change.lines, 2, "{}", String::from_utf8_lossy(change.patch.as_bytes()));
     let older = fixture.report(&["--find", "change", "--bad", "HEAD~4", "--by", BY]);
     assert_eq!(&*subject(&older), "change 3");

@@ -68,7 +68,7 @@ fn patch(report: &Report, part: Part) -> Option<&Untrusted> {
         Part::Sufficient => report.change.sufficient.as_ref(),
         Part::Fix => return report.fix.as_ref().map(|fix| &fix.patch),
     };
-    change.or(report.change.common.as_ref()).map(|change| &change.patch)
+    change.map(|change| &change.patch)
 }
 
 /// The addresses of what a hunt has.

@@ -7,10 +7,10 @@ use std::collections::BTreeSet;
 use crate::report::Untrusted;
 use crate::report::chain::{Chain, Kind, Link, Which};
 use crate::report::escape::Terminal;
-use crate::report::html::diff::Patch;
 use crate::report::html::markup::Markup;
-use crate::report::html::source;
+use crate::report::html::{diff, source};
 use crate::report::outline::outline;
+use crate::report::patch::Patch;
 use crate::report::story::Source;
 
 /// The number of values of earlier steps that are shown with those of a step.
@@ -64,7 +64,7 @@ pub fn targets(chain: &Chain, patch: &Patch) -> BTreeSet<(usize, u64)> {
 }
 
 fn target(step: &Step<'_>, patch: &Patch) -> Option<(usize, u64)> {
-    patch.has_line(step.file?, step.line?)
+    diff::target(patch, step.file?, step.line?)
 }
 
 /// Writes the section.

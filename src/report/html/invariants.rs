@@ -8,10 +8,10 @@ use std::collections::BTreeSet;
 use crate::plural::count;
 use crate::report::Untrusted;
 use crate::report::escape::Terminal;
-use crate::report::html::diff::Patch;
 use crate::report::html::markup::Markup;
-use crate::report::html::source;
+use crate::report::html::{diff, source};
 use crate::report::invariants::{Invariants, Skipped, Statement};
+use crate::report::patch::Patch;
 use crate::report::story::Source;
 
 /// The lines of the patch that the slice has, as targets of links.
@@ -20,7 +20,7 @@ pub fn targets(found: &Invariants, patch: &Patch) -> BTreeSet<(usize, u64)> {
 }
 
 fn target(statement: &Statement, patch: &Patch) -> Option<(usize, u64)> {
-    patch.has_line(statement.file.as_ref()?, statement.line?.into())
+    diff::target(patch, statement.file.as_ref()?, statement.line?.into())
 }
 
 /// Writes the section.

@@ -26,10 +26,11 @@ use crate::plural::count;
 use crate::report::escape::Terminal;
 use crate::report::explanation::{Explained, Explanation};
 use crate::report::forge::Forge;
-use crate::report::html::diff::Patch;
 use crate::report::html::history::Shown;
 use crate::report::html::markup::{Markup, ROWS};
+use crate::report::patch::Patch;
 use crate::report::story::Story;
+use crate::report::views::{View, views};
 use crate::report::{Commit, Report, Rung, Suite, Untrusted, Verified, base64, summary};
 use crate::revision::CommitId;
 
@@ -195,8 +196,8 @@ fn sections(page: &Page<'_>) -> Vec<Section<'static>> {
             }
         }
     }
-    if culprit.is_some() || report.change.sufficient.is_some() {
-        section("change", "The change", &mut |out| change(page, culprit.as_ref(), out));
+    if let Some(culprit) = &culprit {
+        section("change", "The whole commit", &mut |out| change(page, culprit, out));
     }
     if report.fix.is_some() {
         section("fix", "The fix", &mut |out| fix(report, out));
@@ -234,9 +235,9 @@ fn is_of_culprit(explained: &Explained, report: &Report) -> bool {
 /// The whole difference of the first bad commit, with the marked minimal change.
 fn marked_culprit(page: &Page<'_>) -> Option<Patch> {
     let mut culprit = Patch::read(page.story.culprit.as_ref()?);
-    let changes = &page.report.change;
-    for change in changes.necessary.iter().chain(&changes.sufficient) {
-        culprit.mark(&Patch::read(&change.patch));
+    let same = |_: &Untrusted, line| line;
+    for view in views(page.report) {
+        culprit.mark(&Patch::read(&view.change.patch), [&same, &same]);
     }
     Some(culprit)
 }
@@ -270,13 +271,11 @@ fn headline(page: &Page<'_>, out: &mut Markup) {
         out.leaf("p", &[("class", "quiet")], hint.clone());
     }
     facts(page, out);
-    let necessary = report.change.necessary.as_ref().or(report.change.sufficient.as_ref());
-    if let Some(change) = necessary {
-        let lines = count(change.lines, "line");
-        let [with, without] = report.find.words().of_change;
-        let what = if report.change.necessary.is_some() { without } else { with };
-        out.leaf("h2", &[("class", "small")], format!("{what} ({lines})"));
-        diff::write(&Patch::read(&change.patch), "n", &BTreeSet::new(), out);
+    for (nth, view) in views(report).iter().enumerate() {
+        let View { title, size, claim, .. } = view;
+        out.leaf("h2", &[("class", "small")], format!("{title} ({size})"));
+        out.leaf("p", &[], claim.as_str());
+        diff::write(&view.patch(), ["n", "s"][nth.min(1)], &BTreeSet::new(), out);
     }
     if !report.notes.is_empty() {
         out.element("ul", &[("class", "notes"), ("aria-label", "Notes")], |out| {
@@ -362,19 +361,11 @@ fn facts(page: &Page<'_>, out: &mut Markup) {
     });
 }
 
-fn change(page: &Page<'_>, culprit: Option<&Patch>, out: &mut Markup) {
-    let report = page.report;
-    if let Some(change) = &report.change.sufficient {
-        let doubt = if change.is_minimal { "" } else { ", perhaps not minimal" };
-        let lines = count(change.lines, "line");
-        out.leaf("h3", &[], format!("A minimal change that makes it fail ({lines}{doubt})"));
-        diff::write(&Patch::read(&change.patch), "s", &BTreeSet::new(), out);
-    }
-    let (Some(culprit), Some(first_bad)) = (culprit, &report.first_bad) else { return };
-    let lines = count(first_bad.lines, "line");
-    out.leaf("h3", &[], format!("The whole commit ({lines})"));
+fn change(page: &Page<'_>, culprit: &Patch, out: &mut Markup) {
+    let Some(first_bad) = &page.report.first_bad else { return };
+    out.leaf("h3", &[], count(first_bad.lines, "line"));
     out.element("p", &[("class", "quiet")], |out| {
-        out.words("Lines with a bar at their left belong to a minimal change: the one that makes it fail, or the one to take back.");
+        out.words("Lines with a bar at their left belong to the change above.");
     });
     let of_culprit = page.explanations.iter().filter(|explained| is_of_culprit(explained, page.report));
     let targets = of_culprit

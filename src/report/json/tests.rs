@@ -122,7 +122,7 @@ fn every_field_is_there_in_every_report() {
 
 #[test]
 fn every_report_satisfies_the_schema() {
-    let schema: Value = serde_json::from_str(include_str!("../../../docs/schema/git-idd-1.json")).unwrap();
+    let schema: Value = serde_json::from_str(include_str!("../../../docs/schema/git-idd-2.json")).unwrap();
     for sample in samples() {
         assert_eq!(complaints(&schema, &schema, &json(&sample), "$"), Vec::<String>::new());
     }
@@ -130,7 +130,7 @@ fn every_report_satisfies_the_schema() {
 
 #[test]
 fn the_schema_refuses_what_is_missing_added_or_of_another_type() {
-    let schema: Value = serde_json::from_str(include_str!("../../../docs/schema/git-idd-1.json")).unwrap();
+    let schema: Value = serde_json::from_str(include_str!("../../../docs/schema/git-idd-2.json")).unwrap();
     let mut value = json(&samples::found());
     value["exit"] = "zero".into();
     value["surprise"] = 1.into();
@@ -148,7 +148,7 @@ fn a_report_reads_back_as_it_was() {
         write(&sample, &mut out).unwrap();
         assert_eq!(read(&out).unwrap(), sample);
     }
-    assert!(read(br#"{"schema": "git-idd/2", "status": "found"}"#).is_err());
+    assert!(read(br#"{"schema": "git-idd/3", "status": "found"}"#).is_err());
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn status_and_exit_agree() {
     for row in report::status::TABLE {
         let value = json(&Report::new(row.status, row.meaning));
         assert_eq!((value["status"].as_str(), value["exit"].as_u64()), (Some(row.word), Some(u64::from(row.code))));
-        assert_eq!(value["schema"], "git-idd/1");
+        assert_eq!(value["schema"], "git-idd/2");
     }
     assert_eq!(Status::Interrupted.code(), 130);
 }

@@ -4,15 +4,23 @@ use std::io;
 use std::io::Write;
 
 use crate::report::escape::{Terminal, Untrusted};
+use crate::report::patch::Patch;
 use crate::report::style::Role;
 use crate::report::text::Look;
 
+/// The margin of marked lines, and of the others.
+pub const MARGINS: [&str; 2] = ["\u{2502} ", "  "];
+
 /// Writes `patch`, with a newline at its end.
-pub fn write(patch: &Untrusted, look: Look, out: &mut dyn Write) -> io::Result<()> {
+///
+/// - `marked`: the numbers of the lines with a bar in the margin; if these are all edits or none, there is no margin. A
+///   raw patch has none, either.
+pub fn write(patch: &Untrusted, marked: &[u64], look: Look, out: &mut dyn Write) -> io::Result<()> {
+    let has_margin = !look.is_raw && !marked.is_empty() && marked.len() < Patch::read(patch).edits().count();
     let mut is_in_hunk = false;
     let bytes = patch.as_bytes();
     let is_crlf = has_crlf(bytes.split(|byte| *byte == b'\n').filter(|line| is_changed(line)));
-    for line in bytes.strip_suffix(b"\n").unwrap_or(bytes).split(|byte| *byte == b'\n') {
+    for (at, line) in (1..).zip(bytes.strip_suffix(b"\n").unwrap_or(bytes).split(|byte| *byte == b'\n')) {
         let role = match line {
             [b'@', b'@', ..] => {
                 is_in_hunk = true;
@@ -32,6 +40,9 @@ pub fn write(patch: &Untrusted, look: Look, out: &mut dyn Write) -> io::Result<(
             Some(role) => look.style.brackets(role),
             None => Default::default(),
         };
+        if has_margin {
+            out.write_all(MARGINS[usize::from(!marked.contains(&at))].as_bytes())?;
+        }
         out.write_all(before.as_bytes())?;
         out.write_all(&text)?;
         out.write_all(after.as_bytes())?;
@@ -62,8 +73,13 @@ mod tests {
 
     fn written(is_raw: bool, style: Style) -> Vec<u8> {
         let mut out = Vec::new();
-        write(&PATCH.into(), Look { style, is_raw, detail: Detail::Full, columns: None, is_older: false }, &mut out)
-            .unwrap();
+        write(
+            &PATCH.into(),
+            &[],
+            Look { style, is_raw, detail: Detail::Full, columns: None, is_older: false },
+            &mut out,
+        )
+        .unwrap();
         out
     }
 
@@ -72,7 +88,7 @@ mod tests {
         let shown = |patch: &[u8]| {
             let (style, detail) = (Style::PLAIN, Detail::Full);
             let mut out = Vec::new();
-            write(&patch.into(), Look { style, is_raw: false, detail, columns: None, is_older: false }, &mut out)
+            write(&patch.into(), &[], Look { style, is_raw: false, detail, columns: None, is_older: false }, &mut out)
                 .unwrap();
             String::from_utf8(out).unwrap()
         };

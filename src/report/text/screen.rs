@@ -5,10 +5,11 @@ use crate::outcome::Outcome;
 use crate::plural::count;
 use crate::report::escape::Terminal;
 use crate::report::explanation::{Explained, Explanation};
-use crate::report::places::{Lines, Place};
+use crate::report::patch::{Line, Sign};
 use crate::report::style::Role;
 use crate::report::text::{Look, patch, rows};
-use crate::report::{Change, Changes, Commit, Report, Status, Suite, Untrusted, places, summary, text};
+use crate::report::views::views;
+use crate::report::{Commit, Report, Status, Suite, Untrusted, places, summary, text};
 use std::io;
 use std::io::Write;
 
@@ -180,33 +181,46 @@ impl Screen<'_> {
         list
     }
 
-    /// The lines of the change to look at first.
+    /// The change to look at first: what was tested of it, and its lines.
     fn change(&self) -> Vec<String> {
-        let Some((title, change)) = headline(self.report) else { return Vec::new() };
-        let doubt = if change.is_minimal { "" } else { ", perhaps not minimal" };
-        let mut rows = vec![self.heading(&format!("{title} ({}{doubt})", text::share(self.report, change)))];
-        rows.extend(places::in_first_bad(self.report, change).iter().flat_map(|place| self.place(place)));
-        rows
-    }
-
-    fn place(&self, place: &Place) -> Vec<String> {
-        let file = Terminal.line(&place.file);
-        let Some(lines) = &place.lines else {
-            return vec![format!("  {file}: {}", Terminal.line(&place.whole))];
-        };
-        let at = if lines.begin == 0 { file } else { format!("{file}:{}", lines.begin) };
-        let mut rows = vec![format!("  {}", self.look.style.paint(Role::Hunk, at))];
-        let margin = margin(lines);
-        let is_crlf = patch::has_crlf(lines_of(&lines.text).chain(lines_of(&lines.instead)));
-        for (side, sign, role) in [(&lines.instead, '-', Role::Removed), (&lines.text, '+', Role::Added)] {
-            for line in lines_of(side) {
-                let line = if is_crlf { line.strip_suffix(b"\r").unwrap_or(line) } else { line };
-                let line = String::from_utf8_lossy(line.get(margin..).unwrap_or_default()).replace('\t', "    ");
-                let line = Terminal.block(&line.as_str().into());
-                rows.push(format!("  {}", self.look.style.paint(role, format!("{sign} {line}"))));
+        let Some(view) = views(self.report).into_iter().next() else { return Vec::new() };
+        let mut rows = vec![self.heading(&format!("{} ({})", view.title, view.size))];
+        rows.extend(rows::broken("", &view.claim, self.look.columns));
+        let patch = view.patch();
+        let has_margin = patch.edits().any(|line| line.is_marked);
+        let mut places = view.change.places.iter();
+        for file in &patch.files {
+            let name = Terminal.line(&file.paths[1]);
+            let mut has_lines = false;
+            for run in file.runs() {
+                has_lines = true;
+                let line = places.next().and_then(|place| place.line);
+                let at = line.map_or_else(|| name.clone(), |line| format!("{name}:{line}"));
+                rows.push(format!("  {}", self.look.style.paint(Role::Hunk, at)));
+                rows.extend(self.run(run, has_margin));
+            }
+            if !has_lines {
+                places.next();
+                rows.push(format!("  {name}: {}", Terminal.line(&places::whole(file))));
             }
         }
         rows
+    }
+
+    /// A run of changed lines, without the blank space that all of them begin with.
+    fn run(&self, run: &[Line], has_margin: bool) -> Vec<String> {
+        let margin = margin(run);
+        let is_crlf = patch::has_crlf(run.iter().map(|line| line.text.as_bytes()));
+        let row = |line: &Line| {
+            let (sign, role) = if line.sign == Sign::Added { ('+', Role::Added) } else { ('-', Role::Removed) };
+            let bar = if has_margin { patch::MARGINS[usize::from(!line.is_marked)] } else { "" };
+            let text = line.text.as_bytes();
+            let text = if is_crlf { text.strip_suffix(b"\r").unwrap_or(text) } else { text };
+            let text = String::from_utf8_lossy(text.get(margin..).unwrap_or_default()).replace('\t', "    ");
+            let text = Terminal.block(&text.as_str().into());
+            format!("  {bar}{}", self.look.style.paint(role, format!("{sign} {text}")))
+        };
+        run.iter().map(row).collect()
     }
 
     /// One row, or a few, for each other part of the finding.
@@ -295,10 +309,10 @@ impl Screen<'_> {
             commands.push(("git idd apply", "put the fix into the working tree"));
         }
         let is_explained = |file: &Untrusted| EXPLAINED.iter().any(|ending| file.as_bytes().ends_with(ending));
-        let change = headline(report).map(|(_, change)| change);
+        let mut views = views(report).into_iter();
         if report.find.is_failure()
             && explanations.is_empty()
-            && change.is_some_and(|change| change.files.iter().any(is_explained))
+            && views.next().is_some_and(|view| view.change.files.iter().any(is_explained))
         {
             commands.push(("git idd explain", "tell how these lines lead to the failure"));
         }
@@ -317,16 +331,6 @@ impl Screen<'_> {
     }
 }
 
-/// The change to look at first, with its title.
-fn headline(report: &Report) -> Option<(&'static str, &Change)> {
-    let Changes { sufficient, necessary, common } = &report.change;
-    let titles = report.find.words().changes;
-    let common = common.as_ref().map(|change| (titles[0], change));
-    let sufficient = sufficient.as_ref().map(|change| (titles[1], change));
-    let necessary = necessary.as_ref().map(|change| (titles[2], change));
-    common.or(sufficient).or(necessary)
-}
-
 /// The first rows, with a row that counts the others.
 fn shortened(mut rows: Vec<String>, max: usize) -> Vec<String> {
     if rows.len() > max {
@@ -337,19 +341,12 @@ fn shortened(mut rows: Vec<String>, max: usize) -> Vec<String> {
     rows
 }
 
-fn lines_of(text: &Untrusted) -> impl Iterator<Item = &[u8]> {
-    let bytes = text.as_bytes();
-    let bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
-    let n_lines = if text.is_empty() { 0 } else { usize::MAX };
-    bytes.split(|byte| *byte == b'\n').take(n_lines)
-}
-
 /// How many bytes of blank space all lines begin with.
-fn margin(lines: &Lines) -> usize {
-    let all = lines_of(&lines.text).chain(lines_of(&lines.instead)).filter(|line| !line.trim_ascii().is_empty());
+fn margin(run: &[Line]) -> usize {
+    let texts = run.iter().map(|line| line.text.as_bytes()).filter(|text| !text.trim_ascii().is_empty());
     let mut common: Option<&[u8]> = None;
-    for line in all {
-        let blank = &line[..line.len() - line.trim_ascii_start().len()];
+    for text in texts {
+        let blank = &text[..text.len() - text.trim_ascii_start().len()];
         let known = common.unwrap_or(blank);
         let n_same = known.iter().zip(blank).take_while(|(known, blank)| known == blank).count();
         common = Some(&known[..n_same]);

@@ -25,6 +25,7 @@ fn found_names_the_commit_the_lines_the_fix_and_the_evidence() {
     failure:   `parse_fields`, exit code 1, `assertion `n < max` failed`
 
     The change that breaks the test (2 of 40 lines):
+    Adding these lines to 222222222222 (repaired) breaks the test; taking them back at 333333333333 mends it (seen in the search, not run again).
 
     diff --git a/src/parse.c b/src/parse.c
     --- a/src/parse.c
@@ -215,6 +216,8 @@ fn a_finding_fits_on_a_screen() {
     failure:   `parse_fields`, exit code 1, `assertion `n < max` failed`
 
     The change that breaks the test (2 of 40 lines):
+    Adding these lines to 222222222222 (repaired) breaks the test; taking them back
+    at 333333333333 mends it (seen in the search, not run again).
       src/parse.c:8
       - while (n < max)
       + while (n <= max)
@@ -271,7 +274,8 @@ fn a_long_finding_fits_on_a_screen_and_says_what_is_left_out() {
     let mut report = samples::found();
     let lines = format!("+    call({});\n", "long ".repeat(30)).repeat(60);
     let header = "diff --git a/a.c b/a.c\n--- a/a.c\n+++ b/a.c\n@@ -1,0 +2,60 @@\n";
-    report.change.common.as_mut().unwrap().patch = format!("{header}{lines}").into();
+    let change = report.change.sufficient.as_mut().unwrap();
+    (change.patch, change.marked) = (format!("{header}{lines}").into(), (5..65).collect());
     report.notes = vec!["A long note of many words. ".repeat(12).into(); 4];
     report.culprits = vec![report.bad.clone().unwrap(); 20];
     insta::assert_snapshot!(screen(&report, &[]), @r"
@@ -290,9 +294,9 @@ fn a_long_finding_fits_on_a_screen_and_says_what_is_left_out() {
       ... 19 more rows (`git idd show --full`)
 
     The change that breaks the test (2 lines):
-      a.c
-      + call(long long long long long long long long long long long long long long …
-      ... 59 more rows (`git idd show --full`)
+    Adding these lines to 222222222222 (repaired) breaks the test; taking them back
+    at 333333333333 mends it (seen in the search, not run again).
+      ... 61 more rows (`git idd show --full`)
 
     repairs:   1 revision made testable
     held:      test.sh, as now, in every revision

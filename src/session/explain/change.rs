@@ -1,7 +1,7 @@
 //! The lines of the failing version that its change touches, and its sources.
 
 use crate::report::chain::{Part, Was};
-use crate::report::places;
+use crate::report::patch;
 use crate::revision::TreeId;
 use crate::session::certificate;
 use crate::session::explain::expanded;
@@ -148,7 +148,7 @@ impl Replaced {
 
 /// The path in the header of a file of a patch; what is no UTF-8 has replacement characters.
 fn path(header: &str) -> String {
-    String::from_utf8_lossy(&places::strip(header.as_bytes())).into_owned()
+    String::from_utf8_lossy(&patch::strip(header.as_bytes())).into_owned()
 }
 
 /// The lines of the newer version that a patch touches; beside a gap, the lines around it.

@@ -92,28 +92,42 @@ impl TreeStore {
         &self.repository
     }
 
-    /// The difference of two trees as a patch that `git apply` accepts, and its added plus removed lines; empty if one
-    /// of them cannot be read.
+    /// The difference of two trees as a patch that `git apply` accepts, and its added plus removed lines that are not
+    /// blank; empty if one of them cannot be read.
     pub fn patch(&self, older: TreeId, newer: TreeId) -> Result<(Vec<u8>, usize), RepoError> {
+        self.patch_of(older, newer, &[])
+    }
+
+    /// The same for some paths; for all if there are none.
+    pub fn patch_of(&self, older: TreeId, newer: TreeId, paths: &[Vec<u8>]) -> Result<(Vec<u8>, usize), RepoError> {
         /// The number of digits for people.
         const SHORT_ID: u16 = 12;
         if !self.can_compare(older, newer)? {
             return Ok((Vec::new(), 0));
         }
-        let (patch, n_lines, has_binary) = self.print(older, newer, SHORT_ID)?;
+        let (patch, n_lines, has_binary) = self.print((older, newer), paths, SHORT_ID)?;
         if has_binary {
             // `git apply` needs whole ids in a binary patch.
             let n_digits = newer.to_string().len().try_into().expect("it is 40 or 64");
-            let (patch, n_lines, _) = self.print(older, newer, n_digits)?;
+            let (patch, n_lines, _) = self.print((older, newer), paths, n_digits)?;
             return Ok((patch, n_lines));
         }
         Ok((patch, n_lines))
     }
 
     /// The patch, its changed lines, and whether some file in it is binary.
-    fn print(&self, older: TreeId, newer: TreeId, id_abbrev: u16) -> Result<(Vec<u8>, usize, bool), RepoError> {
+    fn print(
+        &self,
+        (older, newer): (TreeId, TreeId),
+        paths: &[Vec<u8>],
+        id_abbrev: u16,
+    ) -> Result<(Vec<u8>, usize, bool), RepoError> {
         let failed = |source| RepoError::git("print a patch", source);
         let mut options = DiffOptions::new();
+        options.disable_pathspec_match(true);
+        for path in paths {
+            options.pathspec(path.as_slice());
+        }
         options.show_binary(true).id_abbrev(id_abbrev);
         let diff = self.diff(older, newer, &mut options)?;
         let mut text = Vec::new();
@@ -128,7 +142,8 @@ impl TreeStore {
             if matches!(origin, '+' | '-' | ' ') {
                 text.push(u8::try_from(origin).expect("these three are ASCII"));
             }
-            n_lines += usize::from(matches!(origin, '+' | '-'));
+            let is_blank = line.content().trim_ascii().is_empty();
+            n_lines += usize::from(matches!(origin, '+' | '-') && !is_blank);
             has_binary |= origin == 'B';
             text.extend_from_slice(line.content());
             true

@@ -1,0 +1,166 @@
+//! The views of the reduced change: what each form of a report shows of it, and the sentence that was tested.
+//!
+//! There is one view if the necessary change lies inside the sufficient one: the lines of the sufficient change, with
+//! those of the necessary one marked. Otherwise both are shown, one after the other.
+
+use crate::plural::count;
+use crate::report::patch::Patch;
+use crate::report::{Change, Changes, Report};
+use crate::revision::CommitId;
+
+/// A view of the reduced change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct View<'r> {
+    /// Its title.
+    pub title: &'static str,
+    /// What is shown.
+    pub change: &'r Change,
+    /// Its size: `5 of 183 lines, 1 marked`.
+    pub size: String,
+    /// What was tested, a sentence.
+    pub claim: String,
+}
+
+impl View<'_> {
+    /// Its patch; if only some of its lines are in the necessary change, these are marked.
+    pub fn patch(&self) -> Patch {
+        let mut patch = Patch::read(&self.change.patch);
+        if is_marked_in_part(self.change) {
+            let lines = patch.files.iter_mut().flat_map(|file| &mut file.lines);
+            lines.for_each(|line| line.is_marked = self.change.marked.contains(&line.at));
+        }
+        patch
+    }
+}
+
+/// Whether only some of its lines are marked.
+pub fn is_marked_in_part(change: &Change) -> bool {
+    !change.marked.is_empty() && !is_marked_whole(change)
+}
+
+/// Whether it is the necessary change, too.
+pub fn is_marked_whole(change: &Change) -> bool {
+    !change.marked.is_empty() && change.marked.len() == Patch::read(&change.patch).edits().count()
+}
+
+/// The views of the change of a report; empty if nothing was reduced.
+pub fn views(report: &Report) -> Vec<View<'_>> {
+    let Changes { sufficient, necessary, ends } = &report.change;
+    let words = report.find.words();
+    let [breaks, mends] = words.by_change;
+    let at = |end: usize| ends.map_or_else(|| "the other side".to_owned(), |ends| named(ends[end], report));
+    let noun = |change: &Change| if change.lines == 0 { "this change" } else { "these lines" };
+    let added = |change| format!("dding {} to {} {breaks}", noun(change), at(0));
+    let taken = |what| format!("aking {what} back at {} {mends}", at(1));
+    let view = |title, change, claim: String, claims: &[&str]| {
+        let holds = |claim: &&str| {
+            let shown = report.evidence.iter().find(|shown| shown.claim.as_bytes() == claim.as_bytes());
+            shown.is_some_and(|shown| shown.expected == shown.outcome)
+        };
+        let until = if claims.iter().all(holds) { "" } else { " (seen in the search, not run again)" };
+        View { title, change, size: size(report, change), claim: format!("{claim}{until}.") }
+    };
+    let [_, fails, _, passes] = words.claims;
+    if let (Some(change), Some(_)) = (sufficient, necessary)
+        && !change.marked.is_empty()
+    {
+        let what = match change.lines {
+            0 => "it",
+            _ if is_marked_in_part(change) => "the marked ones",
+            _ => "them",
+        };
+        let claim = format!("A{}; t{}", added(change), taken(what));
+        return vec![view(words.changes[0], change, claim, &[fails, passes])];
+    }
+    let sufficient =
+        sufficient.iter().map(|change| view(words.changes[1], change, format!("A{}", added(change)), &[fails]));
+    let necessary =
+        necessary.iter().map(|change| view(words.changes[2], change, format!("T{}", taken(noun(change))), &[passes]));
+    sufficient.chain(necessary).collect()
+}
+
+/// The lines of a reduced change, out of those of the first bad commit if it has it alone. Blank lines do not count.
+fn size(report: &Report, change: &Change) -> String {
+    let of_all = match &report.first_bad {
+        _ if change.lines == 0 => format!("{}, no lines", count(change.files.len(), "file")),
+        Some(first_bad) if report.culprits.len() < 2 && first_bad.lines >= change.lines => {
+            format!("{} of {}", change.lines, count(first_bad.lines, "line"))
+        }
+        _ => count(change.lines, "line"),
+    };
+    let marked = if is_marked_in_part(change) {
+        let patch = Patch::read(&change.patch);
+        let marked = patch.edits().filter(|line| change.marked.contains(&line.at));
+        format!(", {} marked", marked.filter(|line| !line.text.as_bytes().trim_ascii().is_empty()).count())
+    } else {
+        String::new()
+    };
+    let doubt = if change.is_minimal { "" } else { ", perhaps not minimal" };
+    format!("{of_all}{marked}{doubt}")
+}
+
+/// A commit, as it was tested.
+fn named(commit: CommitId, report: &Report) -> String {
+    let is_repaired = report.repairs.iter().any(|repair| repair.commit == commit && !repair.patch.is_empty());
+    format!("{}{}", commit.short(), if is_repaired { " (repaired)" } else { "" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outcome::Outcome;
+    use crate::report::samples;
+
+    fn told(report: &Report) -> Vec<String> {
+        views(report).iter().map(|view| format!("{} ({}): {}", view.title, view.size, view.claim)).collect()
+    }
+
+    /// A finding whose two claims about the change were run again.
+    fn proved() -> Report {
+        let mut report = samples::found();
+        let claims = report.find.words().claims;
+        for (claim, outcome) in [(claims[1], Outcome::Fail), (claims[3], Outcome::Pass)] {
+            let shown = report.evidence[0].clone();
+            report.evidence.push(crate::report::Evidence { claim: claim.into(), expected: outcome, outcome, ..shown });
+        }
+        report.repairs.clear();
+        report
+    }
+
+    #[test]
+    fn a_necessary_change_inside_the_sufficient_one_is_marked_there() {
+        let mut report = proved();
+        assert_eq!(
+            told(&report),
+            ["The change that breaks the test (2 of 40 lines): Adding these lines to 222222222222 breaks the test; \
+              taking them back at 333333333333 mends it."]
+        );
+        report.change.sufficient.as_mut().unwrap().marked = vec![7];
+        assert_eq!(
+            told(&report),
+            [
+                "The change that breaks the test (2 of 40 lines, 1 marked): Adding these lines to 222222222222 breaks the \
+              test; taking the marked ones back at 333333333333 mends it."
+            ]
+        );
+        let patch = views(&report)[0].patch();
+        assert_eq!(patch.edits().map(|line| line.is_marked).collect::<Vec<_>>(), [false, true]);
+    }
+
+    #[test]
+    fn other_changes_are_shown_one_after_the_other_and_what_was_not_proved_is_said() {
+        let mut report = samples::found();
+        report.change.sufficient.as_mut().unwrap().marked.clear();
+        assert_eq!(
+            told(&report),
+            [
+                "A minimal change that makes the test fail (2 of 40 lines): Adding these lines to 222222222222 \
+                 (repaired) breaks the test (seen in the search, not run again).",
+                "A minimal change whose reversal makes it pass (2 of 40 lines): Taking these lines back at 333333333333 \
+                 mends it (seen in the search, not run again)."
+            ]
+        );
+        report.change = Changes::default();
+        assert!(views(&report).is_empty());
+    }
+}
