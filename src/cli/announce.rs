@@ -120,7 +120,7 @@ pub fn write_rest(
     out: &mut dyn io::Write,
 ) -> io::Result<()> {
     let is_same = report.first_bad.as_ref().is_some_and(|first_bad| first_bad.commit.commit == announced);
-    let stands = matches!(report.status, Status::Found | Status::Unported | Status::Budget | Status::Interrupted);
+    let stands = matches!(report.status, Status::Found | Status::Unfixed | Status::Budget | Status::Interrupted);
     if is_same && stands {
         return text::write_rest(report, explanations, look, out);
     }

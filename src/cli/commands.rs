@@ -17,7 +17,7 @@ use crate::report;
 use crate::report::escape::Terminal;
 use crate::report::explanation::Explained;
 use crate::report::forge::Forge;
-use crate::report::{Fix, Report, Scope, Status, Untrusted, html};
+use crate::report::{Report, Scope, Status, Untrusted, html};
 use crate::revision::CommitId;
 use crate::session;
 use crate::session::context::Context;
@@ -112,8 +112,8 @@ pub fn run(request: Request, context: &Context, console: Console) -> Result<Answ
             report_page(&page, &finding(hunt.as_deref(), &location, console)?, &location, context, console)
         }
         Request::Verify { file, is_agreed } => verify(&file, is_agreed, &location, context, console),
-        Request::Apply { hunt, rung } => {
-            apply(rung, &finding(hunt.as_deref(), &location, console)?, &location, context)
+        Request::Apply { hunt, choice } => {
+            apply(choice, &finding(hunt.as_deref(), &location, console)?, &location, context)
         }
         Request::Shrink(args) => shrink::run(&args, &location, context, console),
         Request::Reset => reset(&location, context),
@@ -532,23 +532,26 @@ fn hunt_order(words: Vec<OsString>) -> Option<HuntOrder> {
     }
 }
 
-fn apply(rung: Option<options::Rung>, kept: &Kept, location: &Location, context: &Context) -> Result<Answer, Failure> {
+fn apply(choice: options::Choice, kept: &Kept, location: &Location, context: &Context) -> Result<Answer, Failure> {
     let (id, report) = (&kept.id, kept.report()?);
-    let is_sought = !report.fixes.is_empty() || report.fix.is_some();
-    let fix = match rung {
-        None => report.fix,
+    let is_sought = !report.fixes.is_empty() || !report.reverts.is_empty() || report.fix.is_some();
+    let fix = match choice.rung {
         Some(rung) => {
             let scope = match rung {
                 options::Rung::Lines => Scope::Lines,
                 options::Rung::Statements => Scope::Statements,
                 options::Rung::Declarations => Scope::Declarations,
                 options::Rung::Files => Scope::Files,
-                options::Rung::Revert => Scope::Revert,
             };
-            let is_meant = |fix: &Fix| fix.scope == scope && fix.reverts.is_none() && !fix.patch.is_empty();
-            report.fixes.into_iter().find(is_meant)
+            report.fixes.into_iter().find(|fix| fix.scope == scope && !fix.patch.is_empty())
         }
+        None if choice.revert => {
+            let applies = report.reverts.into_iter().filter(|fix| !fix.patch.is_empty());
+            applies.min_by_key(|fix| fix.tested != Outcome::Pass)
+        }
+        None => report.fix,
     };
+    let is_recommended = choice == options::Choice::default();
     let Some(fix) = fix else {
         if !is_sought && report.first_bad.is_none() {
             let message = format!("the hunt {id} found no commit that breaks the test, so there is no fix");
@@ -558,12 +561,10 @@ fn apply(rung: Option<options::Rung>, kept: &Kept, location: &Location, context:
             return Err(Failure::new(Status::Error, format!("the hunt {id} has not looked for a fix yet"))
                 .with_hint(format!("`git idd resume --hunt {id} --until fix` looks for one")));
         }
-        let message = match rung {
-            None => format!("the hunt {id} recommends no fix"),
-            Some(_) => format!("the hunt {id} found no such fix"),
-        };
+        let what = if is_recommended { "recommends no fix" } else { "found no such reversal that applies" };
+        let message = format!("the hunt {id} {what}");
         return Err(Failure::new(Status::Error, message).with_hint(
-            "`git idd show -v` lists the reversals that were tried; `git idd apply --rung <name>` takes one of them",
+            "`git idd show -v` lists what was tried; `git idd apply --rung <name>` or `--revert` takes one of them",
         ));
     };
     let patch = location.session_directory().join("fix.patch");
@@ -580,8 +581,12 @@ fn apply(rung: Option<options::Rung>, kept: &Kept, location: &Location, context:
         ))
     })?;
     let mut text = format!("Applied the fix ({}) to the working tree.\n", count(fix.lines, "line"));
-    if rung.is_some() {
-        let (name, lines, at) = (fix.scope.word(), count(fix.lines, "line"), fix.commit.short());
+    if !is_recommended {
+        let (lines, at) = (count(fix.lines, "line"), fix.commit.short());
+        let name = match &fix.reverts {
+            Some(reverted) => format!("revert of {}", reverted.commit.short()),
+            None => fix.scope.word().to_owned(),
+        };
         let tested = match fix.tested {
             Outcome::Pass => String::new(),
             tested => format!("The test does not pass with it: {tested} at {at}.\n"),

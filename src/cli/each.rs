@@ -108,7 +108,7 @@ fn one(order: HuntOrder, location: &Location, context: &Context, console: Consol
 }
 
 fn told(test: &Listed, report: Report) -> Found {
-    let is_found = matches!(report.status, Status::Found | Status::Unported | Status::Culprit);
+    let is_found = matches!(report.status, Status::Found | Status::Unfixed | Status::Culprit);
     let is_told = report.first_bad.is_some();
     let why = report.error.as_ref().map_or_else(|| report.sentence.clone(), |error| error.message.clone());
     Found {

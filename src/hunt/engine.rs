@@ -126,7 +126,7 @@ impl Hunter<'_> {
         let conclusion = match (is_range, is_complete) {
             (true, _) => Conclusion::Range,
             (false, true) => Conclusion::Found,
-            (false, false) => Conclusion::Unported,
+            (false, false) => Conclusion::Unfixed,
         };
         Err(Halt::Concluded(conclusion))
     }

@@ -51,8 +51,8 @@ pub enum Conclusion {
     NotReproducible,
     /// No revision passes, down to the end of the history.
     NeverPassed,
-    /// Found, but the fix could not be carried to the newest revision.
-    Unported,
+    /// Found, but no fix for the newest revision is recommended.
+    Unfixed,
     /// The first bad commit is known, and the hunt goes on or was to go no further; see [`Finding::is_proved`].
     Culprit,
     /// The budget ended the hunt.
@@ -163,6 +163,15 @@ pub enum Scope {
     Files,
     /// A whole commit.
     Revert,
+    /// Everything that the merge brought with which the culprit came.
+    Merge,
+}
+
+impl Scope {
+    /// Whether it takes back whole commits: a decision about them, and no fix of one fault.
+    pub fn is_revert(self) -> bool {
+        self >= Self::Revert
+    }
 }
 
 /// A reversal of the culprit, carried as far as possible.
@@ -170,8 +179,10 @@ pub enum Scope {
 pub struct Fix {
     /// The part of the culprit that it reverses.
     pub scope: Scope,
-    /// The commit that it reverts, if it is one of several culprits.
+    /// The commit that it reverts; `None` if it takes back only a part of one.
     pub commit: Option<CommitId>,
+    /// The first commit on the way to the newest revision with which the reversal conflicts.
+    pub stopped_by: Option<CommitId>,
     /// The result of the reversal in the tree in which it was found.
     pub reverted: TreeId,
     /// The newest revision it was carried to.
@@ -275,7 +286,7 @@ pub struct Finding {
     pub necessary: Option<Change>,
     /// The revision to which the sufficient change is added, and the one from which the necessary change is taken.
     pub ends: Option<[CommitId; 2]>,
-    /// The recommended fix; or, if that is not complete, the one that was carried farthest.
+    /// The recommended fix, never a revert; or, if that is not complete, the one that was carried farthest.
     pub fix: Option<Fix>,
     /// All reversals that were tried, from the smallest to the largest.
     pub fixes: Vec<Fix>,
@@ -310,7 +321,7 @@ pub struct Finding {
 impl Finding {
     /// Whether there is a result: a first bad revision, a change, or a list of candidates.
     pub fn is_finding(&self) -> bool {
-        let found = [Conclusion::Found, Conclusion::Culprit, Conclusion::Unported, Conclusion::Range];
+        let found = [Conclusion::Found, Conclusion::Culprit, Conclusion::Unfixed, Conclusion::Range];
         found.contains(&self.conclusion) || self.first_bad.is_some()
     }
 

@@ -1,9 +1,10 @@
-//! The fixes: from the necessary lines to a revert of the whole culprit, each tested at the newest revision.
+//! The fixes: from the necessary lines to all that the culprit changed in their files, each tested at the newest
+//! revision; and the reverts, of the whole culprit or of the merge that brought it.
 //!
 //! A minimal change for one test often breaks behaviour that this test does not check. So several reversals are tried,
-//! and the smallest acceptable one is recommended. The suite shows what a reversal breaks. Without a suite, at least
-//! whole declarations are reversed. If the culprit's own tests still exist, they show that its behaviour is wanted;
-//! then only the whole culprit may be reversed.
+//! and the acceptable one with the fewest lines is recommended. The suite shows what a reversal breaks. Without a suite,
+//! at least whole declarations are reversed, and none if the culprit's own tests still exist: they show that its
+//! behaviour is wanted. A revert is never recommended: what the commit was for would be lost with the fault.
 //!
 //! Source: relifix (Tan and Roychoudhury, ICSE 2015) repairs a regression by statements of both versions, "revert to
 //! the previous statement" first. Deviation: the reversed parts are not chosen by a search over operators; they are the
@@ -26,7 +27,7 @@ const MAX_EDITS: usize = 200;
 /// A reversal that may become the fix.
 struct Reversal {
     scope: Scope,
-    /// The commit that is reverted as a whole, if there are several culprits.
+    /// The commit that is reverted as a whole.
     commit: Option<CommitId>,
     base: TreeId,
     patched: TreeId,
@@ -43,7 +44,7 @@ impl Hunter<'_> {
     /// [carried](Self::port) step by step. Returns the recommended reversal, or else the one that was carried farthest,
     /// and the commits on the way that break the test again.
     ///
-    /// Cost: at most five probes, and one more for each of several culprits; the same number of runs of checks and
+    /// Cost: at most six probes, and one more for each of several culprits; the same number of runs of checks and
     /// suite; and the cost of `port`.
     pub(super) async fn fixes(&self, necessary: &Reduced, pair: &Pair) -> Result<(Option<Fix>, Vec<CommitId>), Halt> {
         let target = if self.order.port { self.port_target().await? } else { pair.newer.revision };
@@ -58,6 +59,12 @@ impl Hunter<'_> {
                     None => self.try_fix(reversal, target, (necessary, pair)).await?,
                 };
                 fixes.push(fix);
+            }
+            let is_reverted = |fix: &Fix| fix.scope == Scope::Revert && fix.tested == Outcome::Pass;
+            if !fixes.iter().any(is_reverted)
+                && let Some(reversal) = self.merge_of(pair.newer.revision, target)?
+            {
+                fixes.push(self.try_fix(&reversal, target, (necessary, pair)).await?);
             }
         }
         let has_suite = self.has_suite(target).await?;
@@ -86,19 +93,18 @@ impl Hunter<'_> {
             fixes.sort_by_key(|fix| fix.scope);
         }
         let is_safe = |fix: &Fix| match fix.scope {
-            _ if has_suite => true,
+            _ if has_suite => !fix.scope.is_revert(),
             // A reversal from a new reduction is only as good as this one test. If the project has a suite, the user
             // should give it.
             _ if fix.rung == Rung::Reduced && self.order.could_ask_suite => false,
-            Scope::Lines | Scope::Statements => false,
             Scope::Declarations | Scope::Files => own_tests.is_empty(),
-            // A full revert also removes the tests, if nothing of the commit was rewritten since.
-            Scope::Revert => own_tests.is_empty() || fix.rung == Rung::Merge,
+            Scope::Lines | Scope::Statements | Scope::Revert | Scope::Merge => false,
         };
         let is_recommended = |fix: &&Fix| fix.is_whole() && (fix.is_complete || !self.order.port) && is_safe(fix);
-        let recommended = fixes.iter().find(is_recommended).cloned();
+        let recommended = fixes.iter().filter(is_recommended).min_by_key(|fix| fix.n_lines).cloned();
         let farthest = || {
-            let partial = fixes.iter().filter(|fix| fix.tested == Outcome::Pass && !fix.is_complete && self.order.port);
+            let is_partial = |fix: &&Fix| fix.tested == Outcome::Pass && !fix.is_complete && !fix.scope.is_revert();
+            let partial = fixes.iter().filter(is_partial).filter(|_| self.order.port);
             partial
                 .min_by_key(|fix| self.history.path(target, fix.revision).map_or(usize::MAX, |path| path.len()))
                 .cloned()
@@ -130,7 +136,8 @@ impl Hunter<'_> {
             if let Some(patched) = self.trees.compose(set, change.newer, &units)? {
                 let n_lines = set.n_lines(&units);
                 let (base, units) = (change.newer, Some(units));
-                reversals.push(Reversal { scope, commit: None, base, patched, units, n_lines });
+                let commit = (scope == Scope::Revert).then_some(pair.newer.revision);
+                reversals.push(Reversal { scope, commit, base, patched, units, n_lines });
             }
         }
         let culprits = self.board.borrow().finding.culprits.clone();
@@ -173,10 +180,47 @@ impl Hunter<'_> {
         };
         let mut fix = self.describe_fix(target, (bare, probed), rung, tested)?;
         (fix.scope, fix.commit, fix.reverted) = (reversal.scope, reversal.commit, reversal.patched);
+        if tested == Outcome::Unresolved(Reason::DoesNotApply) {
+            fix.stopped_by = self.stopped_by(reversal, target, pair.newer.revision)?;
+        }
         if tested == Outcome::Pass {
             self.ask_beside(&mut fix, pair).await?;
         }
         Ok(fix)
+    }
+
+    /// The reversal of the merge that brought `culprit` into the line of `target`; `None` if the culprit is on that line.
+    fn merge_of(&self, culprit: CommitId, target: CommitId) -> Result<Option<Reversal>, Halt> {
+        let line = self.history.first_parents(target);
+        let n_with = line.partition_point(|commit| self.history.path(*commit, culprit).is_some());
+        let Some(commit) = n_with.checked_sub(1).map(|last| line[last]).filter(|commit| *commit != culprit) else {
+            return Ok(None);
+        };
+        let Some(parent) = self.history.get(commit).parents.first().copied() else { return Ok(None) };
+        if self.history.find(parent).is_none() {
+            return Ok(None);
+        }
+        let (base, patched) = (self.view(commit)?, self.view(parent)?);
+        let set = self.trees.change_set(base, patched)?;
+        let n_lines = set.n_lines(&set.full());
+        Ok(Some(Reversal { scope: Scope::Merge, commit: Some(commit), base, patched, units: None, n_lines }))
+    }
+
+    /// The first commit between the culprit and the target with which a reversal conflicts, if later ones conflict, too.
+    /// Cost: no probe.
+    fn stopped_by(&self, reversal: &Reversal, target: CommitId, culprit: CommitId) -> Result<Option<CommitId>, Halt> {
+        let mut line = self.history.path(target, reversal.commit.unwrap_or(culprit)).unwrap_or_default();
+        line.reverse();
+        let (mut applies, mut conflicts) = (0, line.len().saturating_sub(1));
+        while conflicts > applies + 1 {
+            let middle = applies + (conflicts - applies) / 2;
+            let bare = self.view(line[middle])?;
+            match self.trees.merge(reversal.base, bare, reversal.patched, Favor::Neither)? {
+                Merged::Clean(tree, _) if tree != bare => applies = middle,
+                _ => conflicts = middle,
+            }
+        }
+        Ok((conflicts > 0).then(|| line[conflicts]))
     }
 
     /// Merges a reversal edit by edit. All edits of the necessary change must apply, and at least half of the others.

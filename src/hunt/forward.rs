@@ -179,6 +179,7 @@ impl Hunter<'_> {
         Ok(Fix {
             scope: Scope::Lines,
             commit: None,
+            stopped_by: None,
             reverted: probed,
             revision,
             older,

@@ -142,7 +142,7 @@ fn stories(with_trouble: bool) -> impl Strategy<Value = Story> {
 /// fixes HEAD. It is recommended if everything that the culprit changed there can still be reversed.
 fn check_culprit(story: &Story, finding: &Finding) -> Result<(), TestCaseError> {
     let is_recommended = finding.fix.as_ref().is_some_and(|fix| fix.is_complete);
-    let conclusion = if is_recommended { Conclusion::Found } else { Conclusion::Unported };
+    let conclusion = if is_recommended { Conclusion::Found } else { Conclusion::Unfixed };
     prop_assert_eq!(finding.conclusion, conclusion);
     prop_assert_eq!(finding.first_bad, Some(Story::id(story.culprit)));
     prop_assert_eq!(finding.last_good, Some(Story::id(story.culprit - 1)));
@@ -184,7 +184,7 @@ proptest! {
         let last = story.n - 1;
         let story = Story { target: target.min(last), feature: feature.min(last), ..story };
         let (finding, _) = hunt(&story, Walk::Auto, 1);
-        if matches!(finding.conclusion, Conclusion::Found | Conclusion::Unported) {
+        if matches!(finding.conclusion, Conclusion::Found | Conclusion::Unfixed) {
             prop_assert_eq!(finding.first_bad, Some(Story::id(story.culprit)));
         }
         let is_seen = finding.oldest_failing.is_none_or(|oldest| oldest >= Story::id(story.culprit));

@@ -126,6 +126,10 @@ pub struct Report {
     pub fix: Option<Fix>,
     /// All reversals that were tried, from the smallest to the largest.
     pub fixes: Vec<Fix>,
+    /// The reverts of whole commits that were tried. A revert is no fix: it takes back what the commit was for.
+    pub reverts: Vec<Fix>,
+    /// Why no fix is recommended; `None` if one is, or if none was looked for.
+    pub no_fix: Option<Untrusted>,
     /// The changes that made revisions testable.
     pub repairs: Vec<Repair>,
     /// The claims that support the finding.
@@ -171,6 +175,8 @@ impl Report {
             change: Changes::default(),
             fix: None,
             fixes: Vec::new(),
+            reverts: Vec::new(),
+            no_fix: None,
             repairs: Vec::new(),
             evidence: Vec::new(),
             held: Vec::new(),
@@ -387,8 +393,14 @@ pub struct Fix {
     pub rung: Rung,
     /// The part of the culprit that it reverses.
     pub scope: Scope,
-    /// The commit that it reverts, if it is one of several culprits.
-    pub reverts: Option<CommitId>,
+    /// The commit that it reverts as a whole, if it is one commit.
+    pub reverts: Option<Commit>,
+    /// The files with tests that its patch changes or removes.
+    pub tests: Vec<Untrusted>,
+    /// The failing lines of the suite that appear only with it.
+    pub fails: Vec<Untrusted>,
+    /// The first commit between the culprit and `commit` with which it conflicts.
+    pub stopped_by: Option<Commit>,
     /// The warnings of compiler or interpreter that appear only with it.
     pub complaints: Vec<Untrusted>,
 }
@@ -408,6 +420,8 @@ pub enum Scope {
     Files,
     /// A whole commit.
     Revert,
+    /// All that the merge brought with which the culprit came.
+    Merge,
 }
 
 impl Scope {
@@ -419,6 +433,7 @@ impl Scope {
             Self::Declarations => "declarations",
             Self::Files => "files",
             Self::Revert => "revert",
+            Self::Merge => "merge",
         }
     }
 
@@ -430,6 +445,7 @@ impl Scope {
             Self::Declarations => "the whole declarations",
             Self::Files => "all in their files",
             Self::Revert => "the whole commit",
+            Self::Merge => "the whole merge",
         }
     }
 }

@@ -28,9 +28,8 @@ fn patch(removed: &str, added: &str) -> Untrusted {
     format!("{header} int n = 0;\n-{removed}\n+{added}\n return n;\n").into()
 }
 
-/// A successful hunt, with every field in use.
-pub fn found() -> Report {
-    let change = Change {
+fn change() -> Change {
+    Change {
         patch: patch("while (n < max)", "while (n <= max)"),
         lines: 2,
         files: vec!["src/parse.c".into()],
@@ -44,7 +43,11 @@ pub fn found() -> Report {
         is_minimal: true,
         places: vec![At { file: "src/parse.c".into(), line: Some(8) }],
         marked: vec![6, 7],
-    };
+    }
+}
+
+/// A successful hunt, with every field in use.
+pub fn found() -> Report {
     let ends = Some([CommitId::sha1([0x22; 20]), CommitId::sha1([0x33; 20])]);
     Report {
         signature: Some(signature("assertion `n < max` failed")),
@@ -53,7 +56,7 @@ pub fn found() -> Report {
         first_bad: Some(FirstBad { commit: commit(0x33, "parse: accept empty fields"), lines: 40 }),
         proved: true,
         culprits: vec![commit(0x33, "parse: accept empty fields")],
-        change: Changes { sufficient: Some(change.clone()), necessary: Some(change), ends },
+        change: Changes { sufficient: Some(change()), necessary: Some(change()), ends },
         fix: Some(Fix {
             commit: CommitId::sha1([0x44; 20]),
             complete: true,
@@ -65,6 +68,9 @@ pub fn found() -> Report {
             rung: Rung::Syntax,
             scope: Scope::Declarations,
             reverts: None,
+            tests: Vec::new(),
+            fails: Vec::new(),
+            stopped_by: None,
             complaints: Vec::new(),
         }),
         repairs: vec![Repair {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// The result of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Status {
-    /// The culprit was found; unless disabled, its fix passes at HEAD.
+    /// The culprit was found.
     Found,
     /// The first bad commit is known, and the hunt goes on. It is stored in the meantime; only a run with `--until found`
     /// ends with it.
@@ -28,8 +28,8 @@ pub enum Status {
     Budget,
     /// The test passes at no revision.
     NeverPassed,
-    /// The culprit was found, but no fix passes at HEAD or is recommended.
-    Unported,
+    /// The culprit was found, but no fix is recommended, and one is required (`--require-fix`).
+    Unfixed,
     /// The command line or the configuration cannot be understood.
     Usage,
     /// The user stopped it.
@@ -74,7 +74,7 @@ pub const TABLE: [Row; 16] = [
     row(Status::NotReproducible, "not_reproducible", 5, "The test answers differently when it is run again."),
     row(Status::Budget, "budget", 6, "The budget is used up; `git idd resume` goes on."),
     row(Status::NeverPassed, "never_passed", 7, "The test passes at no revision that can be reached."),
-    row(Status::Unported, "unported", 8, "The change was found, but no fix for HEAD can be recommended."),
+    row(Status::Unfixed, "unfixed", 8, "The change was found, but no fix for HEAD is recommended (`--require-fix`)."),
     row(Status::Usage, "usage", 129, "The command line or the configuration is wrong."),
     row(Status::Interrupted, "interrupted", 130, "Stopped by the user; `git idd resume` goes on."),
 ];
@@ -156,7 +156,7 @@ mod tests {
         5 not_reproducible
         6 budget
         7 never_passed
-        8 unported
+        8 unfixed
         129 usage
         130 interrupted
         ");

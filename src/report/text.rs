@@ -19,7 +19,7 @@ use crate::report::style::{Role, Style};
 use crate::report::views::{View, is_marked_in_part, is_marked_whole, views};
 use crate::report::{
     Artifacts, Change, Changes, Commit, Control, Direction, Evidence, Fix, Held, Noise, Probes, Repair, Report, Rung,
-    Scope, Status, Suite, Unit, Untrusted, Verified,
+    Status, Suite, Unit, Untrusted, Verified,
 };
 use crate::sought::{Sought, Words};
 
@@ -145,7 +145,7 @@ impl Page<'_> {
             writeln!(self.out, "\n{with}:")?;
             self.list(&others)?;
         }
-        if report.status == Status::Unported && !report.sentence.is_empty() {
+        if report.no_fix.is_some() && !report.sentence.is_empty() {
             writeln!(self.out, "\n{}", Terminal.line(&report.sentence))?;
         }
         Ok(())
@@ -309,28 +309,22 @@ impl Page<'_> {
     /// All reversals that were tried, if none is recommended or with `--verbose`.
     fn fixes(&mut self) -> io::Result<()> {
         let report = self.report;
-        if report.fixes.is_empty()
-            || !(self.look.detail == Detail::Verbose || (report.fix.is_none() && is_found(report.status)))
-        {
-            return Ok(());
-        }
-        self.heading("Reversals that were tried", None)?;
-        for fix in &report.fixes {
-            let suite = match fix.suite {
-                Suite::Same => ", suite as before",
-                Suite::Worse => ", suite worse",
-                Suite::NotRun => "",
-            };
-            let complaints = match fix.complaints.len() {
-                0 => String::new(),
-                n_complaints => format!(", {}", count(u64::try_from(n_complaints).unwrap_or(u64::MAX), "new warning")),
-            };
-            let commit = fix.reverts.map(|commit| format!(" of {}", commit.short())).unwrap_or_default();
-            let (scope, lines) = (format!("{}{commit}", fix.scope.word()), count(fix.lines, "line"));
-            let at = if fix.complete { String::new() } else { format!(" at {}", fix.commit.short()) };
-            let is_partial = fix.scope == Scope::Revert && fix.reverts.is_none() && fix.rung != Rung::Merge;
-            let partial = if is_partial && fix.lines > 0 { ", in part: newer commits rewrote the rest" } else { "" };
-            writeln!(self.out, "  {scope:<12}  {lines}, {}{at}{suite}{complaints}{partial}", fix.tested)?;
+        let is_asked = self.look.detail == Detail::Verbose || (report.fix.is_none() && is_found(report.status));
+        for (title, fixes) in [("Reversals that were tried", &report.fixes), ("Reverts", &report.reverts)] {
+            if !is_asked || fixes.is_empty() {
+                continue;
+            }
+            self.heading(title, None)?;
+            for fix in fixes {
+                let row = match &fix.reverts {
+                    Some(reverted) => format!("{}\n    {}", name(reverted, self.look), tried(fix)),
+                    None => format!("{:<12}  {}", fix.scope.word(), tried(fix)),
+                };
+                writeln!(self.out, "  {row}")?;
+                for line in &fix.fails {
+                    writeln!(self.out, "    fails with it: {}", Terminal.line(line))?;
+                }
+            }
         }
         Ok(())
     }
@@ -516,6 +510,30 @@ fn facts(report: &Report, look: Look) -> Vec<(&'static str, String)> {
     facts
 }
 
+/// What became of a reversal: `2 lines, pass, suite worse`.
+fn tried(fix: &Fix) -> String {
+    let suite = match fix.suite {
+        Suite::Same => ", suite as before",
+        Suite::Worse => ", suite worse",
+        Suite::NotRun => "",
+    };
+    let complaints = match fix.complaints.len() {
+        0 => String::new(),
+        n_complaints => format!(", {}", count(n_complaints, "new warning")),
+    };
+    let at = if fix.complete { String::new() } else { format!(" at {}", fix.commit.short()) };
+    let stopped = fix
+        .stopped_by
+        .as_ref()
+        .map(|commit| format!(", it conflicts with {} {}", commit.commit.short(), Terminal.line(&commit.subject)));
+    let is_partial = fix.reverts.is_some() && fix.rung != Rung::Merge && fix.lines > 0;
+    let partial = if is_partial { ", in part: newer commits rewrote the rest" } else { "" };
+    let tests: Vec<String> = fix.tests.iter().map(|path| Terminal.line(path)).collect();
+    let tests = if tests.is_empty() { String::new() } else { format!(", it changes {}", tests.join(", ")) };
+    let (lines, tested, stopped) = (count(fix.lines, "line"), fix.tested, stopped.unwrap_or_default());
+    format!("{lines}, {tested}{at}{suite}{complaints}{partial}{tests}{stopped}")
+}
+
 /// Short id, subject and day, in one line.
 fn name(commit: &Commit, look: Look) -> String {
     let id = look.style.paint(Role::Commit, commit.commit.short());
@@ -546,7 +564,7 @@ fn first_words(report: &Report) -> String {
 }
 
 fn is_found(status: Status) -> bool {
-    matches!(status, Status::Found | Status::Unported | Status::Culprit)
+    matches!(status, Status::Found | Status::Unfixed | Status::Culprit)
 }
 
 /// An outcome in words: a rejected candidate passed or failed, but was not accepted.
@@ -587,11 +605,24 @@ fn resumable(said: &str, report: &Report, look: Look) -> String {
     }
 }
 
+/// Whether a revert of a whole commit makes the test pass, and nothing speaks against it.
+fn has_revert(report: &Report) -> bool {
+    let is_sound = |fix: &Fix| fix.complete && fix.suite != Suite::Worse && fix.complaints.is_empty();
+    report.reverts.iter().any(is_sound)
+}
+
 /// The usual next step.
 fn advice(report: &Report) -> Option<&'static str> {
     let [newer, older, all] = report.find.words().advice;
     Some(match report.status {
-        Status::Found | Status::Error | Status::Usage => return None,
+        Status::Found if report.no_fix.is_none() => return None,
+        Status::Found | Status::Unfixed if has_revert(report) => {
+            "`git idd apply --revert` takes the whole commit back; `git idd apply --rung <name>` a part of it that was tried"
+        }
+        Status::Found | Status::Unfixed => {
+            "`git idd apply --rung <name>` applies one of the reversals that were tried; `--json` has their patches"
+        }
+        Status::Error | Status::Usage => return None,
         Status::Range if report.artifacts.as_ref().is_some_and(|artifacts| artifacts.built == 0) => {
             "the same command with `--build <command>` builds the candidates, and uses what is known"
         }
@@ -611,9 +642,6 @@ fn advice(report: &Report) -> Option<&'static str> {
         Status::Elsewhere => "a job that was killed loses its lease after three minutes; then the same command hunts",
         Status::Budget | Status::Interrupted => "`git idd resume` goes on where it stopped",
         Status::NeverPassed => all,
-        Status::Unported => {
-            "`git idd apply --rung <name>` applies one of the reversals that were tried; `--json` has their patches"
-        }
     })
 }
 

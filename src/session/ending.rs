@@ -15,8 +15,8 @@ use crate::world::journal::Record;
 use crate::world::repo::promisor::Promisor;
 use crate::world::repo::state::UserState;
 use crate::world::repo::store::TreeStore;
-use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
 
 impl Hunt<'_> {
     /// The report of a hunt that has ended, whose finding is kept.
@@ -55,7 +55,7 @@ impl Hunt<'_> {
 
     /// The note about a reduction that was stopped at its time limit.
     pub(super) fn cut_short(&self, finding: &Finding) -> Option<Untrusted> {
-        let has_ended = matches!(finding.conclusion, Conclusion::Found | Conclusion::Unported | Conclusion::Range);
+        let has_ended = matches!(finding.conclusion, Conclusion::Found | Conclusion::Unfixed | Conclusion::Range);
         let changes = [("sufficient", &finding.sufficient), ("necessary", &finding.necessary)];
         let cut = changes.into_iter().filter_map(|(name, change)| Some((name, change.as_ref()?)));
         let cut: Vec<String> = cut
@@ -191,11 +191,6 @@ impl Hunt<'_> {
         report.notes.extend(self.runner.beside.borders.iter().map(|said| Untrusted::from(said.as_str())));
         report.notes.extend(self.runner.beside.silent_suites.iter().map(|said| Untrusted::from(said.as_str())));
         report.notes.extend(self.runner.complaining.unchecked.iter().map(|sentence| Untrusted::from(*sentence)));
-        let lines = finding.fixes.iter().filter_map(|fix| self.runner.beside.suite_lines.get(&fix.probed));
-        let lines: BTreeSet<&String> = lines.flatten().collect();
-        let said =
-            lines.iter().map(|line| format!("The suite prints this only with a fix that is not recommended: {line}"));
-        report.notes.extend(said.map(Untrusted::from));
         if let Some(path) = finding.own_tests.first() {
             let others = match finding.own_tests.len() - 1 {
                 0 => String::new(),
@@ -205,6 +200,11 @@ impl Hunt<'_> {
             note.extend_from_slice(path);
             note.extend(format!("`{others}: a reversal of only a part of it would probably make them fail.").bytes());
             report.notes.push(Untrusted::from(note));
+        }
+        let has_run = finding.fixes.iter().any(|fix| fix.suite.is_some());
+        if let Some(line) = self.plan.suite.as_ref().filter(|_| self.plan.is_suite_widened() && has_run) {
+            let said = "`, the test command without its selection, chose the fix, too; `--no-suite` leaves it out.";
+            report.notes.push([b"`", line.as_bytes(), said.as_bytes()].concat().into());
         }
         if self.plan.order.test.suite.is_none()
             && let Some(fix) = finding.fixes.first()

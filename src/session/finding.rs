@@ -4,6 +4,7 @@ use crate::change::trees::Rung;
 use crate::hunt::event::Phase;
 use crate::hunt::finding::{Conclusion, Coverage, Finding};
 use crate::hunt::history::History;
+use crate::hunt::test_paths::is_test_path;
 use crate::hunt::{Artifacts, finding as found};
 use crate::outcome::{Outcome, Reason, Signature};
 use crate::plural::count;
@@ -49,7 +50,10 @@ fn thousandths(share: f64) -> f64 {
 
 impl Sources<'_> {
     fn report(self, finding: &Finding) -> Result<Report, RepoError> {
-        let status = status(finding.conclusion);
+        let status = match finding.conclusion {
+            Conclusion::Unfixed if !self.plan.order.effort.require_fix => Status::Found,
+            conclusion => status(conclusion),
+        };
         // Without a search, the revisions between the two are unknown.
         let searched = finding.first_bad.filter(|_| !self.plan.is_minimize);
         let first_bad = searched.map(|id| self.first_bad(id)).transpose()?;
@@ -58,8 +62,10 @@ impl Sources<'_> {
             Some(fix) if fix.tested == Outcome::Pass => Some(self.fix(fix, culprit_lines)?),
             _ => None,
         };
-        let fixes = finding.fixes.iter().map(|fix| self.fix(fix, culprit_lines)).collect::<Result<_, _>>()?;
-        let fixes = report::by_size(fixes);
+        let all = finding.fixes.iter().map(|fix| self.fix(fix, culprit_lines)).collect::<Result<Vec<_>, _>>()?;
+        let is_revert = |fix: &report::Fix| matches!(fix.scope, report::Scope::Revert | report::Scope::Merge);
+        let (reverts, fixes) = report::by_size(all).into_iter().partition(is_revert);
+        let no_fix = (finding.conclusion == Conclusion::Unfixed).then(|| Untrusted::from(why_no_fix(finding)));
         let is_open = matches!(finding.conclusion, Conclusion::Range | Conclusion::Budget | Conclusion::Interrupted);
         let is_range = is_open && narrowed(finding).len() > 1;
         let candidates = narrowed(finding).iter().map(|id| self.commit(*id)).collect();
@@ -85,6 +91,8 @@ impl Sources<'_> {
             first_bad,
             fix,
             fixes,
+            reverts,
+            no_fix,
             repairs,
             evidence: finding.evidence.iter().map(|shown| evidence(shown, finding.n_unverified_units > 0)).collect(),
             held: self.held(finding)?,
@@ -198,12 +206,8 @@ impl Sources<'_> {
                 )
             }
             Conclusion::Found => format!("The {first} was found, and every claim about it was run again."),
-            Conclusion::Unported if finding.fixes.iter().any(|fix| fix.is_complete) => {
-                format!("The first bad commit was found, but no fix is recommended: {}.", why_no_fix(finding))
-            }
-            Conclusion::Unported => {
-                "The first bad commit was found, but its reversal could not be carried to the newest revision."
-                    .to_owned()
+            Conclusion::Unfixed => {
+                format!("The {first} was found, but no fix is recommended: {}.", why_no_fix(finding))
             }
             Conclusion::Range => {
                 format!("The {first} is one of {}; they could not be told apart.", finding.range.len().max(1))
@@ -322,7 +326,16 @@ impl Sources<'_> {
                 Some(_) => report::Suite::Worse,
             },
             scope: scope(fix.scope),
-            reverts: fix.commit,
+            reverts: fix.commit.map(|commit| self.commit(commit)),
+            tests: self
+                .store
+                .paths(fix.older, fix.newer)?
+                .into_iter()
+                .filter(|path| is_test_path(path))
+                .map(Untrusted::from)
+                .collect(),
+            fails: self.fails(fix),
+            stopped_by: fix.stopped_by.map(|commit| self.commit(commit)),
             complaints: self.complaints(fix),
             rung: match fix.rung {
                 Rung::Merge => report::Rung::Merge,
@@ -332,6 +345,12 @@ impl Sources<'_> {
                 Rung::Reduced => report::Rung::Reduced,
             },
         })
+    }
+
+    /// New failing lines of the suite with a fix.
+    fn fails(self, fix: &found::Fix) -> Vec<Untrusted> {
+        let lines = self.beside.and_then(|beside| beside.suite_lines.get(&fix.probed));
+        lines.into_iter().flatten().map(|line| Untrusted::from(line.as_str())).collect()
     }
 
     /// New warnings with a fix.
@@ -448,7 +467,7 @@ pub fn status(conclusion: Conclusion) -> Status {
         Conclusion::NothingTestable => Status::NothingTestable,
         Conclusion::NotReproducible => Status::NotReproducible,
         Conclusion::NeverPassed => Status::NeverPassed,
-        Conclusion::Unported => Status::Unported,
+        Conclusion::Unfixed => Status::Unfixed,
         Conclusion::Culprit => Status::Culprit,
         Conclusion::Budget => Status::Budget,
         Conclusion::Interrupted => Status::Interrupted,
@@ -512,12 +531,15 @@ pub fn scope(scope: found::Scope) -> report::Scope {
         found::Scope::Declarations => report::Scope::Declarations,
         found::Scope::Files => report::Scope::Files,
         found::Scope::Revert => report::Scope::Revert,
+        found::Scope::Merge => report::Scope::Merge,
     }
 }
 
 /// Why no reversal of a finding is recommended.
 fn why_no_fix(finding: &Finding) -> &'static str {
-    let is_any = |is_it: fn(&found::Fix) -> bool| finding.fixes.iter().any(|fix| fix.is_complete && is_it(fix));
+    let parts = || finding.fixes.iter().filter(|fix| fix.is_complete && !fix.scope.is_revert());
+    let is_any = |is_it: fn(&found::Fix) -> bool| parts().any(is_it);
+    let is_reverted = finding.fixes.iter().any(|fix| fix.scope.is_revert() && fix.is_complete);
     if !finding.own_tests.is_empty() {
         "it changed tests that still exist and would probably fail without it"
     } else if is_any(|fix| fix.suite.is_some_and(|suite| suite != Outcome::Pass)) {
@@ -526,8 +548,10 @@ fn why_no_fix(finding: &Finding) -> &'static str {
         "each reversal that makes the test pass causes new warnings"
     } else if is_any(|fix| fix.scope < found::Scope::Declarations) {
         "only a part of a declaration can be reversed, and no suite (`--suite`) shows what that breaks"
+    } else if is_reverted {
+        "only a revert of all of it makes the test pass at HEAD"
     } else {
-        "newer commits rewrote the code around it"
+        "its reversal does not fit the newest revision, because newer commits rewrote the code around it"
     }
 }
 

@@ -62,7 +62,7 @@ impl Kept {
     /// Whether the hunt has a finding: a first bad commit, a change, or a list of candidates.
     pub fn is_finding(&self) -> bool {
         let Some(finding) = &self.replay.finding else { return false };
-        let ends = [Status::Found, Status::Culprit, Status::Unported, Status::Range];
+        let ends = [Status::Found, Status::Culprit, Status::Unfixed, Status::Range];
         let has_ended_so = finding.get("status").is_some_and(|status| ends.iter().any(|end| *status == end.word()));
         has_ended_so || finding.get("first_bad").is_some_and(|first_bad| !first_bad.is_null())
     }

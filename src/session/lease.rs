@@ -63,7 +63,7 @@ pub fn leave(plan: &Plan, name: &OsStr, place: &Path, report: &Report) -> Result
 }
 
 fn is_finding(report: &Report) -> bool {
-    matches!(report.status, Status::Found | Status::Unported) && report.first_bad.is_some()
+    matches!(report.status, Status::Found | Status::Unfixed) && report.first_bad.is_some()
 }
 
 /// The finding of another job, if it is one of this hunt. It is not of a hunt of this worktree.

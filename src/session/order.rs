@@ -183,6 +183,9 @@ pub struct Test {
     pub confidence: Share,
     /// Shell line with more tests, which choose the fix.
     pub suite: Option<OsString>,
+    /// Whether no other tests than the test command are run.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub no_suite: bool,
     /// Whether the test gets the commit it runs at, in `IDD_COMMIT`.
     pub expose_commit: bool,
     /// Whether each worker has a `HOME` of its own.
@@ -225,6 +228,7 @@ impl Default for Test {
             flaky: None,
             confidence: default_confidence(),
             suite: None,
+            no_suite: false,
             expose_commit: false,
             isolate_home: false,
             remote: None,
@@ -257,6 +261,9 @@ pub struct Effort {
     pub repair: bool,
     /// Whether the fix is not carried to HEAD.
     pub no_port: bool,
+    /// Whether a hunt that recommends no fix ends with a status of its own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub require_fix: bool,
     /// Whether the change is explained when it is found.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub explain: bool,

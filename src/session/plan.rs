@@ -13,7 +13,7 @@ use crate::session::hold::{inside, stored};
 use crate::session::order::{Holding, HuntOrder, TestCommand};
 use crate::session::precheck::Precheck;
 use crate::session::share::Flaky;
-use crate::session::{bisect, hold, identity, order, service};
+use crate::session::{bisect, hold, identity, order, service, suite};
 use crate::sought::Sought;
 use crate::world::cache::{CommandParts, ProbePlan};
 use crate::world::files;
@@ -105,6 +105,8 @@ pub struct Plan {
     pub commands: Commands,
     /// The precheck.
     pub precheck: Option<Precheck>,
+    /// Shell line with more tests: that of the user, or the test command without its selection.
+    pub suite: Option<OsString>,
     /// Files outside the tree that the commands name, with their digests.
     pub outside_files: BTreeMap<Vec<u8>, Vec<u8>>,
     /// The variables that a result depends on.
@@ -154,6 +156,7 @@ impl Plan {
         context: &Context,
     ) -> Result<Self, Failure> {
         let order = bisect::resolved(order, location)?;
+        let suite = suite::line(&order);
         let resolve = |expression: &str| {
             graph::resolve(user, expression).map_err(|error| {
                 let hint = if fetch::borders(location).is_empty() {
@@ -248,6 +251,7 @@ impl Plan {
             shim,
             commands,
             precheck,
+            suite,
             outside_files,
             listed_environment,
             divisions,
@@ -304,11 +308,16 @@ impl Plan {
             is_clean: effort.clean || adjustments.is_clean,
             has_precheck: self.precheck.is_some(),
             asks_complaints: !reducer(&self.order).is_plain(),
-            has_suite: self.order.test.suite.is_some(),
+            has_suite: self.suite.is_some(),
             could_ask_suite: false,
             known: self.order.known.iter().filter_map(|id| id.parse().ok()).collect(),
             noisy: self.noisy(adjustments),
         }
+    }
+
+    /// Whether the suite is the test command without its selection, and not one that the user named.
+    pub fn is_suite_widened(&self) -> bool {
+        self.suite.is_some() && self.order.test.suite.is_none()
     }
 
     /// The parameters for a noisy test: `None` if no runs disagree and the user expects no noise.

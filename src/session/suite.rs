@@ -2,12 +2,16 @@
 
 use crate::outcome::Observation;
 use crate::revision::TreeId;
+use crate::session::order::{HuntOrder, TestCommand};
+use crate::world::process::shell;
 use crate::world::repo::RepoError;
 use crate::world::repo::store::TreeStore;
 use crate::world::run::runners::RunnerReport;
 use crate::world::run::{form, is_cut, is_telling};
 use regex::Regex;
 use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
 use std::sync::LazyLock;
 
 /// At most this many new lines of a suite are reported.
@@ -73,6 +77,102 @@ pub fn is_unstarted(output: &str) -> bool {
         Regex::new(&format!("(?m)^(?:{})", patterns.join("|"))).expect("a valid pattern")
     });
     UNSTARTED.is_match(output)
+}
+
+/// A runner that takes a selection of tests.
+struct Selecting {
+    /// The words that start it.
+    starts: &'static [&'static str],
+    /// Options with a value that select tests.
+    selects: &'static [&'static str],
+    /// Other options that have a value of their own.
+    values: &'static [&'static str],
+    /// What ends a file in the name of one of its tests.
+    inside: Option<&'static str>,
+    /// Whether a plain word selects tests, and not files.
+    has_names: bool,
+}
+
+/// The runners whose selection is known.
+const SELECTING: [Selecting; 10] = [
+    Selecting { starts: &["pytest"], selects: &["-k", "-m"], inside: Some("::"), ..PLAIN },
+    Selecting { starts: &["py.test"], selects: &["-k", "-m"], inside: Some("::"), ..PLAIN },
+    Selecting { starts: &["-m", "pytest"], selects: &["-k", "-m"], inside: Some("::"), ..PLAIN },
+    Selecting {
+        starts: &["cargo", "test"],
+        values: &["-p", "--package", "--test", "--bin", "--example", "--manifest-path", "-F", "--features", "-j"],
+        has_names: true,
+        ..PLAIN
+    },
+    Selecting { starts: &["go", "test"], selects: &["-run", "--run"], ..PLAIN },
+    Selecting { starts: &["ctest"], selects: &["-R", "--tests-regex", "-I"], ..PLAIN },
+    Selecting { starts: &["jest"], selects: &["-t", "--testNamePattern"], ..PLAIN },
+    Selecting { starts: &["vitest"], selects: &["-t", "--testNamePattern"], ..PLAIN },
+    Selecting { starts: &["mocha"], selects: &["-g", "--grep", "-f", "--fgrep"], ..PLAIN },
+    Selecting { starts: &["phpunit"], selects: &["--filter"], ..PLAIN },
+];
+
+const PLAIN: Selecting = Selecting { starts: &[], selects: &[], values: &[], inside: None, has_names: false };
+
+/// A runner stands after at most this many words, such as `python3` or `npx`.
+const MAX_BEFORE: usize = 3;
+
+/// The shell line of the suite: that of the user, or else the test command without its selection.
+pub fn line(order: &HuntOrder) -> Option<OsString> {
+    let can_widen = !order.test.no_suite && order.history.find.is_failure();
+    let widened = || if can_widen { widened(&order.command) } else { None };
+    order.test.suite.clone().or_else(widened)
+}
+
+/// The test command without its selection of tests: all tests of the same file or package. `None` if it is no command of
+/// a known runner, or selects nothing.
+fn widened(command: &TestCommand) -> Option<OsString> {
+    let words: Vec<&str> = match command {
+        TestCommand::Argv(words) => words.iter().map(|word| word.to_str()).collect::<Option<_>>()?,
+        // A line that the shell would read otherwise than word by word is left alone.
+        TestCommand::Shell(line) => {
+            let line =
+                line.to_str().filter(|line| !line.contains(|letter| "|&;<>()$`\\\"'*?[]#~=%!{}\n".contains(letter)))?;
+            line.split_whitespace().collect()
+        }
+    };
+    let (runner, begin) = SELECTING.iter().find_map(|runner| {
+        let n_starts = runner.starts.len();
+        let is_start = |at: &usize| {
+            let name = words[*at].rsplit('/').next().unwrap_or_default();
+            name == runner.starts[0] && words[at + 1..at + n_starts] == runner.starts[1..]
+        };
+        let last = words.len().checked_sub(n_starts)?.min(MAX_BEFORE);
+        (0..=last).find(is_start).map(|at| (runner, at + n_starts))
+    })?;
+    let mut kept: Vec<&str> = words[..begin].to_vec();
+    let mut rest = words[begin..].iter();
+    while let Some(word) = rest.next() {
+        let is_joined = |option: &&str| word.strip_prefix(*option).is_some_and(|rest| rest.starts_with('='));
+        if *word == "--" && runner.has_names {
+            break;
+        }
+        if runner.selects.contains(word) {
+            rest.next();
+            continue;
+        }
+        if runner.selects.iter().any(is_joined) {
+            continue;
+        }
+        if word.starts_with('-') {
+            kept.push(word);
+            if runner.values.contains(word) {
+                kept.extend(rest.next());
+            }
+        } else if !runner.has_names {
+            let file = runner.inside.and_then(|mark| word.split(mark).next()).unwrap_or(word);
+            if !kept.contains(&file) {
+                kept.push(file);
+            }
+        }
+    }
+    let line = shell::line(kept.iter().map(|word| word.as_bytes()));
+    (kept != words).then(|| OsString::from_vec(line))
 }
 
 /// The number of failures in a line; `None` if it has no count.
@@ -178,6 +278,37 @@ mod tests {
         check("not ok 1\n", "not ok 2\n", &["not ok 2"], false);
         check("FAIL: a\n", "FAIL: a\nok\nFAIL: a\n", &["FAIL: a"], false);
         check("FAIL: a\nFAIL: b\n", "FAIL: b\n", &[], false);
+    }
+
+    #[test]
+    fn a_selection_is_widened_to_the_file_or_the_package() {
+        let of = |line: &str| widened(&TestCommand::Shell(line.into())).map(|line| line.into_string().unwrap());
+        for (line, expected) in [
+            ("pytest tests/test_a.py::test_one", "pytest tests/test_a.py"),
+            ("python3 -m pytest -q t/a.py::C::one t/a.py::two -k x", "python3 -m pytest -q t/a.py"),
+            (".venv/bin/pytest -x t/a.py::one", ".venv/bin/pytest -x t/a.py"),
+            ("cargo test -p core parses -- --exact", "cargo test -p core"),
+            ("cargo test --test cli one", "cargo test --test cli"),
+            ("go test -run TestOne ./pkg", "go test ./pkg"),
+            ("ctest -R one --output-on-failure", "ctest --output-on-failure"),
+            ("npx jest a.test.js -t adds", "npx jest a.test.js"),
+            ("npx mocha --grep adds t.js", "npx mocha t.js"),
+        ] {
+            assert_eq!(of(line).as_deref(), Some(expected), "{line}");
+        }
+        for line in [
+            "pytest tests/test_a.py",
+            "cargo test",
+            "make check",
+            "./test.sh t/a.py::one",
+            "pytest t.py::one | tee log",
+            "go",
+            "X=1 pytest t.py::one",
+        ] {
+            assert_eq!(of(line), None, "{line}");
+        }
+        let words = ["pytest", "t/a b.py::one[x]"].map(OsString::from).to_vec();
+        assert_eq!(widened(&TestCommand::Argv(words)), Some("pytest 't/a b.py'".into()));
     }
 
     #[test]

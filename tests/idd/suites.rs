@@ -29,11 +29,11 @@ fn suites(report: &Report) -> Vec<Suite> {
 fn a_suite_that_cannot_tell_is_told_and_counts_for_nothing() {
     let fixture = Fixture::of(HISTORY);
     let plain = fixture.report(&[TEST]);
-    assert_eq!((plain.status, plain.fix), (Status::Unported, None));
+    assert_eq!((plain.status, plain.fix), (Status::Found, None));
     for suite in ["no-such-program", "exit 125", "echo 'test old: bad'; exit 1"] {
         let report = fixture.report(&["--suite", suite, TEST]);
         assert!(notes(&report).contains("The suite gives no result at "), "{suite}: {}", notes(&report));
-        assert_eq!((report.status, &report.fix), (Status::Unported, &None), "{suite}");
+        assert_eq!((report.status, &report.fix), (Status::Found, &None), "{suite}");
         assert!(suites(&report).iter().all(|suite| *suite == Suite::NotRun), "{suite}");
     }
 }
@@ -48,7 +48,7 @@ fn a_new_failure_is_seen_beside_old_ones_by_its_number_and_by_what_the_suite_cou
         format!("if {wants_three}; then echo 'Tests failed: 0'; else echo 'Tests failed: 1'; fi"),
     ] {
         let report = fixture.report(&["--suite", &suite, TEST]);
-        assert_eq!((report.status, &report.fix), (Status::Unported, &None), "{suite}");
+        assert_eq!((report.status, &report.fix), (Status::Found, &None), "{suite}");
         assert!(suites(&report).iter().all(|suite| *suite == Suite::Worse), "{suite}: {:?}", suites(&report));
     }
     // What the reversal mends is no new failure.

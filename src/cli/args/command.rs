@@ -15,7 +15,7 @@ use clap::{Arg, ArgAction, Command, CommandFactory, Parser, value_parser};
 
 use crate::cli::args::config::FLAGS;
 use crate::cli::args::options::{
-    Allowance, Effort, Explain, History, Hunt, LogFormat, Output, Record, ReportFormat, Rung, Shell, Shrink, Test,
+    Allowance, Choice, Effort, Explain, History, Hunt, LogFormat, Output, Record, ReportFormat, Shell, Shrink, Test,
     parse_duration, parse_step,
 };
 use crate::cli::args::questions::Measured;
@@ -601,9 +601,8 @@ pub enum Subcommand {
     Apply {
         #[command(flatten)]
         which: Hunt,
-        /// Apply this one of the tested fixes, recommended or not.
-        #[arg(long, value_enum, value_name = "NAME")]
-        rung: Option<Rung>,
+        #[command(flatten)]
+        choice: Choice,
         #[command(flatten)]
         output: Output,
     },

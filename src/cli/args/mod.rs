@@ -147,8 +147,8 @@ pub enum Request {
     Apply {
         /// Of which hunt, if not the newest finding.
         hunt: Option<String>,
-        /// Which of the fixes, if not the recommended one.
-        rung: Option<options::Rung>,
+        /// Which of the reversals.
+        choice: options::Choice,
     },
     /// Forget the hunts of this worktree.
     Reset,
@@ -388,7 +388,7 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
             (Request::Report { hunt, format, page, recording }, output)
         }
         Some(Subcommand::Verify { file, yes, output }) => (Request::Verify { file, is_agreed: yes }, output),
-        Some(Subcommand::Apply { which: Hunt { hunt }, rung, output }) => (Request::Apply { hunt, rung }, output),
+        Some(Subcommand::Apply { which: Hunt { hunt }, choice, output }) => (Request::Apply { hunt, choice }, output),
         Some(Subcommand::Reset { output }) => (Request::Reset, output),
         Some(Subcommand::Gc { output }) => (Request::Gc, output),
         Some(Subcommand::Doctor { output }) => (Request::Doctor, output),

@@ -157,8 +157,15 @@ pub struct Test {
 
     /// Shell line that runs more tests; a reversal that makes one of them fail is rejected, so they also choose the
     /// fix.
+    ///
+    /// Without this option, the test command is taken without its selection, if it selects tests of a known runner: all
+    /// tests of the file or the package. It is used if it takes at most 20 times as long as the test.
     #[arg(long, value_name = "COMMAND")]
     pub suite: Option<OsString>,
+
+    /// Run no other tests than the test command.
+    #[arg(long, conflicts_with = "suite")]
+    pub no_suite: bool,
 
     /// Set `IDD_COMMIT` to the tested commit; fewer results can then be shared.
     #[arg(long)]
@@ -234,6 +241,10 @@ pub struct Effort {
     /// Do not carry the fix to HEAD.
     #[arg(long)]
     pub no_port: bool,
+
+    /// End with exit code 8 if no fix for HEAD is recommended.
+    #[arg(long)]
+    pub require_fix: bool,
 
     /// Explain the change when it is found, as `git idd explain` does; the finding then says how it leads to the failure.
     #[arg(long)]
@@ -563,6 +574,18 @@ pub struct Output {
     pub exit_zero: bool,
 }
 
+/// Which of the tested reversals is applied, if not the recommended one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Args)]
+pub struct Choice {
+    /// Apply this one of the tested fixes, recommended or not.
+    #[arg(long, value_enum, value_name = "NAME")]
+    pub rung: Option<Rung>,
+
+    /// Apply the revert of the whole commit, or of the merge that brought it.
+    #[arg(long, conflicts_with = "rung")]
+    pub revert: bool,
+}
+
 /// How much of the culprit a fix takes back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Rung {
@@ -574,8 +597,6 @@ pub enum Rung {
     Declarations,
     /// Everything that the culprit changed in the same files.
     Files,
-    /// The whole commit.
-    Revert,
 }
 
 /// When to use colour.

@@ -21,10 +21,10 @@ plain! {
     }
     Test {
         build precheck from_artifacts artifacts_size artifact no_precheck timeout match_line pass_match signature hold no_hold overlay shim
-        repeat flaky confidence suite expose_commit isolate_home remote
+        repeat flaky confidence suite no_suite expose_commit isolate_home remote
     }
     Effort {
-        level fast retry clean no_cache fetch until reduction repair no_port explain jobs local_jobs budget
+        level fast retry clean no_cache fetch until reduction repair no_port require_fix explain jobs local_jobs budget
         max_probes max_cost notify lease
     }
     Allowance {

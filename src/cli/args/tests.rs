@@ -120,9 +120,9 @@ fn the_first_word_decides_whether_it_is_a_subcommand() {
     assert_eq!(request("git-idd report --html r.html"), page(Some("r.html"), false));
     assert_eq!(request("git-idd report --open --html=-x"), page(Some("-x"), true));
     assert_eq!(request("git-idd report --open"), page(None, true));
-    assert_eq!(request("git-idd apply"), Request::Apply { hunt: None, rung: None });
-    let rung = Some(options::Rung::Revert);
-    assert_eq!(request("git-idd apply --rung revert"), Request::Apply { hunt: None, rung });
+    assert_eq!(request("git-idd apply"), Request::Apply { hunt: None, choice: options::Choice::default() });
+    let choice = options::Choice { rung: Some(options::Rung::Files), revert: false };
+    assert_eq!(request("git-idd apply --rung files"), Request::Apply { hunt: None, choice });
     assert_eq!(request("git-idd reset"), Request::Reset);
     assert_eq!(request("git-idd gc"), Request::Gc);
     assert_eq!(request("git-idd man"), Request::Man);

@@ -165,8 +165,8 @@ fn status_and_exit_agree() {
 fn fixes_stand_in_the_order_of_their_size() {
     let fix = samples::found().fix.unwrap();
     let of = |scope, lines| report::Fix { lines, scope, ..fix.clone() };
-    let fixes = [(Scope::Lines, 5), (Scope::Statements, 2), (Scope::Files, 5), (Scope::Revert, 2)];
+    let fixes = [(Scope::Lines, 5), (Scope::Statements, 2), (Scope::Files, 5), (Scope::Declarations, 2)];
     let fixes = report::by_size(fixes.map(|(scope, lines)| of(scope, lines)).to_vec());
     let scopes: Vec<Scope> = fixes.iter().map(|fix| fix.scope).collect();
-    assert_eq!(scopes, [Scope::Statements, Scope::Revert, Scope::Lines, Scope::Files]);
+    assert_eq!(scopes, [Scope::Statements, Scope::Declarations, Scope::Lines, Scope::Files]);
 }

@@ -248,10 +248,8 @@ impl Screen<'_> {
     /// The fix by its size and outcome, or why there is none.
     fn fix(&self) -> Option<String> {
         let report = self.report;
-        if report.status == Status::Unported && !report.sentence.is_empty() {
-            let sentence = Terminal.line(&report.sentence);
-            let why = sentence.split_once(": ").map_or(sentence.as_str(), |(_, why)| why);
-            return Some(format!("none is recommended: {}", why.trim_end_matches('.')));
+        if let Some(why) = &report.no_fix {
+            return Some(format!("none is recommended: {}", Terminal.line(why)));
         }
         let fix = report.fix.as_ref()?;
         let size = match fix.lines {
@@ -307,6 +305,8 @@ impl Screen<'_> {
         let mut commands = Vec::new();
         if report.fix.as_ref().is_some_and(|fix| fix.complete) && report.status == Status::Found {
             commands.push(("git idd apply", "put the fix into the working tree"));
+        } else if report.no_fix.is_some() && text::has_revert(report) {
+            commands.push(("git idd apply --revert", "take the whole commit back"));
         }
         let is_explained = |file: &Untrusted| EXPLAINED.iter().any(|ending| file.as_bytes().ends_with(ending));
         let mut views = views(report).into_iter();
@@ -318,10 +318,10 @@ impl Screen<'_> {
         }
         // A hunt by hand has neither evidence nor reversals.
         if report.hunt.is_some() && !(report.evidence.is_empty() && report.fixes.is_empty()) {
-            let what = match (report.status, &report.fix) {
-                (Status::Unported, _) => "the reversals that were tried, and the evidence",
-                (_, Some(_)) => "the fix, the evidence and the cost in full",
-                (_, None) => "the evidence and the cost in full",
+            let what = match &report.fix {
+                _ if report.no_fix.is_some() => "the reversals that were tried, and the evidence",
+                Some(_) => "the fix, the evidence and the cost in full",
+                None => "the evidence and the cost in full",
             };
             commands.push((FULL, what));
         }

@@ -55,6 +55,7 @@ fn fix(change: impl FnOnce(&mut found::Fix)) -> Finding {
     let mut fix = found::Fix {
         scope: found::Scope::Declarations,
         commit: None,
+        stopped_by: None,
         reverted: tree,
         revision: commit(1),
         older: tree,
@@ -219,12 +220,14 @@ fn the_sentence_of_a_finding_has_its_distances_and_numbers() {
         "The first bad commit is one of 3; they could not be told apart.",
     );
     check_sentence(
-        |finding, _| *finding = Finding { conclusion: Conclusion::Unported, bad: finding.bad, ..fix(|_| {}) },
-        "The first bad commit was found, but no fix is recommended: newer commits rewrote the code around it.",
+        |finding, _| *finding = Finding { conclusion: Conclusion::Unfixed, bad: finding.bad, ..fix(|_| {}) },
+        "The first bad commit was found, but no fix is recommended: its reversal does not fit the newest revision, because \
+         newer commits rewrote the code around it.",
     );
     check_sentence(
-        |finding, _| finding.conclusion = Conclusion::Unported,
-        "The first bad commit was found, but its reversal could not be carried to the newest revision.",
+        |finding, _| finding.conclusion = Conclusion::Unfixed,
+        "The first bad commit was found, but no fix is recommended: its reversal does not fit the newest revision, because \
+         newer commits rewrote the code around it.",
     );
 }
 

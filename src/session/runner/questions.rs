@@ -180,7 +180,7 @@ impl Runner<'_> {
 
     /// Runs the suite in the tree of `probe`; for a fix in a fresh worktree.
     fn suite_of(&mut self, probe: &Probe) -> Result<Option<Observation>, RunnerError> {
-        let Some(line) = self.plan.order.test.suite.clone() else { return Ok(None) };
+        let Some(line) = self.plan.suite.clone() else { return Ok(None) };
         let is_claim = probe.phase == Phase::Port;
         if let Some(known) = self.beside.suites.get(&(probe.tree, is_claim)) {
             return Ok(Some(known.clone()));
@@ -214,6 +214,9 @@ impl Runner<'_> {
             Ending::Exit(_) | Ending::Signal(_) if is_cut(&suite) => Some("it fails, and prints more than is kept"),
             Ending::Exit(_) | Ending::Signal(_) => Some("it fails, and names no failure"),
         };
+        if why.is_some() && self.plan.is_suite_widened() {
+            return Ok(Some(Outcome::Unresolved(Reason::Suite)));
+        }
         if let Some(why) = why {
             let last = suite.output.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
             let last: String = last.chars().take(MAX_SAID).collect();
@@ -230,6 +233,9 @@ impl Runner<'_> {
         let test = of_tree.map(|(_, observation)| observation.duration).min().unwrap_or_default();
         if suite.duration <= (SLOW_SUITE * test).max(QUICK_SUITE) {
             return Ok(Some(Outcome::Pass));
+        }
+        if self.plan.is_suite_widened() {
+            return Ok(Some(Outcome::Unresolved(Reason::Suite)));
         }
         self.talk
             .say("The suite takes more than 20 times as long as the test; it is run at the end of each level only.");
