@@ -13,7 +13,7 @@ use crate::session::order::Until;
 use crate::session::runner::{Runner, RunnerError};
 use crate::session::saved::KeptCommit;
 use crate::session::varying::UnlikeLines;
-use crate::session::{finding, saved};
+use crate::session::{finding, kept, saved};
 use crate::world::journal::Record;
 use crate::world::repo::locate::Location;
 use std::cell::RefCell;
@@ -82,7 +82,7 @@ impl Announcing<'_, '_> {
         // Numbers, ids and escaped texts can be written.
         let value = serde_json::to_value(report).unwrap_or_default();
         self.runner.append(&Record::Finding { value })?;
-        if found.is_proved {
+        if found.is_proved && !kept::is_outdone(self.location, self.hunt.0, self.sources.plan, found) {
             // The final finding reports the reason.
             let _ = saved::keep_refs(found, self.sources.store, self.location);
         }

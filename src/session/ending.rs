@@ -10,7 +10,7 @@ use crate::session::hunt::Hunt;
 use crate::session::plan::Adjustments;
 use crate::session::runner::questions::MUTE;
 use crate::session::tally::counted;
-use crate::session::{finding, hints, hold, saved, suite};
+use crate::session::{finding, hints, hold, kept, saved, suite};
 use crate::world::journal::Record;
 use crate::world::repo::promisor::Promisor;
 use crate::world::repo::state::UserState;
@@ -226,6 +226,9 @@ impl Hunt<'_> {
     }
 
     pub(super) fn keep(&self, finding: &Finding, store: &TreeStore) -> Result<(), Failure> {
+        if kept::is_outdone(self.location, &self.id, self.plan, finding) {
+            return Ok(());
+        }
         saved::keep_refs(finding, store, self.location).map_err(Failure::from)
     }
 }

@@ -3,15 +3,19 @@
 //! All worktrees share the journals. The list of a worktree's own hunts is stored in its git directory; without
 //! `--hunt`, a command uses one of these.
 
+use crate::hunt::finding::Finding;
 use crate::report;
 use crate::report::escape::Terminal;
 use crate::report::{Report, Status, Untrusted};
 use crate::session::failure::Failure;
+use crate::session::order::TestCommand;
+use crate::session::plan::Plan;
 use crate::session::{saved, tally};
 use crate::world::journal::{JournalError, Replay};
 use crate::world::repo::locate::Location;
 use crate::world::{files, journal};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -67,6 +71,21 @@ impl Kept {
         has_ended_so || finding.get("first_bad").is_some_and(|first_bad| !first_bad.is_null())
     }
 
+    /// How far its finding goes, as [`reach`].
+    fn reach(&self) -> u8 {
+        let has = |pointer: &str| {
+            let value = self.replay.finding.as_ref().and_then(|finding| finding.pointer(pointer));
+            value.is_some_and(|value| !value.is_null() && *value != json!(false) && *value != json!([]))
+        };
+        reach([has("/first_bad"), has("/proved"), has("/change/sufficient"), has("/fixes") || has("/fix")])
+    }
+
+    /// The test and the bad revision; `None` if another version made the journal.
+    fn subject(&self) -> Option<(TestCommand, PathBuf, String)> {
+        let saved = saved::plan(&self.replay).ok()?;
+        Some((saved.order.command, saved.prefix, saved.bad))
+    }
+
     /// Its state, in a word: that of its end, or `running`, or `stopped` if it was killed.
     pub fn state(&self, location: &Location) -> Result<String, Failure> {
         Ok(match &self.replay.status {
@@ -103,18 +122,48 @@ pub fn running(location: &Location) -> Result<Kept, Failure> {
     }
 }
 
-/// The named hunt, or else the newest of this worktree with a finding; if there is none, the newest.
+/// How far a finding goes: the number of stages that it has, of commit, proof, change and fix.
+fn reach(stages: [bool; 4]) -> u8 {
+    (1..).zip(stages).filter(|(_, has)| *has).map(|(stage, _)| stage).last().unwrap_or(0)
+}
+
+/// At most this many hunts of a worktree are compared.
+const MAX_COMPARED: usize = 20;
+
+/// Whether another hunt of this worktree went further than the finding of `plan` for the same test and bad revision. Then
+/// the refs of that hunt stay.
+pub fn is_outdone(location: &Location, id: &str, plan: &Plan, finding: &Finding) -> bool {
+    let has_fix = finding.fix.is_some() || !finding.fixes.is_empty();
+    let reach = reach([finding.first_bad.is_some(), finding.is_proved, finding.sufficient.is_some(), has_fix]);
+    let subject = (plan.order.command.clone(), plan.commands.directory.clone(), plan.bad.to_string());
+    let others = own(location).into_iter().rev().filter(|other| other != id).take(MAX_COMPARED);
+    let mut others = others.filter_map(|other| Kept::read(location, other).ok());
+    others.any(|other| other.is_finding() && other.reach() > reach && other.subject().as_ref() == Some(&subject))
+}
+
+/// The named hunt, or else the newest of this worktree with a finding; if there is none, the newest. A hunt does not
+/// replace an older one that went further for the same test and bad revision.
 ///
 /// - `named`: an id, or the beginning of one.
 /// - Result: also a message if another hunt is newer.
 pub fn newest_finding(location: &Location, named: Option<&str>) -> Result<(Kept, Option<String>), Failure> {
     let newest = newest(location, named);
-    if named.is_some() || newest.as_ref().is_ok_and(Kept::is_finding) {
+    if named.is_some() {
         return newest.map(|kept| (kept, None));
     }
-    let mut older = own(location).into_iter().rev().skip(1).filter_map(|id| Kept::read(location, id).ok());
-    let Some(finding) = older.find(Kept::is_finding) else { return newest.map(|kept| (kept, None)) };
+    let older = own(location).into_iter().rev().skip(1).take(MAX_COMPARED);
+    let mut older = older.filter_map(|id| Kept::read(location, id).ok()).filter(Kept::is_finding);
+    let better = match newest.as_ref().ok().filter(|newest| newest.is_finding()) {
+        Some(newest) => newest.subject().and_then(|subject| {
+            older.find(|older| older.reach() > newest.reach() && older.subject().as_ref() == Some(&subject))
+        }),
+        None => older.next(),
+    };
+    let Some(finding) = better else { return newest.map(|kept| (kept, None)) };
     let what = match newest {
+        Ok(newest) if newest.is_finding() => {
+            format!("the newer hunt {} went less far ({})", newest.id, newest.state(location).unwrap_or_default())
+        }
         Ok(newest) => {
             format!("the newer hunt {} has no finding ({})", newest.id, newest.state(location).unwrap_or_default())
         }
@@ -248,7 +297,6 @@ pub fn id_at(time: Duration) -> String {
 mod tests {
     use super::*;
     use crate::world::journal::{PlanRecord, Record, Segment};
-    use serde_json::json;
 
     /// A repository with these hunts of its worktree: id, status of the finding, whether it names a first bad commit.
     fn with_hunts(hunts: &[(&str, Option<(&str, bool)>)]) -> (tempfile::TempDir, Location) {

@@ -130,6 +130,7 @@ pub fn digest(plan: &Plan) -> Result<String, Failure> {
     saved.order.effort.reduction = None;
     saved.order.effort.notify = None;
     saved.order.effort.explain = false;
+    saved.order.effort.require_fix = false;
     saved.order.effort.fetch = false;
     let digest = identity::of_plan(&saved, plan.probe_plan().digest())?;
     Ok(digest.to_string())

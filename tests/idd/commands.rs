@@ -369,6 +369,30 @@ fn match_pass_match_and_signature_say_what_counts() {
 }
 
 #[test]
+fn a_hunt_that_goes_less_far_does_not_replace_a_finding() {
+    let fixture = Fixture::of(HISTORY);
+    let whole = fixture.report(&[TEST]);
+    let shown = |fixture: &Fixture| json::read(fixture.said(&["show", "--json"], 0).0.as_bytes()).unwrap();
+    let refs = |fixture: &Fixture| String::from_utf8(fixture.git(&["for-each-ref", "refs/worktree/idd"])).unwrap();
+    let before = refs(&fixture);
+    assert!(before.contains("refs/worktree/idd/fix"), "{before}");
+    for arguments in [&["--until", "found", TEST], &["--until", "commit", TEST]] {
+        assert_eq!(
+            fixture.report(arguments).status,
+            if arguments[1] == "found" { Status::Culprit } else { Status::Found }
+        );
+        assert_eq!(shown(&fixture).hunt, whole.hunt);
+        assert_eq!(refs(&fixture), before);
+    }
+    let (_, said) = fixture.said(&["show"], 0);
+    assert!(said.contains("went less far (found)"), "{said}");
+    // Another test is another matter.
+    let other = fixture.report(&["--until", "commit", &format!("{TEST}; exit $?")]);
+    assert_eq!(shown(&fixture).hunt, other.hunt);
+    fixture.said(&["apply"], 1);
+}
+
+#[test]
 fn suite_tells_whether_the_fix_breaks_something_else() {
     let fixture = Fixture::of(HISTORY);
     let report = fixture.report(&["--suite", "grep -qx 5 value", TEST]);
