@@ -43,6 +43,11 @@ pub fn is_marked_whole(change: &Change) -> bool {
     !change.marked.is_empty() && change.marked.len() == Patch::read(&change.patch).edits().count()
 }
 
+/// Whether it changes only names, modes or binary files.
+fn has_no_lines(change: &Change) -> bool {
+    Patch::read(&change.patch).edits().next().is_none()
+}
+
 /// The views of the change of a report; empty if nothing was reduced.
 pub fn views(report: &Report) -> Vec<View<'_>> {
     let Changes { sufficient, necessary, ends } = &report.change;
@@ -61,8 +66,8 @@ pub fn views(report: &Report) -> Vec<View<'_>> {
         View { title, change, size: size(report, change), claim: format!("{claim}{until}.") }
     };
     let [_, fails, _, passes] = words.claims;
-    if let (Some(change), Some(_)) = (sufficient, necessary)
-        && !change.marked.is_empty()
+    if let (Some(change), Some(other)) = (sufficient, necessary)
+        && (!change.marked.is_empty() || has_no_lines(change) && change.files == other.files)
     {
         let what = match change.lines {
             0 => "it",
@@ -162,5 +167,24 @@ mod tests {
         );
         report.change = Changes::default();
         assert!(views(&report).is_empty());
+    }
+
+    #[test]
+    fn a_change_without_lines_is_one_if_it_is_the_same_file() {
+        let mut report = proved();
+        let Changes { sufficient, necessary, .. } = &mut report.change;
+        for change in [sufficient, necessary].into_iter().flatten() {
+            change.patch = "diff --git a/x b/x\nold mode 100644\nnew mode 100755\n".into();
+            (change.lines, change.marked) = (0, Vec::new());
+        }
+        assert_eq!(
+            told(&report),
+            [
+                "The change that breaks the test (1 file, no lines): Adding this change to 222222222222 breaks the test; \
+              taking it back at 333333333333 mends it."
+            ]
+        );
+        report.change.necessary.as_mut().unwrap().files = vec!["y".into()];
+        assert_eq!(told(&report).len(), 2);
     }
 }
