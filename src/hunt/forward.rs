@@ -18,6 +18,9 @@ const MAX_GROWTH: usize = 10;
 /// A fix of at most this size is always carried further: a tiny culprit can need a fix of some lines.
 const MIN_GROWTH_LINES: usize = 40;
 
+/// A fix that will not be recommended is reduced with at most this many candidates at each revision.
+const MAX_ASKED: usize = 40;
+
 /// The result of carrying the fix to one revision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Carry {
@@ -141,7 +144,8 @@ impl Hunter<'_> {
         }
         let set = self.edits(bare, start)?;
         let wanted = |outcome| outcome == Outcome::Pass;
-        let aim = Aim::fix(bare, start);
+        // A fix from a new reduction is not recommended where a suite could judge it, and was not given.
+        let aim = Aim::fix(bare, start, self.order.could_ask_suite.then_some(MAX_ASKED));
         let kept = self.reduce_units(Start::whole(&set, bare), revision, aim, &wanted).await?;
         if kept.is_empty() {
             return Err(Halt::Again(Again::NewerPass(revision)));

@@ -73,10 +73,10 @@ impl Aim {
         Self { question, baseline, keeps: Some(keeps), ..Self::of(Phase::Reduce, what) }
     }
 
-    /// A reduction of a fix for `bare`, from the difference to `mended`.
-    pub(super) fn fix(bare: TreeId, mended: TreeId) -> Self {
+    /// A reduction of a fix for `bare`, from the difference to `mended`, which ends after `max_asked` candidates.
+    pub(super) fn fix(bare: TreeId, mended: TreeId, max_asked: Option<usize>) -> Self {
         let baseline = Some(Baseline { trees: [bare, mended, mended] });
-        Self { baseline, ..Self::of(Phase::Port, "the fix") }
+        Self { baseline, max_asked, ..Self::of(Phase::Port, "the fix") }
     }
 }
 
@@ -340,7 +340,7 @@ impl Hunter<'_> {
         if phase == Phase::Repair {
             self.board.borrow_mut().n_asked_for_repairs += judge.n_asked;
         }
-        if aim.max_asked.is_some_and(|max_asked| judge.n_asked >= max_asked) {
+        if phase == Phase::Repair && aim.max_asked.is_some_and(|max_asked| judge.n_asked >= max_asked) {
             let (short, lines) = (revision.short(), count(set.n_lines(&kept), "line"));
             self.note(format!(
                 "the reduction of {what} of {short} ended with {lines} after {}; `--repair` reduces it further",
