@@ -9,7 +9,7 @@ use crate::cli::overdue::Overdue;
 use crate::cli::progress::Volume;
 use crate::cli::{
     args, badge, browser, by_hand, chop, completions, dap, debug, doctor, each, explain, help, invariants, list, log,
-    man, mcp, perf, record, remote, setup, shrink, slice, status, trace, unknown, walks, watch,
+    man, mcp, perf, record, remote, setup, shrink, slice, status, trace, trial, unknown, walks, watch,
 };
 use crate::outcome::Outcome;
 use crate::plural::count;
@@ -75,6 +75,7 @@ pub fn run(request: Request, context: &Context, console: Console) -> Result<Answ
             | Request::Explain(_)
             | Request::Debug(_)
             | Request::Shrink(_)
+            | Request::Try(_)
             | Request::Chop(_)
             | Request::Invariants(_)
     );
@@ -115,6 +116,7 @@ pub fn run(request: Request, context: &Context, console: Console) -> Result<Answ
         Request::Apply { hunt, choice } => {
             apply(choice, &finding(hunt.as_deref(), &location, console)?, &location, context)
         }
+        Request::Try(args) => trial::run(&args, &location, context, console),
         Request::Shrink(args) => shrink::run(&args, &location, context, console),
         Request::Reset => reset(&location, context),
         Request::Gc => gc(&location, context),

@@ -14,7 +14,7 @@ use crate::cli::args;
 use crate::cli::args::config::{FLAGS, OTHER_KEYS, SETTINGS};
 use crate::report::status::TABLE;
 
-const SYNOPSIS: [&str; 25] = [
+const SYNOPSIS: [&str; 26] = [
     "[<options>] [--] <test-cmd> [<args>...]",
     "minimize [<options>] <good> <bad> -- <test-cmd> [<args>...]",
     "shrink [<options>] --input <file>... -- <test-cmd> [<args>...]",
@@ -23,6 +23,7 @@ const SYNOPSIS: [&str; 25] = [
     "(status | show) [--hunt=<id>] [--json]",
     "watch [--hunt=<id>] [--html=<file>]",
     "apply [--hunt=<id>] [--rung=<name>]",
+    "try [--hunt=<id>] [--suite=<command>] [--budget=<duration>] [--json] (<patch> | - | <rev>)",
     "resume [--hunt=<id>] [-j <n>] [--budget <duration>] [--max-probes <n>] [--max-cost <duration>] [--fetch] [--json]",
     "log [--hunt=<id>] [-v] [--format=(text | bisect)]",
     "log [--hunt=<id>] (<rev> | <probe>)",
@@ -59,7 +60,7 @@ const DESCRIPTION: [&str; 7] = [
      change, taken out of the bad one, makes it pass. No part of either can be left out. Such a change is one cause; there can be others.",
     "HEAD, index, working tree, stash and configuration of the repository are never changed; only git idd apply \
      changes files. Every claim of the finding is run again in a clean checkout before it is printed.",
-    "Hunts are kept; git idd list lists them. The commands show, report, explain and apply use the newest finding; a \
+    "Hunts are kept; git idd list lists them. The commands show, report, explain, apply and try use the newest finding; a \
      hunt that found nothing never replaces it. The commands status, log and resume use the hunt of this worktree \
      that ran last, and watch the one that runs. --hunt selects a hunt by its id, which may be abbreviated. git idd gc removes hunts that ended \
      more than 30 days ago. While the rest takes more than 1 GiB, it also removes the oldest ones.",

@@ -44,6 +44,7 @@ mod status;
 mod status_line;
 mod stdout;
 mod trace;
+mod trial;
 mod unknown;
 mod walks;
 mod watch;

@@ -73,9 +73,9 @@ fn revisions(asked: &HuntOrder, location: &Location, context: &Context) -> Optio
     let user = private::open(&location.git_directory).ok()?;
     let is_revision = |word: &&OsString| {
         let word = word.to_string_lossy();
-        // A path names a program of the tree.
+        // A path names a program of the tree. Perl's library for HTTP brings a program `HEAD`.
         !context.directory.join(&*word).exists()
-            && toolchain::is_missing(&context.environment, &word)
+            && (word == "HEAD" || toolchain::is_missing(&context.environment, &word))
             && graph::resolve(&user, &word).is_ok()
     };
     let n_revisions = words.iter().take_while(is_revision).count();

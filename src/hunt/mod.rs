@@ -29,7 +29,7 @@ pub mod linear;
 pub mod minimise;
 pub mod noise;
 mod outlook;
-mod own_tests;
+pub mod own_tests;
 pub mod pair;
 pub mod probe;
 pub mod prove;

@@ -1,49 +1,83 @@
 //! The tests that the culprit changed: evidence that its behaviour is wanted.
 
+use crate::change::trees::{Trees, TreesError};
 use crate::change::{ChangeSet, FilePair, FileSide, Subset};
 use crate::hunt::finding::Change;
 use crate::hunt::pair::Pair;
+use crate::hunt::probe::Ends;
 use crate::hunt::test_paths::is_test_path;
 use crate::hunt::{Halt, Hunter};
 use crate::revision::TreeId;
 use std::collections::HashSet;
 
+/// A test that a commit added or changed, and that still exists.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnTest {
+    /// Its path in the newest tree.
+    pub path: Vec<u8>,
+    /// The lines that the commit added, without indentation.
+    pub added: HashSet<Vec<u8>>,
+}
+
 impl Hunter<'_> {
-    /// The tests that the culprit changed, without those that are the cause, if at least half of the changes still
-    /// exist in the tree `newest`.
-    ///
-    /// A reversal of such a commit probably makes these tests fail. Returns their paths in that tree. Costs no probe.
+    /// The [`own_tests`] of the culprit, without those that are the cause: their paths in the tree `newest`. Costs no
+    /// probe.
     pub(super) fn own_tests(&self, cause: &Change, pair: &Pair, newest: TreeId) -> Result<Vec<Vec<u8>>, Halt> {
-        let culprit = self.trees.files(pair.older.tree, pair.newer.tree, &is_test_path)?;
-        let is_of_culprit =
-            |path: &[u8]| culprit.iter().any(|file| file.newer.as_ref().is_some_and(|side| side.path == path));
-        let since =
-            if culprit.is_empty() { Vec::new() } else { self.trees.files(pair.newer.tree, newest, &is_of_culprit)? };
-        let mut paths = Vec::new();
-        for file in &culprit {
-            let Some(FileSide { path, .. }) = &file.newer else { continue };
-            if !is_test_path(path) || cause.units.iter().any(|unit| unit.path == *path) {
-                continue;
-            }
-            let is_it = |pair: &&FilePair| pair.older.as_ref().is_some_and(|side| side.path == *path);
-            let newest = match since.iter().find(is_it) {
-                Some(changed) => changed.newer.as_ref(),
-                None => file.newer.as_ref(),
-            };
-            let [before, after, now] = [file.older.as_ref(), file.newer.as_ref(), newest].map(lines);
-            let (added, removed): (Vec<_>, Vec<_>) =
-                (after.difference(&before).collect(), before.difference(&after).collect());
-            let n_changed = added.len() + removed.len();
-            let is_there = |line: &&&&[u8]| now.contains(**line);
-            let n_left = added.iter().filter(is_there).count() + removed.iter().filter(|line| !is_there(line)).count();
-            if let Some(FileSide { path, .. }) = newest
-                && n_changed > 0
-                && 2 * n_left >= n_changed
-            {
-                paths.push(path.clone());
-            }
+        let is_cause = |path: &[u8]| cause.units.iter().any(|unit| unit.path == path);
+        let tests = own_tests(self.trees, &is_cause, pair.ends(), newest)?;
+        Ok(tests.into_iter().map(|test| test.path).collect())
+    }
+}
+
+/// The tests that a change adds or changes, if at least half of their changes still exist in the tree `newest`.
+///
+/// A reversal of such a change probably makes these tests fail.
+///
+/// - `is_cause`: whether a path is a part of the cause of the failure; it is left out.
+pub fn own_tests(
+    trees: &dyn Trees,
+    is_cause: &dyn Fn(&[u8]) -> bool,
+    ends: Ends,
+    newest: TreeId,
+) -> Result<Vec<OwnTest>, TreesError> {
+    let culprit = trees.files(ends.older, ends.newer, &is_test_path)?;
+    let is_of_culprit =
+        |path: &[u8]| culprit.iter().any(|file| file.newer.as_ref().is_some_and(|side| side.path == path));
+    let since = if culprit.is_empty() { Vec::new() } else { trees.files(ends.newer, newest, &is_of_culprit)? };
+    let mut tests = Vec::new();
+    for file in &culprit {
+        let Some(FileSide { path, .. }) = &file.newer else { continue };
+        if !is_test_path(path) || is_cause(path) {
+            continue;
         }
-        Ok(paths)
+        let is_it = |pair: &&FilePair| pair.older.as_ref().is_some_and(|side| side.path == *path);
+        let newest = match since.iter().find(is_it) {
+            Some(changed) => changed.newer.as_ref(),
+            None => file.newer.as_ref(),
+        };
+        let [before, after, now] = [file.older.as_ref(), file.newer.as_ref(), newest].map(lines);
+        let (added, removed): (Vec<_>, Vec<_>) =
+            (after.difference(&before).collect(), before.difference(&after).collect());
+        let n_changed = added.len() + removed.len();
+        let is_there = |line: &&&&[u8]| now.contains(**line);
+        let n_left = added.iter().filter(is_there).count() + removed.iter().filter(|line| !is_there(line)).count();
+        if let Some(FileSide { path, .. }) = newest
+            && n_changed > 0
+            && 2 * n_left >= n_changed
+        {
+            let added = added.into_iter().map(|line| line.to_vec()).collect();
+            tests.push(OwnTest { path: path.clone(), added });
+        }
+    }
+    Ok(tests)
+}
+
+impl OwnTest {
+    /// The number of its added lines that `older` has and `newer` lacks; the sides are `None` where the file does not
+    /// exist.
+    pub fn n_lost(&self, older: Option<&[u8]>, newer: Option<&[u8]>) -> usize {
+        let [older, newer] = [older, newer].map(|text| lines_of(text.unwrap_or_default()));
+        self.added.iter().filter(|line| older.contains(&line[..]) && !newer.contains(&line[..])).count()
     }
 }
 
@@ -62,9 +96,12 @@ pub(super) fn tests_and_calls(set: &ChangeSet) -> Subset {
     tests
 }
 
-/// The lines of a text without indentation, and without lines that have no letter or digit.
 fn lines(side: Option<&FileSide>) -> HashSet<&[u8]> {
-    let text = side.and_then(FileSide::text).unwrap_or_default();
+    lines_of(side.and_then(FileSide::text).unwrap_or_default())
+}
+
+/// The lines of a text without indentation, and without lines that have no letter or digit.
+fn lines_of(text: &[u8]) -> HashSet<&[u8]> {
     let lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
     lines.filter(|line| line.iter().any(u8::is_ascii_alphanumeric)).collect()
 }

@@ -55,6 +55,8 @@ pub mod summary;
 
 pub mod text;
 
+pub mod trial;
+
 pub mod views;
 
 pub mod walk;

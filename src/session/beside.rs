@@ -29,3 +29,10 @@ pub struct Beside {
     /// Failure lines other than the hunted one that were already reported.
     pub(super) told_lines: BTreeSet<String>,
 }
+
+impl Beside {
+    /// The run of the suite in a fresh checkout of this tree.
+    pub fn suite(&self, tree: TreeId) -> Option<&Observation> {
+        self.suites.get(&(tree, true))
+    }
+}

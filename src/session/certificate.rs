@@ -460,7 +460,7 @@ fn orders(
 }
 
 /// The signature, from its printed form.
-fn signature(reported: &report::Signature) -> Option<Signature> {
+pub(super) fn signature(reported: &report::Signature) -> Option<Signature> {
     let number = |prefix: &str| reported.ending.strip_prefix(prefix)?.parse::<i32>().ok();
     let ending = match reported.ending.as_str() {
         "timeout" => Ending::Timeout,

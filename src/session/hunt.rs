@@ -55,7 +55,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
 /// The maximum number of adjustments of the plan in one hunt.
-const MAX_ADJUSTMENTS: usize = 8;
+pub(super) const MAX_ADJUSTMENTS: usize = 8;
 
 /// The input of a hunt.
 pub struct Task<'t> {
@@ -134,8 +134,15 @@ fn place(plan: &Plan, location: &Location, context: &Context, root: &Path) -> Op
     ProbePlace::try_out(location, root, &context.environment).ok().map(Arc::new)
 }
 
+/// The remote for the objects that a partial clone lacks.
+pub(super) fn promisor_of(plan: &Plan, location: &Location, context: &Context) -> Option<Promisor> {
+    let configuration = context.configuration.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+    let name = promisor::promising(configuration)?;
+    Some(Promisor::new(Remote::new(&name, location, &context.environment), plan.order.effort.fetch))
+}
+
 /// The message about a program for which checkouts cannot be in the place of the working tree.
-fn left(program: &str) -> String {
+pub(super) fn left(program: &str) -> String {
     format!(
         "`{program}` works in a service that cannot see a checkout at the path of your working tree, so probes run in checkouts elsewhere."
     )
@@ -218,9 +225,7 @@ impl<'h> Hunt<'h> {
         let kept = saved.replay.as_ref().and_then(saved::first_bad);
         let audit = Audit::open(context)?;
         let reading = read_history(plan, location)?;
-        let configuration = context.configuration.iter().map(|(key, value)| (key.as_str(), value.as_str()));
-        let promisor = promisor::promising(configuration)
-            .map(|name| Promisor::new(Remote::new(&name, location, &context.environment), plan.order.effort.fetch));
+        let promisor = promisor_of(plan, location, context);
         drop(saved::make_private(location, user, plan.bad)?);
         private::fill_submodules(&location.idd_directory(), !plan.has_empty_submodules)?;
         let started = SystemTime::now();

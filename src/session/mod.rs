@@ -69,6 +69,7 @@ pub mod talk;
 pub mod tally;
 #[cfg(test)]
 pub(crate) mod testing;
+pub mod trial;
 mod upstream;
 mod varying;
 

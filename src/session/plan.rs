@@ -361,7 +361,7 @@ impl Plan {
     fn overlaid(&self, bad: TreeId, patch: &[u8], store: &TreeStore) -> Result<TreeId, Failure> {
         let name = self.order.test.overlay.as_ref().map(|name| name.to_string_lossy()).unwrap_or_default();
         store.apply(bad, patch).map_err(|error| match error {
-            RepoError::Patch { said } => Failure::new(Status::Usage, format!("the overlay `{name}` {said}"))
+            RepoError::Patch { said, .. } => Failure::new(Status::Usage, format!("the overlay `{name}` {said}"))
                 .with_hint("`--overlay` takes a patch for the bad revision, as `git diff --binary` and `git format-patch` print it"),
             other => Failure::from_error(&other),
         })

@@ -1,6 +1,6 @@
 //! The suite: its failures, and the command that runs it.
 
-use crate::outcome::Observation;
+use crate::outcome::{Ending, Observation, Stage};
 use crate::revision::TreeId;
 use crate::session::order::{HuntOrder, TestCommand};
 use crate::world::process::shell;
@@ -59,6 +59,20 @@ impl Failures {
     /// Whether the suite itself counts more failures than at `known`.
     pub fn counts_more_than(&self, known: &Self) -> bool {
         self.n_counted > known.n_counted
+    }
+}
+
+/// Why a run of the suite cannot be compared with others; `None` if it can.
+pub fn why_useless(seen: &Observation) -> Option<&'static str> {
+    match seen.ending {
+        Ending::Exit(0) => None,
+        _ if seen.stage == Stage::Build => Some("the build fails"),
+        Ending::Exit(125..=127) | Ending::NotRun(_) => Some("it cannot be run"),
+        Ending::Exit(_) if is_unstarted(&seen.output) => Some("it cannot be run"),
+        Ending::Timeout => Some("it does not end in time"),
+        Ending::Exit(_) | Ending::Signal(_) if Failures::of(seen).can_tell() => None,
+        Ending::Exit(_) | Ending::Signal(_) if is_cut(seen) => Some("it fails, and prints more than is kept"),
+        Ending::Exit(_) | Ending::Signal(_) => Some("it fails, and names no failure"),
     }
 }
 
@@ -230,7 +244,6 @@ pub fn obvious(store: &TreeStore, tree: TreeId) -> Result<Option<&'static str>, 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::outcome::{Ending, Stage};
     use std::time::Duration;
 
     fn failures(output: &str) -> Failures {

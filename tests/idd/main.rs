@@ -84,6 +84,7 @@ mod tiers;
 mod together;
 mod tools;
 mod trace;
+mod trial;
 mod usage;
 mod values;
 mod verdicts;

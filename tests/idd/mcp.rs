@@ -156,7 +156,7 @@ fn a_client_hunts_from_the_start_to_the_finding() {
     let mut client = Client::new(&fixture, &["--", "./t.sh"]);
     let tools = client.ask("tools/list", json!({}));
     let tools = tools["result"]["tools"].as_array().unwrap().clone();
-    assert_eq!(tools.len(), 19);
+    assert_eq!(tools.len(), 20);
     let is_read_only = |name: &str| {
         let tool = tools.iter().find(|tool| tool["name"] == name).unwrap();
         assert_eq!(tool["inputSchema"]["type"], "object", "{tool}");
@@ -231,7 +231,16 @@ fn a_client_hunts_from_the_start_to_the_finding() {
     let report = json::read(read("report.json").as_bytes()).unwrap();
     assert_eq!((report.status, report.hunt.as_ref()), (Status::Found, Some(&id)));
     assert!(read("report.md").contains("break it"));
-    assert!(fixture.applies(read("patch/fix").as_bytes()));
+    let fix = read("patch/fix");
+    assert!(fixture.applies(fix.as_bytes()));
+
+    let mut judged = client.tell("fix_try", json!({"patch": fix, "wait": 50}));
+    if judged.contains("runs in the background") {
+        judged = client.wait();
+    }
+    assert!(judged.contains("✓ test passes: ") && judged.contains("The fix is accepted."), "{judged}");
+    client.fail("fix_try", json!({"patch": "no patch"}));
+    assert!(client.fail("fix_try", json!({})).contains("either `patch` or `revision`"));
 
     let again = client.tell("hunt_start", json!({"good": "HEAD~5", "test": ["./t.sh"]}));
     assert!(again.contains("runs in the background"), "{again}");
@@ -271,6 +280,8 @@ fn only_allowed_commands_run_and_the_refusal_says_how_to_allow_more() {
     let refused = client.fail("chop", json!({}));
     assert!(refused.contains("the test of this hunt `./t.sh` is not allowed"), "{refused}");
     let refused = client.fail("explain", json!({}));
+    assert!(refused.contains("the test of this hunt `./t.sh` is not allowed"), "{refused}");
+    let refused = client.fail("fix_try", json!({"revision": "HEAD~5"}));
     assert!(refused.contains("the test of this hunt `./t.sh` is not allowed"), "{refused}");
     drop(client);
 

@@ -128,7 +128,7 @@ const SOURCE: &str = "export IDD_SOURCE=\"$PLACE/repo\" IDD_VERSION=$(git -C \"$
 
 #[test]
 fn versions_are_fixed_and_the_program_is_installed_from_its_source() {
-    for recipe in ["github-actions.yml", "gitlab-ci.yml"] {
+    for recipe in ["github-actions.yml", "github-try.yml", "gitlab-ci.yml"] {
         let text = fs::read_to_string(Path::new(&recipes()).join(recipe)).unwrap();
         assert!(text.contains("./scripts/ci/install.sh") && text.contains("IDD_VERSION: v"), "{text}");
         assert!(!text.contains("latest") && !text.contains("cargo install"), "{text}");

@@ -67,7 +67,7 @@ fn under_json_an_error_leaves_one_object_on_stdout() {
 }
 
 /// A complete line for each command, and its exit code outside of a repository.
-const LINES: [(&str, i32); 44] = [
+const LINES: [(&str, i32); 45] = [
     ("-- true", 1),
     ("minimize a b -- true", 1),
     ("shrink --input x -- true", 1),
@@ -83,6 +83,7 @@ const LINES: [(&str, i32); 44] = [
     ("report --recording 0-1", 1),
     ("verify x", 1),
     ("apply", 1),
+    ("try x.patch", 1),
     ("reset", 1),
     ("gc", 1),
     ("doctor", 1),
@@ -115,7 +116,7 @@ const LINES: [(&str, i32); 44] = [
 ];
 
 /// Lines that lack an argument.
-const INCOMPLETE: [&str; 16] = [
+const INCOMPLETE: [&str; 17] = [
     "",
     "--json",
     "minimize a -- true",
@@ -123,6 +124,7 @@ const INCOMPLETE: [&str; 16] = [
     "shrink -- true",
     "shrink --input x",
     "verify",
+    "try",
     "record",
     "record --",
     "chop --good HEAD~1",

@@ -19,6 +19,7 @@ use crate::cli::args::options::{
     parse_duration, parse_step,
 };
 use crate::cli::args::questions::Measured;
+use crate::cli::args::trial::TryCommand;
 use crate::cli::args::words::Words;
 use crate::cli::args::{Help, ParseError, UsageError, criterion};
 
@@ -606,6 +607,8 @@ pub enum Subcommand {
         #[command(flatten)]
         output: Output,
     },
+    /// Judge somebody's fix for a finding as a hunt judges its own; without --hunt for the newest finding.
+    Try(TryCommand),
     /// Forget the hunts of this worktree, and remove the refs of their findings.
     Reset {
         #[command(flatten)]

@@ -12,6 +12,7 @@ pub mod habits;
 pub mod options;
 mod orders;
 mod questions;
+mod trial;
 mod values;
 pub mod words;
 
@@ -27,6 +28,7 @@ use crate::cli::args::command::{
 };
 use crate::cli::args::options::{Explain, Hunt, LogFormat, Output, Record, ReportFormat, Shell, Shrink};
 use crate::cli::args::questions::{Complaint, asked, hunt_args, measured, several, turned};
+use crate::cli::args::trial::TryCommand;
 use crate::session;
 use crate::session::by_hand::{Given, Verdict};
 use crate::session::debug::DebugOrder;
@@ -48,6 +50,7 @@ use crate::cli::args::words::split;
 
 pub use crate::cli::args::by_hand::ByHand;
 pub use crate::cli::args::command::command;
+pub use crate::cli::args::trial::TryArgs;
 
 /// One run of the program, as asked for.
 #[derive(Debug, Clone, PartialEq)]
@@ -150,6 +153,8 @@ pub enum Request {
         /// Which of the reversals.
         choice: options::Choice,
     },
+    /// Judge a fix.
+    Try(TryArgs),
     /// Forget the hunts of this worktree.
     Reset,
     /// Remove what no hunt needs any more.
@@ -389,6 +394,7 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
         }
         Some(Subcommand::Verify { file, yes, output }) => (Request::Verify { file, is_agreed: yes }, output),
         Some(Subcommand::Apply { which: Hunt { hunt }, choice, output }) => (Request::Apply { hunt, choice }, output),
+        Some(Subcommand::Try(command)) => try_args(command),
         Some(Subcommand::Reset { output }) => (Request::Reset, output),
         Some(Subcommand::Gc { output }) => (Request::Gc, output),
         Some(Subcommand::Doctor { output }) => (Request::Doctor, output),
@@ -397,10 +403,7 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
             let content = if args.steps { Content::Steps } else { Content::Values };
             (Request::Record(RecordOrder { content, ..record_args(args.words, args.record)? }), output)
         }
-        Some(Subcommand::Explain(args)) => {
-            let output = args.output;
-            (Request::Explain(explain_args(args.words, args.explain)?), output)
-        }
+        Some(Subcommand::Explain(args)) => (Request::Explain(explain_args(args.words, args.explain)?), args.output),
         Some(Subcommand::Debug(args)) => {
             let output = args.output;
             (Request::Debug(Box::new(debug_args(*args)?)), output)
@@ -434,6 +437,11 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
 
 fn watch(Hunt { hunt }: Hunt, html: Option<OsString>) -> Request {
     Request::Watch(WatchArgs { hunt, html })
+}
+
+fn try_args(command: TryCommand) -> (Request, Output) {
+    let TryCommand { fix, which: Hunt { hunt }, suite, budget, output } = command;
+    (Request::Try(TryArgs { fix, hunt, suite, budget }), output)
 }
 
 fn trace_args(command: TraceCommand) -> (Request, Output) {

@@ -36,7 +36,7 @@ const COMMANDS: [(&str, &[&str]); 6] = [
     ("look", &["show", "report", "log", "watch"]),
     ("explain", &["explain", "chop", "slice", "invariants"]),
     ("debug", &["record", "trace", "debug", "dap", "mcp"]),
-    ("keep", &["apply", "verify", "reset", "gc", "remote"]),
+    ("keep", &["apply", "try", "verify", "reset", "gc", "remote"]),
     ("learn", &["help", "doctor", "man", "completions", "setup"]),
 ];
 

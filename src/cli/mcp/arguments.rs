@@ -8,6 +8,9 @@ use serde_json::{Map, Value, json};
 /// The length of a text, in bytes.
 const MAX_TEXT: usize = 4096;
 
+/// The length of a patch, in bytes.
+const MAX_PATCH: usize = 1 << 19;
+
 /// The number of texts in a list.
 const MAX_TEXTS: usize = 64;
 
@@ -19,6 +22,8 @@ const MAX_SHOWN: usize = 60;
 pub enum Kind {
     /// A text without NUL.
     Text,
+    /// A text that may be long.
+    Patch,
     /// A text, or a list of texts.
     Texts,
     /// A revision: a text that does not begin with `-`.
@@ -59,7 +64,7 @@ impl Argument {
 
     fn schema(&self) -> Value {
         let mut schema = match self.kind {
-            Kind::Text | Kind::Revision => json!({ "type": "string" }),
+            Kind::Text | Kind::Patch | Kind::Revision => json!({ "type": "string" }),
             Kind::Texts | Kind::Revisions => {
                 json!({ "anyOf": [{ "type": "string" }, { "type": "array", "items": { "type": "string" } }] })
             }
@@ -156,11 +161,12 @@ impl Arguments {
 fn check(argument: &Argument, value: &Value) -> Result<(), Failure> {
     let name = argument.name;
     match (argument.kind, value) {
-        (Kind::Text | Kind::Texts, Value::String(text)) => check_text(name, text),
+        (Kind::Text | Kind::Texts, Value::String(text)) => check_text(name, text, MAX_TEXT),
+        (Kind::Patch, Value::String(text)) => check_text(name, text, MAX_PATCH),
         (Kind::Revision | Kind::Revisions, Value::String(text)) => check_revision(name, text),
         (Kind::Texts | Kind::Revisions, Value::Array(texts)) if texts.len() <= MAX_TEXTS => {
             texts.iter().try_for_each(|text| match (argument.kind, text) {
-                (Kind::Texts, Value::String(text)) => check_text(name, text),
+                (Kind::Texts, Value::String(text)) => check_text(name, text, MAX_TEXT),
                 (Kind::Revisions, Value::String(text)) => check_revision(name, text),
                 _ => Err(wrong(format!("`{name}` is a text, or a list of texts"))),
             })
@@ -168,7 +174,7 @@ fn check(argument: &Argument, value: &Value) -> Result<(), Failure> {
         (Kind::Texts | Kind::Revisions, _) => {
             Err(wrong(format!("`{name}` is a text, or a list of at most {MAX_TEXTS} texts")))
         }
-        (Kind::Text | Kind::Revision, _) => Err(wrong(format!("`{name}` is a text"))),
+        (Kind::Text | Kind::Patch | Kind::Revision, _) => Err(wrong(format!("`{name}` is a text"))),
         (Kind::Number(min, max), number) => match number.as_u64() {
             Some(number) if (min..=max).contains(&number) => Ok(()),
             _ => Err(wrong(format!("`{name}` is a number from {min} to {max}"))),
@@ -180,9 +186,9 @@ fn check(argument: &Argument, value: &Value) -> Result<(), Failure> {
     }
 }
 
-fn check_text(name: &str, text: &str) -> Result<(), Failure> {
-    if text.len() > MAX_TEXT {
-        return Err(wrong(format!("`{name}` is longer than {MAX_TEXT} bytes")));
+fn check_text(name: &str, text: &str, max_bytes: usize) -> Result<(), Failure> {
+    if text.len() > max_bytes {
+        return Err(wrong(format!("`{name}` is longer than {max_bytes} bytes")));
     }
     if text.contains('\0') {
         return Err(wrong(format!("`{name}` contains a NUL")));
@@ -191,7 +197,7 @@ fn check_text(name: &str, text: &str) -> Result<(), Failure> {
 }
 
 fn check_revision(name: &str, text: &str) -> Result<(), Failure> {
-    check_text(name, text)?;
+    check_text(name, text, MAX_TEXT)?;
     if text.starts_with('-') || text.trim().is_empty() {
         return Err(wrong(format!("`{name}` is a revision, and `{}` is none", shown(text))));
     }

@@ -28,6 +28,8 @@ pub enum Kind {
     Explanation,
     /// It records a test.
     Recording,
+    /// It judges a fix.
+    Trial,
 }
 
 impl Kind {
@@ -37,6 +39,7 @@ impl Kind {
             Self::Hunt => "a hunt",
             Self::Explanation => "an explanation",
             Self::Recording => "a recording",
+            Self::Trial => "the trial of a fix",
         }
     }
 }

@@ -22,7 +22,9 @@ use crate::session::mend::mend;
 use crate::session::recorded::Which;
 use crate::session::slice::{Direction, SliceOrder};
 use crate::session::talk::Silent;
-use crate::session::{kept, require_support, saved};
+use crate::session::trial::proposal::Proposal;
+use crate::session::trial::{TrialOrder, TrialTask};
+use crate::session::{kept, require_support, saved, trial};
 use crate::trace::slice::Kinds;
 use crate::world::repo::locate::Location;
 use crate::world::repo::{graph, private};
@@ -72,6 +74,30 @@ pub fn explain(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Fail
         Ok(explain::with_sources(found.chain, found.sources, Console::plain()))
     })?;
     result(number, &format!("explanation of the hunt {}; it is stored", kept.id), arguments, state)
+}
+
+/// Judges a fix for a finding.
+pub fn judge(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure> {
+    require_support()?;
+    let (kept, _) = kept::newest_finding(&state.location, arguments.text("hunt"))?;
+    let plan = saved::plan(&kept.replay)?;
+    state.allowed.check(&plan.order.command, plan.order.test.build.as_ref())?;
+    let proposal = match (arguments.text("patch"), arguments.text("revision")) {
+        (Some(patch), None) => Proposal::Patch { name: "patch".to_owned(), bytes: patch.as_bytes().to_vec() },
+        (None, Some(revision)) => Proposal::Revision(revision.to_owned()),
+        _ => return Err(Failure::new(Status::Usage, "either `patch` or `revision` is needed")),
+    };
+    // A suite of the configuration is the user's.
+    let suite = state.context.configured("idd.suite").last().map(OsString::from);
+    let order = TrialOrder { proposal, suite, budget: None };
+    let (location, context, id) = (state.location.clone(), state.context.clone(), kept.id.clone());
+    let number = state.jobs.start(Kind::Trial, Some(id.clone()), move |heard, interrupt| {
+        mend(&location, true, heard)?;
+        let context = apart(&context, Arc::clone(&interrupt));
+        let task = TrialTask { kept: &kept, location: &location, context: &context, interrupt, talk: heard };
+        Ok(trial::run(&order, task)?.text())
+    })?;
+    result(number, &format!("judgement of a fix for the hunt {id}"), arguments, state)
 }
 
 /// Chops the failing run of a finding.

@@ -76,7 +76,7 @@ const RUN: &[Argument] = &[RECORDING, PROCESS, OFFSET, SIZE];
 const NONE: &[Argument] = &[];
 
 /// All tools.
-pub const TOOLS: [Tool; 19] = [
+pub const TOOLS: [Tool; 20] = [
     Tool {
         name: "hunt_start",
         description: "Start a hunt for the change that broke the test, in the background; returns its id. Only commands that the user allowed run.",
@@ -141,6 +141,19 @@ pub const TOOLS: [Tool; 19] = [
         shared: PART,
         effect: Effect::Reads,
         run: hunts::output,
+    },
+    Tool {
+        name: "fix_try",
+        description: "Judge a fix for a finding: patch for HEAD, or revision. Runs the test of the hunt.",
+        arguments: &[
+            HUNT,
+            Argument::new("patch", Kind::Patch, ""),
+            Argument::new("revision", Kind::Revision, ""),
+            WAIT,
+        ],
+        shared: PART,
+        effect: Effect::Runs,
+        run: runs::judge,
     },
     Tool {
         name: "explain",
@@ -285,6 +298,6 @@ mod tests {
             .iter()
             .map(|tool| tool.description.len() + Value::Object(tool.schema()).to_string().len() + tool.name.len())
             .sum();
-        assert!(size < 8800, "{size} bytes");
+        assert!(size < 9000, "{size} bytes");
     }
 }

@@ -33,6 +33,13 @@ pub(super) struct Files {
     pub(super) has_built: bool,
 }
 
+impl Complaining {
+    /// Whether a compiler or an interpreter has checked anything.
+    pub fn has_checked(&self) -> bool {
+        !self.heard.is_empty()
+    }
+}
+
 impl Files {
     pub(super) fn is_empty(&self) -> bool {
         *self == Self::default()

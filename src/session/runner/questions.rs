@@ -5,14 +5,14 @@ use crate::hunt::event::Phase;
 use crate::hunt::finding::Finding;
 use crate::hunt::history::History;
 use crate::hunt::probe::{Baseline, Probe, Question};
-use crate::outcome::{Ending, Observation, Outcome, Reason, Stage};
+use crate::outcome::{Ending, Observation, Outcome, Reason};
 use crate::report::Untrusted;
 use crate::revision::{CommitId, TreeId};
 use crate::session::runner::known::FIRST_OF_PROOF;
 use crate::session::runner::ticket::Ticket;
 use crate::session::runner::{Runner, RunnerError};
 use crate::session::suite;
-use crate::session::suite::{Failures, is_unstarted};
+use crate::session::suite::Failures;
 use crate::session::tally::counted;
 use crate::sought::Sought;
 use crate::world::cache::Want;
@@ -22,7 +22,7 @@ use crate::world::run::classify::{
     SignatureMode, breaks_others, classify, failing_others, printed_failure, printed_trouble, value,
 };
 use crate::world::run::exact::{Exact, Exactness};
-use crate::world::run::{alike, is_cut, normalise};
+use crate::world::run::{alike, normalise};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -204,16 +204,7 @@ impl Runner<'_> {
     /// Passes if the suite is fast, fails if it is not; unresolved, with a message, if it cannot compare two trees.
     fn suits(&mut self, probe: &Probe) -> Result<Option<Outcome>, RunnerError> {
         let Some(suite) = self.suite_of(probe)? else { return Ok(None) };
-        let why = match suite.ending {
-            Ending::Exit(0) => None,
-            _ if suite.stage == Stage::Build => Some("the build fails"),
-            Ending::Exit(125..=127) | Ending::NotRun(_) => Some("it cannot be run"),
-            Ending::Exit(_) if is_unstarted(&suite.output) => Some("it cannot be run"),
-            Ending::Timeout => Some("it does not end in time"),
-            Ending::Exit(_) | Ending::Signal(_) if Failures::of(&suite).can_tell() => None,
-            Ending::Exit(_) | Ending::Signal(_) if is_cut(&suite) => Some("it fails, and prints more than is kept"),
-            Ending::Exit(_) | Ending::Signal(_) => Some("it fails, and names no failure"),
-        };
+        let why = suite::why_useless(&suite);
         if why.is_some() && self.plan.is_suite_widened() {
             return Ok(Some(Outcome::Unresolved(Reason::Suite)));
         }
@@ -354,7 +345,7 @@ mod tests {
     use super::*;
     use crate::hunt::drive::ProbeRunner as _;
     use crate::hunt::probe::Ends;
-    use crate::outcome::Signature;
+    use crate::outcome::{Signature, Stage};
     use crate::session::order::HuntOrder;
     use crate::session::testing::{fail, observation, order, pass, probe, with_runner, words};
 

@@ -246,6 +246,11 @@ pub fn is_ancestor(repository: &Repository, older: CommitId, newer: CommitId) ->
     repository.git().graph_descendant_of(oid(newer.0), oid(older.0)).unwrap_or(false)
 }
 
+/// The best common ancestor of two commits; `None` if there is none.
+pub fn merge_base(repository: &Repository, one: CommitId, other: CommitId) -> Option<CommitId> {
+    repository.git().merge_base(oid(one.0), oid(other.0)).ok().map(commit_id)
+}
+
 /// Whether the tree of a commit has a path.
 pub fn has_path(repository: &Repository, id: CommitId, path: &[u8]) -> bool {
     let Ok(tree) = repository.git().find_commit(oid(id.0)).and_then(|commit| commit.tree()) else { return false };

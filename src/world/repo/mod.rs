@@ -117,6 +117,8 @@ pub enum RepoError {
     Patch {
         /// The reason, and the place.
         said: String,
+        /// Whether it can be read, and does not fit the tree.
+        is_unfit: bool,
     },
     /// libgit2 failed; the hunt stops.
     #[error("failed to {attempt}")]

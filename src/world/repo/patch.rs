@@ -62,12 +62,13 @@ fn without_signatures(patch: &[u8]) -> Cow<'_, [u8]> {
 }
 
 fn refused(said: String) -> RepoError {
-    RepoError::Patch { said }
+    RepoError::Patch { said, is_unfit: false }
 }
 
 /// The error for one file of a patch.
 fn does_not_apply(path: &[u8], why: &str) -> RepoError {
-    refused(format!("does not apply to `{}`: {why}", String::from_utf8_lossy(path)))
+    let said = format!("does not apply to `{}`: {why}", String::from_utf8_lossy(path));
+    RepoError::Patch { said, is_unfit: true }
 }
 
 fn entry(repository: &Repository, file: File) -> Result<Entry, RepoError> {

@@ -40,6 +40,22 @@ pub struct TreeStore {
     promisor: Option<Promisor>,
 }
 
+/// The result of [`TreeStore::merge_plainly`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PlainMerge {
+    /// The merged tree.
+    Clean(TreeId),
+    /// The paths in conflict, sorted.
+    Conflict(Vec<Vec<u8>>),
+}
+
+/// How trees are merged.
+fn merge_options() -> MergeOptions {
+    let mut options = MergeOptions::new();
+    options.find_renames(true).target_limit(1000);
+    options
+}
+
 impl TreeStore {
     /// A store with a private repository; held contents become blobs of it.
     pub fn new(repository: Repository, held: Held, pathspecs: Vec<String>) -> Result<Self, RepoError> {
@@ -159,7 +175,7 @@ impl TreeStore {
         let edits = patch::edits(&self.repository, &self.tree(tree)?, patch)?;
         let written = edit::edit(&self.repository, oid(tree.0), edits)?;
         let said = "names a path that git refuses, or a file where a directory is";
-        written.map(tree_id).ok_or_else(|| RepoError::Patch { said: said.to_owned() })
+        written.map(tree_id).ok_or_else(|| RepoError::Patch { said: said.to_owned(), is_unfit: false })
     }
 
     /// A tree with these files in it; `None` if a path cannot be in it.
@@ -189,6 +205,36 @@ impl TreeStore {
             .collect();
         paths.sort();
         Ok(paths)
+    }
+
+    /// A tree with these paths as another tree has them; `None` if they cannot be in it.
+    pub fn with_paths_of(&self, other: TreeId, tree: TreeId, paths: &[Vec<u8>]) -> Result<Option<TreeId>, RepoError> {
+        let other = self.tree(other)?;
+        let entries = paths.iter().map(|path| (path.clone(), entry_at(&self.repository, &other, path)));
+        Ok(edit::edit(&self.repository, oid(tree.0), entries)?.map(tree_id))
+    }
+
+    /// Merges two trees as `git merge` does. A tree that cannot be read is a conflict without a path.
+    pub fn merge_plainly(&self, base: TreeId, ours: TreeId, theirs: TreeId) -> Result<PlainMerge, RepoError> {
+        [base, ours, theirs].into_iter().try_for_each(|tree| self.complete(tree))?;
+        if ![base, ours, theirs].into_iter().all(|tree| self.is_sound(oid(tree.0))) {
+            return Ok(PlainMerge::Conflict(Vec::new()));
+        }
+        let failed = |source| RepoError::git("merge two trees", source);
+        let (base, ours, theirs) = (self.tree(base)?, self.tree(ours)?, self.tree(theirs)?);
+        let merged = self.repository.git().merge_trees(&base, &ours, &theirs, Some(&merge_options()));
+        let mut index = merged.map_err(failed)?;
+        if !index.has_conflicts() {
+            return Ok(PlainMerge::Clean(tree_id(index.write_tree_to(self.repository.git()).map_err(failed)?)));
+        }
+        let mut paths = Vec::new();
+        for conflict in index.conflicts().map_err(failed)? {
+            let conflict = conflict.map_err(failed)?;
+            paths.extend(conflict.our.or(conflict.their).or(conflict.ancestor).map(|entry| entry.path));
+        }
+        paths.sort();
+        paths.dedup();
+        Ok(PlainMerge::Conflict(paths))
     }
 
     /// Mode and content of a path in a tree; `None` if it does not exist, is not a file, or the tree cannot be read.
@@ -338,8 +384,7 @@ impl TreeStore {
             return Ok(Merged::Conflict);
         }
         let failed = |source| RepoError::git("merge two trees", source);
-        let mut options = MergeOptions::new();
-        options.find_renames(true).target_limit(1000);
+        let mut options = merge_options();
         if favor == Favor::Patch {
             options.file_favor(FileFavor::Theirs);
         }

@@ -10,6 +10,7 @@ pub mod both;
 pub mod classify;
 pub mod compile_database;
 pub mod complaints;
+pub mod counts;
 pub mod crash;
 pub mod crew;
 pub mod exact;

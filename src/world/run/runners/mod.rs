@@ -98,6 +98,11 @@ impl RunnerReport {
         }
     }
 
+    /// Whether the runner names the tests that pass.
+    pub fn names_passing(&self) -> bool {
+        self.passed.is_some()
+    }
+
     /// What the report says of a test.
     pub fn outcome(&self, name: &str) -> NamedOutcome {
         let is_in = |names: &[String]| names.iter().any(|known| known == name);
