@@ -30,6 +30,7 @@ use git_idd::world::repo::untrusted;
 use git_idd::world::run::compile_database::{CompileDatabase, Grounds};
 use git_idd::world::run::complaints::Heard;
 use git_idd::world::run::complaints::compiles::Compiles;
+use git_idd::world::run::runners::junit;
 use git_idd::world::run::{Criteria, SignatureMode, classify, failure_line, form, normalise};
 use std::ffi::OsStr;
 use std::fs;
@@ -222,6 +223,7 @@ pub fn output(bytes: &[u8]) {
         duration,
         limit,
         output: text.clone().into_owned(),
+        reported: junit::cases(&text).unwrap_or_default().iter().filter_map(junit::TestCase::line).collect(),
         is_clean: true,
         is_tampered: false,
         place: None,

@@ -195,6 +195,9 @@ pub struct Observation {
     /// Combined output of the command that ended the probe: lossy UTF-8, with the worktree's path replaced by
     /// `<worktree>`, at most 128 KiB (head and tail; a line `[... n bytes cut ...]` marks the cut).
     pub output: String,
+    /// What report files that a failing test wrote say about its tests, a line each, as
+    /// [`runners`](crate::world::run::runners) reads them; at most 256 KiB.
+    pub reported: String,
     /// Whether it ran in a freshly written worktree.
     pub is_clean: bool,
     /// Whether the command changed tracked files of its worktree.

@@ -11,6 +11,9 @@ use crate::outcome::Outcome;
 use crate::sought::Sought;
 use std::collections::HashMap;
 
+/// A partner is not searched in a larger difference: it would not be found in useful time.
+const MAX_UNITS: usize = 5_000;
+
 impl Hunter<'_> {
     /// Searches older commits that the culprit needs. If its lines alone do not break an older pass, other commits take
     /// part.
@@ -25,6 +28,9 @@ impl Hunter<'_> {
         }
         let Some(oldest) = self.pass_without_partner(pair, sufficient).await? else { return Ok(None) };
         let ends = Ends { older: oldest.tree, newer: pair.newer.tree };
+        if self.trees.change_set(ends.older, ends.newer)?.units().len() > MAX_UNITS {
+            return Ok(None);
+        }
         let change = self.sufficient(ends, pair.newer.revision, None).await?.change;
         let mut change = self.with_single_lines(change, ends, pair.newer.revision).await?;
         let candidates = self.history.between(oldest.revision, pair.newer.revision);

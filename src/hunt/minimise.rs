@@ -541,6 +541,9 @@ impl Hunter<'_> {
     /// in common if a larger change never makes a failure disappear. Growing one around the other keeps them together,
     /// and both small.
     ///
+    /// - `around` is `None` between other ends than those of the finding, whose change stays the answer of a hunt that is
+    ///   stopped.
+    ///
     /// Cost: at most four probes and two reductions.
     pub(super) async fn sufficient(
         &self,
@@ -550,7 +553,8 @@ impl Hunter<'_> {
     ) -> Result<Reduced, Halt> {
         let wanted = |outcome| outcome == Outcome::Fail;
         let set = self.edits(ends.older, ends.newer)?;
-        let aim = Aim::between(ends, "the sufficient change", Direction::Forward);
+        let mut aim = Aim::between(ends, "the sufficient change", Direction::Forward);
+        aim.keeps = aim.keeps.filter(|_| around.is_some());
         let mut units = set.full();
         if let Some(around) = around {
             let core = set.counterpart(&around.set, &around.kept);

@@ -43,12 +43,12 @@ impl Hunter<'_> {
         Err(Halt::Concluded(if is_one { Conclusion::Found } else { Conclusion::Range }))
     }
 
-    /// Proves the reduced change, and ends with it if no fix is asked for. To carry a fix can take longer than all the rest.
+    /// Ends with the reduced change if no fix is asked for.
     pub(super) async fn end_with_change(&self, pair: &Pair, is_range: bool) -> Result<(), Halt> {
-        self.prove(pair).await?;
         if self.order.until > Stage::Change {
             return Ok(());
         }
+        self.prove(pair).await?;
         Err(Halt::Concluded(if is_range { Conclusion::Range } else { Conclusion::Found }))
     }
 

@@ -2,7 +2,21 @@
 
 /// Whether a path looks like a part of the tests: below a test directory, or named like a test.
 pub fn is_test_path(path: &[u8]) -> bool {
-    const DIRECTORIES: [&str; 7] = ["test", "tests", "t", "spec", "specs", "testing", "testdata"];
+    const DIRECTORIES: [&str; 13] = [
+        "_test",
+        "test",
+        "tests",
+        "t",
+        "spec",
+        "specs",
+        "testing",
+        "testdata",
+        "testsuite",
+        "test-suite",
+        "testcases",
+        "__tests__",
+        "unittests",
+    ];
     let path = String::from_utf8_lossy(path);
     let is_class = path.rsplit('/').next().is_some_and(is_test_class);
     let path = path.to_lowercase();
@@ -17,6 +31,7 @@ pub fn is_test_path(path: &[u8]) -> bool {
             || stem.ends_with(&format!("-{word}"))
     };
     parts.iter().any(|part| DIRECTORIES.contains(part))
+        || [".test.", ".spec."].iter().any(|mark| name.contains(mark))
         || ["test", "tests", "spec"].into_iter().any(is_named)
         || is_class
 }
@@ -44,6 +59,10 @@ mod tests {
         check("t/0001-basic.sh", true);
         check("src/parser_test.c", true);
         check("test.sh", true);
+        check("testsuite/E30.py", true);
+        check("tests/tests2/1.c", true);
+        check("src/__tests__/a.js", true);
+        check("src/parse.test.ts", true);
         check("src/main/java/ParserTest.java", true);
         check("org/example/TestParser.java", true);
         check("org/example/ParserTestCase.kt", true);

@@ -40,7 +40,7 @@ use crate::world::repo::locate::Location;
 use crate::world::repo::promisor::Promisor;
 use crate::world::repo::state::UserState;
 use crate::world::repo::store::TreeStore;
-use crate::world::repo::{RepoError, Repository, fetch, graph, locate, private, promisor, refs};
+use crate::world::repo::{RepoError, Repository, fetch, graph, locate, modules, private, promisor, refs};
 use crate::world::shared_cost::SharedCost;
 use crate::world::tools::{Setting, Tools};
 use crate::world::{cache, files, tools};
@@ -161,6 +161,17 @@ fn read_history(plan: &Plan, location: &Location) -> Result<JoinHandle<Result<Hi
     reading.map_err(|error| Failure::new(Status::Error, format!("failed to start a thread: {error}")))
 }
 
+/// Says that the directories of submodules stay empty, unless the user has chosen that.
+fn tell_of_submodules(plan: &Plan, user: &Repository, context: &Context, talk: &mut dyn Talk) {
+    let is_chosen = context.configured("idd.submodules").last().is_some();
+    if plan.has_empty_submodules && !is_chosen && modules::has_any(user) {
+        talk.say(
+            "No submodule is checked out here, so their directories stay empty in every revision; `git submodule update \
+             --init --recursive` gets them.",
+        );
+    }
+}
+
 /// The message about a precheck that rejects a revision that can be built.
 const PRECHECK_USELESS: &str =
     "The command of `--precheck` fails at the bad revision, which can be built; it is not used.";
@@ -228,6 +239,7 @@ impl<'h> Hunt<'h> {
         let promisor = promisor_of(plan, location, context);
         drop(saved::make_private(location, user, plan.bad)?);
         private::fill_submodules(&location.idd_directory(), !plan.has_empty_submodules)?;
+        tell_of_submodules(plan, user, context, talk);
         let started = SystemTime::now();
         let (mut observations, events) = Observations::open(&location.idd_directory())?;
         for event in &events {

@@ -4,6 +4,8 @@ use crate::report::Status;
 use crate::session::failure::Failure;
 use crate::session::order::{HuntOrder, TestCommand};
 use crate::world::process::shell;
+use crate::world::run::runners::junit;
+use crate::world::run::runners::junit::TestCase;
 use crate::world::{files, process};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
@@ -50,17 +52,16 @@ impl Listed {
         Self { name: line.to_vec(), places: vec![(PLACE, line.to_vec())] }
     }
 
-    /// - `class`, `file`: empty if the file has none.
-    fn of_case(class: &str, name: &str, file: &str) -> Self {
-        let whole = if class.is_empty() { name.to_owned() } else { format!("{class}.{name}") };
+    fn of_case(case: &TestCase) -> Self {
+        let whole = case.whole_name();
         let text = |text: &str| text.as_bytes().to_vec();
         Self {
             name: text(&whole),
             places: vec![
                 (PLACE, text(&whole)),
-                ("{name}", text(name)),
-                ("{classname}", text(class)),
-                ("{file}", text(file)),
+                ("{name}", text(&case.name)),
+                ("{classname}", text(&case.class)),
+                ("{file}", text(&case.file)),
             ],
         }
     }
@@ -144,18 +145,9 @@ fn of_junit(file: &OsStr, directory: &Path) -> Result<Vec<Listed>, Failure> {
             .with_hint("`--failures` takes the XML file that a runner of tests writes (JUnit)")
     };
     let bytes = files::bytes(&directory.join(file)).map_err(|error| failed(error.to_string()))?;
-    let text = String::from_utf8_lossy(&bytes);
-    let document = roxmltree::Document::parse(&text).map_err(|error| failed(error.to_string()))?;
-    let is_failed = |case: &roxmltree::Node<'_, '_>| {
-        case.children().any(|child| child.has_tag_name("failure") || child.has_tag_name("error"))
-    };
-    let of = |case: roxmltree::Node<'_, '_>| {
-        let attribute = |name| case.attribute(name).unwrap_or_default();
-        Listed::of_case(attribute("classname"), attribute("name"), attribute("file"))
-    };
-    let cases = document.descendants().filter(|node| node.has_tag_name("testcase"));
-    let listed = cases.filter(is_failed).map(of);
-    Ok(listed.filter(|test| !test.name.is_empty() && !test.name.contains(&0)).collect())
+    let cases = junit::cases(&String::from_utf8_lossy(&bytes)).map_err(failed)?;
+    let listed = cases.iter().filter(|case| case.is_failed).map(Listed::of_case);
+    Ok(listed.filter(|test| !test.name.contains(&0)).collect())
 }
 
 #[cfg(test)]
@@ -190,7 +182,8 @@ mod tests {
         let command = TestCommand::Shell("pytest {file} -k {name}".into());
         assert_eq!(line(&tests[0].command(&command)), "pytest b.py -k one");
         // A name that looks like a place stays a name.
-        let hostile = Listed::of_case("", "x{file}", "'; true '");
+        let hostile =
+            Listed::of_case(&TestCase { name: "x{file}".into(), file: "'; true '".into(), ..TestCase::default() });
         let quoted = line(&hostile.command(&TestCommand::Shell("t {name}".into())));
         assert!(quoted.contains("{file}") && !quoted.contains("true"), "{quoted}");
         std::fs::write(place.path().join("r.xml"), "<testsuite><testcase>").unwrap();

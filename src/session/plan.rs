@@ -26,7 +26,7 @@ use crate::world::repo::division::{DivisionError, Divisions};
 use crate::world::repo::graph::Headless;
 use crate::world::repo::locate::Location;
 use crate::world::repo::store::{Held, TreeStore};
-use crate::world::repo::{RepoError, Repository, fetch, graph};
+use crate::world::repo::{RepoError, Repository, fetch, graph, modules};
 use crate::world::run::artifacts::Fetching;
 use crate::world::run::sandbox::{Commands, Regeneration};
 use crate::world::run::{artifacts, toolchain};
@@ -117,6 +117,14 @@ pub struct Plan {
     pub has_empty_submodules: bool,
     /// The service that runs the probes; `None` for this machine.
     pub remote: Option<Service>,
+}
+
+/// Whether the directories of submodules stay empty: as the user says, or else as they are in the working tree.
+fn has_empty_submodules(user: &Repository, context: &Context) -> bool {
+    match context.configured("idd.submodules").last() {
+        Some(choice) => choice == "empty",
+        None => modules::are_absent(user),
+    }
 }
 
 /// The files or the patch over every revision.
@@ -255,7 +263,7 @@ impl Plan {
             outside_files,
             listed_environment,
             divisions,
-            has_empty_submodules: context.configured("idd.submodules").last() == Some("empty"),
+            has_empty_submodules: has_empty_submodules(user, context),
             remote,
         })
     }

@@ -39,7 +39,7 @@ impl Failures {
                 *failures.lines.entry(form(line)).or_default() += 1;
             }
         }
-        for name in RunnerReport::find(&seen.output).into_iter().flat_map(|report| report.failed) {
+        for name in RunnerReport::of_run(seen).into_iter().flat_map(|report| report.failed) {
             *failures.lines.entry(name).or_default() += 1;
         }
         failures
@@ -230,6 +230,12 @@ pub fn obvious(store: &TreeStore, tree: TreeId) -> Result<Option<&'static str>, 
     if !text("pom.xml")?.is_empty() {
         return Ok(Some("mvn test"));
     }
+    if !text("go.mod")?.is_empty() {
+        return Ok(Some("go test ./..."));
+    }
+    if !text("Cargo.toml")?.is_empty() {
+        return Ok(Some("cargo test"));
+    }
     if text("package.json")?.contains("\"test\":") {
         return Ok(Some("npm test"));
     }
@@ -253,6 +259,7 @@ mod tests {
             duration: Duration::ZERO,
             limit: Duration::ZERO,
             output: output.to_owned(),
+            reported: String::new(),
             is_clean: true,
             is_tampered: false,
             place: None,

@@ -48,6 +48,7 @@ pub(crate) fn observation(code: i32, output: &str) -> Observation {
         duration: Duration::from_millis(7),
         limit: Duration::from_secs(600),
         output: output.to_owned(),
+        reported: String::new(),
         is_clean: true,
         is_tampered: false,
         place: None,

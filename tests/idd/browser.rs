@@ -112,6 +112,7 @@ fn many() -> Fixture {
             duration: Duration::from_millis(nth),
             limit: Duration::from_secs(20),
             output: format!("needle-{nth}\n"),
+            reported: String::new(),
             is_clean: false,
             is_tampered: false,
             place: None,

@@ -124,8 +124,8 @@ fn a_commit_that_was_cut_is_an_error_for_whoever_names_it() {
 fn too_little_memory_is_an_error_like_others() {
     let fixture = Fixture::of(HISTORY);
     let program = env!("CARGO_BIN_EXE_git-idd");
-    // The program alone takes 75,000, without the stack.
-    for kibibytes in [90_000, 140_000] {
+    // The program alone takes 85,000, without the stack.
+    for kibibytes in [100_000, 150_000] {
         let line = format!("ulimit -v {kibibytes}; exec {program} --json -j1 --until commit '{TEST}' 2> ../stderr");
         let output = fixture.shell(&line);
         let report = git_idd::report::json::read(&output.stdout).unwrap();

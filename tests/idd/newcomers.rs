@@ -484,7 +484,7 @@ fn no_repository_and_no_command_are_answered_with_the_next_step() {
 }
 
 #[test]
-fn submodules_that_were_not_filled_are_named_with_the_command_that_fills_them() {
+fn submodules_that_were_not_filled_stay_empty_and_the_command_that_fills_them_is_named() {
     let (inner, place) = (Place::empty(), Place::new());
     inner.write("part", "1");
     inner.commit("Add a part");
@@ -493,7 +493,14 @@ fn submodules_that_were_not_filled_are_named_with_the_command_that_fills_them() 
     place.commit("Add a submodule");
     let clone = tempfile::tempdir().unwrap();
     git(clone.path(), &["clone", "--quiet", place.path().to_str().unwrap(), "."]);
-    let (stdout, stderr, code) = idd(clone.path(), &["./test.sh"]);
+    let (stdout, stderr, code) = idd(clone.path(), &["--until", "commit", "./test.sh"]);
+    assert_eq!(code, Some(0), "{stdout}{stderr}");
+    assert!(
+        stderr.contains("stay empty in every revision; `git submodule update --init --recursive` gets them"),
+        "{stderr}"
+    );
+    git(clone.path(), &["config", "idd.submodules", "filled"]);
+    let (stdout, stderr, code) = idd(clone.path(), &["--no-cache", "./test.sh"]);
     assert_eq!(code, Some(NOTHING_TESTABLE));
     assert!(stderr.contains("hint: `git submodule update --init --recursive` gets submodules"), "{stdout}{stderr}");
 }

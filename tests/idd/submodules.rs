@@ -59,3 +59,12 @@ fn a_revision_without_its_submodule_is_unresolved_and_that_is_said_once() {
         fixture.report(&["--until", "commit", "[ -d lib/out ] && ! [ -e lib/out/in ] && [ $(cat log) -lt 3 ]"]);
     assert_eq!(report.first_bad.unwrap().commit.subject, "change 3".into());
 }
+
+#[test]
+fn a_clone_without_its_submodules_is_tested_as_it_is() {
+    let fixture = Fixture::of(&format!("{HISTORY} git submodule --quiet deinit -f --all; rm -rf .git/modules"));
+    let report = fixture.report(&["--until", "commit", "! [ -e lib/out/in ] && [ $(cat log) -lt 3 ]"]);
+    assert_eq!(report.first_bad.unwrap().commit.subject, "change 3".into());
+    fixture.git(&["config", "idd.submodules", "filled"]);
+    assert_eq!(fixture.report(&["--no-cache", "--until", "commit", TEST]).status, Status::NothingTestable);
+}

@@ -294,6 +294,34 @@ fn another_test_that_fails_by_the_same_assertion_is_another_failure() {
     assert_eq!(report.change.sufficient.unwrap().files, ["a".into()]);
 }
 
+/// A test command that prints nothing about its two tests, and writes a report of them. Beside it is a report of an
+/// earlier run, and a copy of a tracked one.
+const TWO_REPORTED: &str = r#"echo '<testsuite><testcase name="of.a.fixture"><failure/></testcase></testsuite>' > fixture.xml
+printf 'out\n' > .gitignore; printf 'f=0; mkdir -p out/reports; cp fixture.xml out/copy.xml
+for t in a b; do printf "<testcase classname=\"m\" name=\"$t\">"; [ $(cat $t) = 1 ] || { f=1; echo "<failure/>"; }; echo "</testcase>"; done > out/cases
+{ echo "<testsuite>"; cat out/cases; echo "</testsuite>"; } > out/reports/r.xml; echo assertion failed; exit $f\n' > t.sh"#;
+
+#[test]
+fn a_report_file_that_the_test_writes_names_its_tests() {
+    let fixture = Fixture::of(&format!(
+        "{TWO_REPORTED}; echo 1 > a; echo 1 > b; commit start; for n in 1 2 3; do echo $n > log; commit \"one $n\"; done
+        echo 0 > b; commit 'break b'; for n in 4 5 6; do echo $n > log; commit \"two $n\"; done
+        echo 0 > a; commit 'break a'; echo 7 > log; commit seven; echo 1 > b; commit 'mend b'; echo 8 > log; commit eight
+        mkdir out; echo '<testsuite><testcase name=\"earlier\"><failure/></testcase></testsuite>' > out/earlier.xml"
+    ));
+    let report = fixture.report(&["--", "sh", "t.sh"]);
+    assert_eq!((report.first_bad.unwrap().commit.subject, report.repairs.len()), ("break a".into(), 0));
+    let test = report.signature.unwrap().test.unwrap();
+    assert_eq!((test.runner.as_str(), test.name), ("JUnit file", "m.a".into()));
+    assert_eq!(report.change.sufficient.unwrap().files, ["a".into()]);
+    // The cache has what it needs to say so again.
+    let report = fixture.report(&["--", "sh", "t.sh"]);
+    assert_eq!(
+        (report.first_bad.unwrap().commit.subject, report.signature.unwrap().test.is_some()),
+        ("break a".into(), true)
+    );
+}
+
 #[test]
 fn of_several_failing_tests_the_first_is_hunted_whatever_the_others_do() {
     let fixture = Fixture::of(&format!(

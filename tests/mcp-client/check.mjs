@@ -22,7 +22,7 @@ const call = async (name, args = {}) => {
   return { text: content.map(({ text }) => text).join("\n"), isError: isError ?? false };
 };
 const { tools } = await client.listTools();
-assert.equal(tools.length, 19);
+assert.equal(tools.length, 20);
 assert.ok((await call("hunt_start", { test: "id" })).isError);
 await assert.rejects(client.callTool({ name: "no_such", arguments: {} }), /no such tool/);
 

@@ -113,8 +113,8 @@ pub struct OtherKey {
 pub const OTHER_KEYS: [OtherKey; 13] = [
     OtherKey {
         key: "idd.submodules",
-        meaning: "`empty`: leave the directories of submodules empty. Otherwise a revision with a missing submodule \
-                  is unresolved.",
+        meaning: "`empty`: leave the directories of submodules empty; `filled`: a revision with a missing submodule is \
+                  unresolved. By default they are empty if no submodule is checked out in the working tree.",
     },
     OtherKey { key: "idd.worktreeDir", meaning: "Directory for the checkouts of the workers." },
     OtherKey {

@@ -111,7 +111,7 @@ fn is_plain(byte: u8) -> bool {
 /// working tree has, and causes outside of the revision.
 pub fn reproduced(scene: &Scene<'_>) -> Vec<String> {
     let command = text(&scene.plan.order.command.to_line());
-    let of_runner = scene.seen.iter().find_map(|seen| runners::hint(&seen.output, &command));
+    let of_runner = scene.seen.iter().find_map(|seen| runners::hint(seen, &command));
     let missing = files::missing_of_output(scene);
     of_runner.into_iter().chain(missing).chain(output::hints(scene.seen, false)).collect()
 }

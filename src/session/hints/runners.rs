@@ -1,8 +1,10 @@
 //! The failing test that a known test runner names, and how to hunt it alone.
 
+use crate::outcome::Observation;
 use crate::world::process::shell;
 use crate::world::run::runners::RunnerReport;
 use regex::Regex;
+use std::fmt::Write as _;
 
 /// A test runner.
 #[derive(Clone, Copy)]
@@ -37,13 +39,13 @@ const RUNNERS: [Runner; 6] = [
 /// The sentence about the test that is hunted, if the output names it and other tests ran, too.
 ///
 /// - `command`: the test command; a test that it names already is no news.
-pub fn hint(output: &str, command: &str) -> Option<String> {
-    let report = RunnerReport::find(output)?;
+pub fn hint(seen: &Observation, command: &str) -> Option<String> {
+    let report = RunnerReport::of_run(seen)?;
     let name = report.failed.first()?;
     let runner = RUNNERS.iter().find(|runner| runner.format == report.format);
     let have_passed = runner.is_some_and(|runner| {
         let others = Regex::new(runner.others).expect("a valid pattern");
-        others.captures_iter(output).any(|found| match found.get(1) {
+        others.captures_iter(&seen.output).any(|found| match found.get(1) {
             Some(number) => number.as_str().parse::<u64>().is_ok_and(|number| number > 1),
             None => true,
         })
@@ -60,13 +62,21 @@ pub fn hint(output: &str, command: &str) -> Option<String> {
         return None;
     }
     let alone = runner.map(|Runner { alone, around, format, .. }| {
-        let name = match (name.rsplit_once('.'), *format) {
+        // Older versions print `method(package.Class)`.
+        let older = name.trim_end_matches(')').split_once('(').filter(|(method, _)| !method.contains('.'));
+        let name = match (older.map(|(method, class)| (class, method)).or(name.rsplit_once('.')), *format) {
             (Some((class, method)), "Surefire") => format!("{class}#{method}"),
             (_, "go test") => name.rsplit(' ').next().unwrap_or_default().to_owned(),
             _ => name.clone(),
         };
         let word = around.map(|(begin, end)| format!("{begin}{}{end}", regex::escape(&name)));
-        format!(" {} hunts it alone.", alone.replace("{}", &quoted(&word.unwrap_or(name))))
+        let mut text = format!(" {} hunts it alone.", alone.replace("{}", &quoted(&word.unwrap_or(name))));
+        if report.failed.len() > 1 {
+            let each = alone.replacen("git idd", "git idd --each <command>", 1);
+            let place = around.map_or("{}".to_owned(), |(begin, end)| format!("'{begin}{{}}{end}'"));
+            let _ = write!(text, " {} hunts each one that the command prints.", each.replace("{}", &place));
+        }
+        text
     });
     Some(format!("The failing test is `{name}`; {others}.{}", alone.unwrap_or_default()))
 }
@@ -80,10 +90,11 @@ fn quoted(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::session::testing::observation;
 
     #[track_caller]
     fn check(output: &str, expected: &str) {
-        assert_eq!(hint(output, "make test").unwrap_or_default(), expected, "{output}");
+        assert_eq!(hint(&observation(1, output), "make test").unwrap_or_default(), expected, "{output}");
     }
 
     #[test]
@@ -98,7 +109,7 @@ mod tests {
         );
         check(
             "--- FAIL: TestX (0.00s)\n--- FAIL: TestY (0.00s)\nFAIL\nFAIL\tx\t0.003s\n",
-            "The failing test is `x TestX`; 1 other test fails, too, and does not count. `git idd -- go test -run '^TestX$' ./...` hunts it alone.",
+            "The failing test is `x TestX`; 1 other test fails, too, and does not count. `git idd -- go test -run '^TestX$' ./...` hunts it alone. `git idd --each <command> -- go test -run '^{}$' ./...` hunts each one that the command prints.",
         );
         check(
             "1/2 Test #1: parse .....***Failed    0.00 sec\n\n50% tests passed, 1 tests failed out of 2\n",
@@ -107,6 +118,14 @@ mod tests {
         check(
             "[ERROR] p.FooTest.bar -- Time elapsed: 0.01 s <<< FAILURE!\n[ERROR] Tests run: 3, Failures: 1, Errors: 0, Skipped: 0\n",
             "The failing test is `p.FooTest.bar`; other tests pass. `git idd -- mvn test -Dtest='p.FooTest#bar'` hunts it alone.",
+        );
+        check(
+            "[ERROR] bar(p.FooTest)  Time elapsed: 0.01 s  <<< FAILURE!\n[ERROR] Tests run: 3, Failures: 1, Errors: 0, Skipped: 0\n",
+            "The failing test is `bar(p.FooTest)`; other tests pass. `git idd -- mvn test -Dtest='p.FooTest#bar'` hunts it alone.",
+        );
+        check(
+            "t/a.t (Wstat: 256 Tests: 2 Failed: 1)\nt/b.t (Wstat: 256 Tests: 2 Failed: 1)\nFiles=2, Tests=4, 0 wallclock secs\n",
+            "The failing test is `t/a.t`; 1 other test fails, too, and does not count. `git idd -- prove t/a.t` hunts it alone. `git idd --each <command> -- prove {}` hunts each one that the command prints.",
         );
         check(
             "t/a.t (Wstat: 256 Tests: 2 Failed: 1)\nFiles=2, Tests=4, 0 wallclock secs\n",
@@ -136,6 +155,6 @@ mod tests {
         check("1..1\nnot ok 1 - load\n", "");
         check("FAIL: parse\nPASS: x\n", "");
         let output = "test a::b ... ok\ntest a::c ... FAILED\ntest result: FAILED. 1 passed; 1 failed\n";
-        assert_eq!(hint(output, "cargo test a::c"), None);
+        assert_eq!(hint(&observation(1, output), "cargo test a::c"), None);
     }
 }

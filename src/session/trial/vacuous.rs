@@ -49,7 +49,7 @@ pub(super) fn compare(outputs: &ComparedRuns<'_>) -> TestedAmount {
 /// The test that failed must be reported as passed.
 fn by_name(outputs: &ComparedRuns<'_>) -> TestedAmount {
     let Some(test) = outputs.named else { return TestedAmount::AsMuch(None) };
-    let read = |seen: &Observation| RunnerReport::read(&seen.output, &test.format);
+    let read = |seen: &Observation| RunnerReport::of_run_by(seen, &test.format);
     match read(outputs.pass) {
         None if outputs.good.and_then(read).is_some() => TestedAmount::Less(format!("{} reports no test", test.format)),
         Some(report) if report.outcome(&test.name) != NamedOutcome::Passed => {
@@ -114,7 +114,7 @@ mod tests {
     fn check(pass: &str, failing: &str, good: Option<&str>, expected: &str) {
         let good = good.map(|good| observation(0, good));
         let (pass, failing) = (observation(0, pass), observation(1, failing));
-        let report = RunnerReport::find(&failing.output);
+        let report = RunnerReport::of_run(&failing);
         let named = report.map(|report| NamedTest {
             format: report.format.to_owned(),
             name: report.failed[0].clone(),

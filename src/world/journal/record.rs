@@ -284,6 +284,8 @@ pub struct ObservationRecord {
     pub duration: Duration,
     pub limit: Duration,
     pub output: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reported: String,
     pub is_clean: bool,
     pub is_tampered: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -334,7 +336,8 @@ impl TryFrom<String> for ReasonWord {
 
 impl From<Observation> for ObservationRecord {
     fn from(observation: Observation) -> Self {
-        let Observation { stage, ending, duration, limit, output, is_clean, is_tampered, place } = observation;
+        let Observation { stage, ending, duration, limit, output, reported, is_clean, is_tampered, place } =
+            observation;
         let stage = match stage {
             Stage::Fetch => StageRecord::Fetch,
             Stage::Precheck => StageRecord::Precheck,
@@ -347,13 +350,14 @@ impl From<Observation> for ObservationRecord {
             Ending::Timeout => EndingRecord::Timeout,
             Ending::NotRun(reason) => EndingRecord::NotRun(ReasonWord(reason)),
         };
-        Self { stage, ending, duration, limit, output, is_clean, is_tampered, place }
+        Self { stage, ending, duration, limit, output, reported, is_clean, is_tampered, place }
     }
 }
 
 impl From<ObservationRecord> for Observation {
     fn from(record: ObservationRecord) -> Self {
-        let ObservationRecord { stage, ending, duration, limit, output, is_clean, is_tampered, place } = record;
+        let ObservationRecord { stage, ending, duration, limit, output, reported, is_clean, is_tampered, place } =
+            record;
         let stage = match stage {
             StageRecord::Fetch => Stage::Fetch,
             StageRecord::Precheck => Stage::Precheck,
@@ -366,7 +370,7 @@ impl From<ObservationRecord> for Observation {
             EndingRecord::Timeout => Ending::Timeout,
             EndingRecord::NotRun(ReasonWord(reason)) => Ending::NotRun(reason),
         };
-        Self { stage, ending, duration, limit, output, is_clean, is_tampered, place }
+        Self { stage, ending, duration, limit, output, reported, is_clean, is_tampered, place }
     }
 }
 
@@ -394,18 +398,11 @@ pub(super) mod tests {
             stage,
             any_ending(),
             any::<(Duration, Duration)>(),
-            any::<String>(),
+            any::<(String, String)>(),
             any::<(bool, bool, Option<String>)>(),
         );
-        fields.prop_map(|(stage, ending, (duration, limit), output, (is_clean, is_tampered, place))| Observation {
-            stage,
-            ending,
-            duration,
-            limit,
-            output,
-            is_clean,
-            is_tampered,
-            place,
+        fields.prop_map(|(stage, ending, (duration, limit), (output, reported), (is_clean, is_tampered, place))| {
+            Observation { stage, ending, duration, limit, output, reported, is_clean, is_tampered, place }
         })
     }
 
@@ -480,6 +477,7 @@ pub(super) mod tests {
             duration: Duration::from_millis(1500),
             limit: Duration::from_secs(20),
             output: "no\n".to_owned(),
+            reported: String::new(),
             is_clean: true,
             is_tampered: false,
             place: None,

@@ -195,6 +195,7 @@ mod tests {
             duration: Duration::from_millis(5),
             limit: Duration::from_secs(20),
             output: format!("code {code}\n"),
+            reported: String::new(),
             is_clean,
             is_tampered: false,
             place: None,

@@ -301,6 +301,7 @@ impl Returned {
             duration: self.duration,
             limit: job.limits.of(stage),
             output,
+            reported: String::new(),
             is_clean: true,
             is_tampered: false,
             place: None,

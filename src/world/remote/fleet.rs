@@ -255,6 +255,7 @@ impl Shared {
             duration: Duration::ZERO,
             limit: job.limits.test,
             output: format!("git-idd: {refusal}\n"),
+            reported: String::new(),
             is_clean: true,
             is_tampered: false,
             place: Some(self.service.address.to_string()),

@@ -211,7 +211,8 @@ pub fn begins_with(parent: BorrowedFd<'_>, name: &[u8], begin: &[u8]) -> bool {
     read_at_most(parent, name, begin.len()).is_ok_and(|content| content == begin)
 }
 
-fn read_at_most(parent: BorrowedFd<'_>, name: &[u8], max_bytes: usize) -> io::Result<Vec<u8>> {
+/// The first `max_bytes` of a regular file.
+pub fn read_at_most(parent: BorrowedFd<'_>, name: &[u8], max_bytes: usize) -> io::Result<Vec<u8>> {
     let mut content = Vec::new();
     open_file(parent, name)?.0.take(max_bytes as u64).read_to_end(&mut content)?;
     Ok(content)

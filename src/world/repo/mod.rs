@@ -32,7 +32,7 @@ pub mod index;
 pub mod keep;
 pub mod locate;
 mod loose;
-mod modules;
+pub mod modules;
 pub mod object;
 pub mod obstacle;
 pub mod origin;

@@ -1,5 +1,6 @@
 //! Finds the user's submodule repositories, whose objects are used as alternates.
 
+use crate::world::repo::Repository;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -18,6 +19,20 @@ pub fn object_directories(git_directories: &[&Path]) -> Vec<PathBuf> {
     found.sort();
     found.dedup();
     found
+}
+
+/// Whether the user's checkout has the files of no submodule.
+pub fn are_absent(user: &Repository) -> bool {
+    let git = user.git();
+    let is_empty = |path: &Path| fs::read_dir(path).map_or(true, |mut entries| entries.next().is_none());
+    let Some(top) = git.workdir() else { return false };
+    object_directories(&[git.commondir(), user.path()]).is_empty()
+        && git.submodules().is_ok_and(|all| all.iter().all(|one| is_empty(&top.join(one.path()))))
+}
+
+/// Whether the user's checkout names a submodule.
+pub fn has_any(user: &Repository) -> bool {
+    user.git().submodules().is_ok_and(|all| !all.is_empty())
 }
 
 fn add(directory: &Path, depth: usize, found: &mut Vec<PathBuf>) {

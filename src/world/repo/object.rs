@@ -180,6 +180,13 @@ fn bad(kind: &'static str, id: ObjectId, why: &'static str) -> WriteError {
     WriteError::Object { kind, id: oid(id).to_string(), why }
 }
 
+/// Whether a content is that of a blob of the repository.
+pub fn is_known(repository: &Repository, content: &[u8]) -> bool {
+    let git = repository.git();
+    let id = git2::Oid::hash_object_ext(git2::ObjectType::Blob, content, git.object_format());
+    id.is_ok_and(|id| git.odb().is_ok_and(|database| database.exists(id)))
+}
+
 /// The length of an id in a repository, in bytes.
 pub fn n_id_bytes(repository: &Repository) -> usize {
     match repository.git().object_format() {

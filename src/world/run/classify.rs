@@ -106,8 +106,8 @@ fn named(first: &Observation, second: &Observation) -> Option<NamedTest> {
     if first.stage != Stage::Test || !matches!(first.ending, Ending::Exit(_)) || crash(first.ending).is_some() {
         return None;
     }
-    let report = RunnerReport::find(&first.output)?;
-    let again = RunnerReport::read(&second.output, report.format)?;
+    let report = RunnerReport::of_run(first)?;
+    let again = RunnerReport::of_run_by(second, report.format)?;
     let name = report.failed.iter().find(|name| again.failed.contains(name))?.clone();
     let others = report.failed.iter().chain(&again.failed).filter(|other| **other != name).cloned().collect();
     Some(NamedTest { format: report.format.to_owned(), name, others })
@@ -115,13 +115,13 @@ fn named(first: &Observation, second: &Observation) -> Option<NamedTest> {
 
 /// Whether the runner reports that a test failed.
 fn reports_failure(observation: &Observation, test: &NamedTest) -> bool {
-    let report = RunnerReport::read(&observation.output, &test.format);
+    let report = RunnerReport::of_run_by(observation, &test.format);
     report.is_some_and(|report| report.outcome(&test.name) == NamedOutcome::Failed)
 }
 
 /// The tests that fail beside the hunted one, as the runner names them.
 pub fn failing_others(observation: &Observation, test: &NamedTest) -> Vec<String> {
-    let report = RunnerReport::read(&observation.output, &test.format).filter(|_| is_failing(observation.ending));
+    let report = RunnerReport::of_run_by(observation, &test.format).filter(|_| is_failing(observation.ending));
     let failed = report.into_iter().flat_map(|report| report.failed);
     failed.filter(|name| *name != test.name).collect()
 }
@@ -142,7 +142,7 @@ fn outcome_of_named(observation: &Observation, criteria: &Criteria) -> Option<Ou
     if !is_ordinary {
         return None;
     }
-    let report = RunnerReport::read(&observation.output, &test.format)?;
+    let report = RunnerReport::of_run_by(observation, &test.format)?;
     match report.outcome(&test.name) {
         NamedOutcome::Failed if report.failed.len() > 1 => Some(Outcome::Fail),
         NamedOutcome::Failed => None,
@@ -400,6 +400,7 @@ mod tests {
             duration: Duration::from_millis(5),
             limit: Duration::from_secs(20),
             output: output.to_owned(),
+            reported: String::new(),
             is_clean: false,
             is_tampered: false,
             place: None,

@@ -178,6 +178,7 @@ mod tests {
             duration: Duration::ZERO,
             limit: Duration::ZERO,
             output: output.to_owned(),
+            reported: String::new(),
             is_clean: false,
             is_tampered: false,
             place: None,

@@ -21,6 +21,7 @@ pub mod kept_crew;
 pub mod live;
 pub mod normalise;
 pub mod product;
+mod report_files;
 pub mod runners;
 pub mod sandbox;
 mod table;

@@ -8,12 +8,14 @@ use crate::revision::{CommitId, TreeId};
 use crate::world::place::surroundings::{CHANGES, ShownPath, Surroundings};
 use crate::world::process::{Command, Ran, RunError, Watch, Words};
 use crate::world::repo::division::Divisions;
+use crate::world::repo::object::is_known;
 use crate::world::repo::settle::{Settled, Since};
 use crate::world::repo::{RepoError, Worktree, WriteError};
 use crate::world::run::artifacts::{Artifact, Fetched, Fetching, Origin};
 use crate::world::run::failure_line::failure_line;
 use crate::world::run::java_check::JavaCheck;
 use crate::world::run::product::{Product, product};
+use crate::world::run::report_files::ReportFiles;
 use crate::world::run::table;
 use crate::world::{files, process, repo};
 use regex::{Captures, Regex};
@@ -455,6 +457,7 @@ impl Sandbox {
         let built_ns = if is_apart { Some(self.next_clock_ns()?) } else { None };
         let product = if is_built { self.product(&commands.artifacts).filter(|_| ran.is_none()) } else { None };
         let earlier = product.as_ref().filter(|_| !job.is_clean).and_then(known);
+        let tested_ns = built_ns.map_or_else(|| self.clock_ns(), Ok)?;
         let ran = if let Some(ran) = ran {
             Ok(ran)
         } else if let Some(earlier) = earlier {
@@ -465,6 +468,14 @@ impl Sandbox {
             Ok(tested)
         };
         self.restore()?;
+        let reported = match &ran {
+            Ok(Ran { ending: Ending::Exit(1..), cancelled: false, .. }) if stage == Stage::Test => {
+                let is_known = |content: &[u8]| is_known(&self.repository, content);
+                let changes = self.directory.join(CHANGES);
+                ReportFiles::new(tested_ns, &is_known).read(&[&self.tree_directory(), &changes])
+            }
+            _ => String::new(),
+        };
         let is_cut = ran.as_ref().is_ok_and(is_cut);
         if is_cut {
             self.drop_changes()?;
@@ -481,7 +492,8 @@ impl Sandbox {
             Ok(ran) if ran.cancelled => return Ok(None),
             Ok(ran) => {
                 let output = self.readable(&ran.output, &commands.surroundings);
-                Observation { duration, ..observation(job, stage, ran.ending, output) }
+                let reported = self.readable(reported.as_bytes(), &commands.surroundings);
+                Observation { duration, reported, ..observation(job, stage, ran.ending, output) }
             }
             // With the duration of that test, for queries with another limit.
             Err(earlier) => Observation { is_clean: false, ..earlier },
@@ -740,6 +752,7 @@ fn observation(job: &Job, stage: Stage, ending: Ending, output: String) -> Obser
         duration: Duration::ZERO,
         limit: job.limits.of(stage),
         output,
+        reported: String::new(),
         is_clean: job.is_clean,
         is_tampered: false,
         place: None,

@@ -65,7 +65,7 @@ impl Seen {
     pub fn of(probed: &Probed, places: &Places) -> Self {
         let Probed { observation, artifact: _, product, is_same_product, stale, removed } = probed;
         // The limit is that of the job.
-        let Observation { stage, ending, duration: _, limit: _, output, is_clean, is_tampered, place: _ } = observation;
+        let Observation { stage, ending, output, is_clean, is_tampered, .. } = observation;
         Self {
             stage: *stage,
             ending: *ending,
@@ -92,6 +92,7 @@ impl Seen {
                 duration: duration + n_ticks * TICK,
                 limit,
                 output: places.unmasked(&self.output),
+                reported: String::new(),
                 is_clean: self.is_clean,
                 is_tampered: self.is_tampered,
                 place: None,

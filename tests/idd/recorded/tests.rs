@@ -42,6 +42,7 @@ impl Executor for Bench {
             duration: Duration::from_millis(n_runs * 900),
             limit: limits.test,
             output: format!("run {n_runs} in /scratch/a/repo \\ \u{1b}[1m\n\r\nend"),
+            reported: String::new(),
             is_clean,
             is_tampered: n_runs == 2,
             place: None,

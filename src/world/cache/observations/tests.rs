@@ -22,6 +22,7 @@ fn observation(code: i32, is_clean: bool) -> Observation {
         duration: Duration::from_millis(7),
         limit: LIMIT,
         output: format!("exit {code}\n"),
+        reported: String::new(),
         is_clean,
         is_tampered: false,
         place: None,

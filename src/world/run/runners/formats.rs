@@ -41,7 +41,7 @@ impl RunnerFormat {
 }
 
 /// All formats. Of several that fit an output, the first counts: special ones stand before those that others imitate.
-pub const FORMATS: [RunnerFormat; 32] = [
+pub const FORMATS: [RunnerFormat; 35] = [
     row(
         "pytest",
         r"^(?:FAILED|ERROR) (\S+?\.py::.+?)(?: - .*)?$",
@@ -52,6 +52,9 @@ pub const FORMATS: [RunnerFormat; 32] = [
         .lost(r"^ERROR: ([\w.]+) \(unittest\.loader\._FailedTest"),
     row("cargo test", r"^test (.+?)(?: - should panic)? \.\.\. FAILED$", r"^test result: ")
         .passed(r"^test (.+?)(?: - should panic)? \.\.\. ok$"),
+    // The binary or crate is named after its tests, if one of them fails.
+    row("cargo test -q", r"^(?:---- (\S.*?) stdout ----|(\S.*?) --- FAILED)$", r"^test result: ")
+        .section_after(r"^error: (?:doc)?test failed, to rerun pass ['`](.+?)['`]"),
     row("nextest", r"^ +(?:FAIL|SIGABRT|SIGSEGV|TIMEOUT) \[ *[\d.]+s\] (?:\( *\d+/\d+\) )?(\S+ \S+)$", r"^ +Summary \[")
         .passed(r"^ +PASS \[ *[\d.]+s\] (?:\( *\d+/\d+\) )?(\S+ \S+)$"),
     row("go test", r"^\s*--- FAIL: (\S+) \(", r"^(?:ok|FAIL|\?)\s+\S+\s")
@@ -96,6 +99,7 @@ pub const FORMATS: [RunnerFormat; 32] = [
     )
     .lost(r"^\[INFO\] \S.* SKIPPED$"),
     row("Gradle", r"^(\w\S*(?: > .+?)+) FAILED$", r"^\d+ tests? completed").lost(r"^> Task :[\w:-]+:test\w* FAILED$"),
+    row("JUnit 4", r"^\d+\) (\S.*?\([\w.$]+\))", r"^Tests run: \d+,  Failures: \d+"),
     row("JUnit console", r"^  (JUnit \w+:.+)\n +MethodSource ", r"^\[ *\d+ tests failed +\]"),
     row("RSpec", r"^rspec \S+ # (.+)$", r"^\d+ examples?, \d+ failures?").lost(r"errors? occurred outside of examples"),
     row("minitest", r"^ *(?:\d+\) )?(?:Failure|Error):\n(\S+#.+?)(?: \[.*\])?:$", r"^\d+ (?:runs|tests), \d+ assertions"),
@@ -106,4 +110,6 @@ pub const FORMATS: [RunnerFormat; 32] = [
     row("TAP", r"^ *not ok \d+ (?:- )?([^#\s][^#\n]*?)(?: # time=.*)?$", r"^ *1\.\.\d+$")
         .passed(r"^ *ok \d+ (?:- )?([^#\s][^#\n]*?)(?: # time=.*)?$")
         .lost(r"^Bail out!"),
+    // The files that a runner wrote, and not what it printed (`runners/junit.rs`).
+    row("JUnit file", r"^JUnit failed: (.+)$", r"^JUnit (?:failed|passed): ").passed(r"^JUnit passed: (.+)$"),
 ];

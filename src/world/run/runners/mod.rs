@@ -1,13 +1,16 @@
-//! Reads which tests failed from what a test runner printed.
+//! Reads which tests failed from what a test runner printed, or from the files that it wrote.
 //!
 //! The name of a test is a part of the failure: another test that fails prints the same assertion easily.
 
 mod formats;
+pub mod junit;
 
 pub use crate::world::run::runners::formats::{FORMATS, RunnerFormat};
 
+use crate::outcome::Observation;
 use crate::world::run::classify::plain;
 use regex::Regex;
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 /// What a runner has reported.
@@ -21,8 +24,8 @@ pub struct RunnerReport {
     passed: Option<Vec<String>>,
     /// What could not be run: parts of the names of its tests.
     lost: Vec<String>,
-    /// Whether the file or package is the first word of each name.
-    has_sections: bool,
+    /// The files or packages with which the names begin, if the format has them.
+    sections: Vec<String>,
     /// Whether all tests were run that could be.
     is_whole: bool,
 }
@@ -65,15 +68,25 @@ static COMPILED: LazyLock<Vec<CompiledFormat>> = LazyLock::new(|| {
 const CUT: &str = " bytes cut ...]\n";
 
 impl RunnerReport {
+    /// The report of a failing run: that which the runner printed, or else that of its files.
+    pub fn of_run(seen: &Observation) -> Option<Self> {
+        Self::find(&seen.output).or_else(|| Self::find(&seen.reported))
+    }
+
+    /// The report of a run by a runner that is known.
+    pub fn of_run_by(seen: &Observation, format: &str) -> Option<Self> {
+        Self::read(&seen.output, format).or_else(|| Self::read(&seen.reported, format))
+    }
+
     /// The report in the output of a failing test; `None` if no known runner has named a failing test, and ended.
-    pub fn find(output: &str) -> Option<Self> {
+    fn find(output: &str) -> Option<Self> {
         let output = plain(output);
         let compiled = COMPILED.iter().filter(|compiled| compiled.end.is_match(&output));
         compiled.map(|compiled| Self::of(compiled, &output)).find(|report| !report.failed.is_empty())
     }
 
     /// The report of a runner that is known; `None` if there is none in the output.
-    pub fn read(output: &str, format: &str) -> Option<Self> {
+    fn read(output: &str, format: &str) -> Option<Self> {
         let output = plain(output);
         let compiled = COMPILED.iter().find(|compiled| compiled.format.name == format)?;
         let report = Self::of(compiled, &output);
@@ -87,13 +100,14 @@ impl RunnerReport {
         let is_left_out = lost.iter().any(|found| found.iter().skip(1).all(|group| group.is_none()));
         let mut failed = names(failed);
         let all = failed.clone();
-        failed.retain(|name| !all.iter().any(|other| is_part(other, name)));
+        let wholes: HashSet<&str> = all.iter().flat_map(|name| wholes(name)).collect();
+        failed.retain(|name| !wholes.contains(name.as_str()));
         Self {
             format: format.name,
             failed,
             passed: passed.as_ref().map(names),
             lost: lost.iter().filter_map(|found| Some(found.get(1)?.as_str().to_owned())).collect(),
-            has_sections: section.is_some(),
+            sections: sections.places.iter().map(|(_, name)| (*name).to_owned()).collect(),
             is_whole: end.is_match(output) && !is_left_out && !output.contains(CUT),
         }
     }
@@ -106,11 +120,12 @@ impl RunnerReport {
     /// What the report says of a test.
     pub fn outcome(&self, name: &str) -> NamedOutcome {
         let is_in = |names: &[String]| names.iter().any(|known| known == name);
-        let section = name.split(' ').next().filter(|_| self.has_sections);
-        let is_lost = self
-            .lost
-            .iter()
-            .any(|lost| section.map_or_else(|| name.contains(lost.as_str()), |section| section == lost));
+        let begins = |section: &String| name.strip_prefix(section).is_some_and(|rest| rest.starts_with(' '));
+        let is_lost = if self.sections.is_empty() {
+            self.lost.iter().any(|lost| name.contains(lost))
+        } else {
+            self.lost.iter().any(begins) || !self.sections.iter().any(begins)
+        };
         match &self.passed {
             _ if is_in(&self.failed) => NamedOutcome::Failed,
             Some(passed) if is_in(passed) => NamedOutcome::Passed,
@@ -120,9 +135,9 @@ impl RunnerReport {
     }
 }
 
-/// Whether a test is a part of another one, which fails with it.
-fn is_part(name: &str, whole: &str) -> bool {
-    name.strip_prefix(whole).is_some_and(|rest| rest.starts_with('/'))
+/// The tests of which a test is a part, and which fail with it.
+fn wholes(name: &str) -> impl Iterator<Item = &str> {
+    name.match_indices('/').map(|(at, _)| &name[..at])
 }
 
 /// The line of a test in its file, which other changes move.
@@ -155,6 +170,7 @@ impl<'o> Sections<'o> {
 /// The names that a pattern finds, each once: the section, and the groups of a match, with single spaces.
 fn names(pattern: &Regex, sections: &Sections<'_>, output: &str) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
+    let mut seen: HashSet<String> = HashSet::new();
     for found in pattern.captures_iter(output) {
         let groups = found.iter().skip(1).flatten();
         let words: Vec<&str> = groups.flat_map(|group| group.as_str().split_whitespace()).collect();
@@ -164,7 +180,7 @@ fn names(pattern: &Regex, sections: &Sections<'_>, output: &str) -> Vec<String> 
         }
         let section = found.get(0).and_then(|found| sections.of(found.start()));
         let name = section.map_or_else(|| name.clone(), |section| format!("{section} {name}"));
-        if !names.contains(&name) {
+        if seen.insert(name.clone()) {
             names.push(name);
         }
     }

@@ -1,4 +1,4 @@
-//! Outputs of real runners, made with two or more tests that fail by the same assertion. Those of Surefire, Gradle, the
+//! Outputs of real runners, made with two or more tests that fail by the same assertion. Those of Surefire 3, Gradle, the
 //! `JUnit` console, dotnet and Playwright are made after their documentation.
 
 use super::*;
@@ -34,6 +34,7 @@ fn the_failing_tests_are_those_that_the_runner_names() {
     check(output!("nose2"), "unittest", &tests);
     check(output!("cargo"), "cargo test", &["tests::panics", "tests::adds", "tests::takes"]);
     check(output!("cargo-all"), "cargo test", &["tests::panics", "tests::adds", "tests::takes", "src/lib.rs -"]);
+    check(output!("cargo-q"), "cargo test -q", &["--lib tests::panics", "--lib tests::takes", "--lib tests::adds"]);
     check(output!("nextest"), "nextest", &["cg tests::panics", "cg tests::takes", "cg tests::adds"]);
     check(output!("go"), "go test", &["x TestA", "x TestB/two"]);
     check(output!("go-json"), "go test -json", &["x TestA", "x TestB/two"]);
@@ -62,6 +63,8 @@ fn the_failing_tests_are_those_that_the_runner_names() {
     check(output!("meson"), "meson", &["p:adds", "p:takes away"]);
     check(output!("surefire"), "Surefire", &["p.SumTest.adds", "p.SumTest.takes"]);
     check(output!("gradle"), "Gradle", &["SumTest > adds()", "SumTest > takes()"]);
+    check(output!("surefire-old"), "Surefire", &["a(MTest)", "b(MTest)"]);
+    check(output!("junit4"), "JUnit 4", &["a(MTest)", "b(MTest)"]);
     check(output!("junit"), "JUnit console", &["JUnit Jupiter:SumTest:adds()"]);
     check(output!("rspec"), "RSpec", &["Sum adds", "Sum takes away"]);
     check(output!("minitest"), "minitest", &["TestM#test_a", "TestM#test_e", "TestM#test_b"]);
@@ -92,6 +95,11 @@ fn a_test_that_is_not_among_the_failing_ones_passes_or_may_not_have_run() {
     check_passed(output!("ctest"), "ctest", "works");
     check_absent(output!("ctest"), "ctest", "later");
     check_passed(output!("gtest"), "GoogleTest", "Sum.Works");
+    // Its binary was run.
+    check_passed(output!("cargo-q"), "cargo test -q", "--lib tests::works");
+    check_absent(output!("cargo-q"), "cargo test -q", "--test other works");
+    check_absent(output!("go"), "go test", "y TestA");
+    check_passed(output!("junit4"), "JUnit 4", "c(MTest)");
     check_passed(output!("tape"), "TAP", "should be truthy");
     check_passed(output!("go-json"), "go test -json", "x TestC");
     // The runner stopped early, or could not run a file.
@@ -117,4 +125,27 @@ fn other_outputs_have_no_report() {
     }
     // A test that may fail is no failure.
     assert_eq!(RunnerReport::find("1..2\nok 1 - load\nnot ok 2 - later # TODO\n"), None);
+}
+
+#[test]
+fn the_report_of_files_counts_if_what_was_printed_names_no_test() {
+    let run = |output: &str, reported: &str| Observation {
+        reported: reported.to_owned(),
+        ..crate::session::testing::observation(1, output)
+    };
+    let reported = "JUnit failed: p.A.one\nJUnit failed: p.A.two\nJUnit passed: p.A.three\n";
+    let report = RunnerReport::of_run(&run("make: *** [check] Error 1\n", reported)).unwrap();
+    assert_eq!((report.format, &report.failed[..]), ("JUnit file", &["p.A.one".to_owned(), "p.A.two".to_owned()][..]));
+    let names = ["p.A.two", "p.A.three", "p.A.four"];
+    let expected = [NamedOutcome::Failed, NamedOutcome::Passed, NamedOutcome::Absent];
+    assert_eq!(names.map(|name| report.outcome(name)), expected);
+    assert_eq!(RunnerReport::of_run(&run(output!("pytest"), reported)).unwrap().format, "pytest");
+    assert!(RunnerReport::of_run_by(&run("", "JUnit passed: p.A.one\n"), "JUnit file").is_some());
+    assert_eq!(RunnerReport::of_run_by(&run(output!("pytest"), ""), "JUnit file"), None);
+}
+
+#[test]
+fn many_names_take_no_more_time_than_few() {
+    let reported = (0..20_000).map(|n| format!("JUnit failed: {n}/x\nJUnit failed: {n}\n")).collect::<Vec<_>>();
+    assert_eq!(RunnerReport::find(&reported.concat()).unwrap().failed.len(), 20_000);
 }
