@@ -47,11 +47,13 @@ def human_lines(case):
 
 
 def checkout(case, scratch):
-    """A clone whose HEAD is the bad revision, so that hunts share neither cache nor products."""
+    """A clone whose HEAD is the bad revision, so that hunts share neither cache nor products; with the configuration of the case."""
     clone = Path(scratch, "repo")
     subprocess.run(["git", "clone", "-q", "--no-checkout", case["repo"], clone], check=True)
     bad = git(case["repo"], "rev-parse", f"{case['bad']}^{{commit}}")
     subprocess.run(["git", "-C", clone, "checkout", "-q", "--detach", bad], check=True)
+    for name, value in case.get("config", {}).items():
+        git(clone, "config", name, value)
     return clone, bad
 
 

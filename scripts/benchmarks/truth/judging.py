@@ -32,7 +32,7 @@ FAILING = re.compile(r"\b(fail(ed|s|ure|ing)?|errors?|not ok|bad|differs|traceba
 SUMMARY = re.compile(r"\b\d+ (tests? )?(failed|failures?|errors?|passed|bad)\b|(failures|errors?|failed|fails): *\d+"
                      r"|^make(\[\d+\])?: |\b(no|without) (errors?|failures?)\b", re.I)
 MASKED = [(re.compile(pattern), by) for pattern, by in (
-    (r"0x[0-9a-fA-F]+", "0x"), (r"/tmp/\S*?/(repo/)?", "/"), (r"\b\d+(\.\d+)? ?m?s\b", "T"), (r"\.(java|py|c):\d+", r".\1"),
+    (r"0x[0-9a-fA-F]+", "0x"), (r"/tmp/\S*?/(repo/)?", "/"), (r"\b\d+(\.\d+)? ?m?s\b", "T"), (r"\.(java|py|c|js|rs|go):\d+", r".\1"),
     (r"line \d+", "line"), (r"@[0-9a-f]{5,}", "@"), (r"^\d+\) ", ") "))]
 REPORT = re.compile(r"ERROR: \w+Sanitizer: ([\w-]+)|(Direct|Indirect) leak of|runtime error: (.*)")
 FRAME = re.compile(r"^ *#\d+ 0x[0-9a-f]+ in (\S+) (\S+)")
@@ -98,6 +98,8 @@ def suite(case, tree, limit):
 
 def warnings(case, tree, limit):
     """All warnings of a plain build, as [file, text, count]; None where there is no way to ask."""
+    if case["lang"] not in ("c", "java", "python"):
+        return None
     with tempfile.TemporaryDirectory() as scratch:
         place = Place(case, scratch, tree, limit)
         if case["lang"] == "python":
@@ -158,23 +160,38 @@ def reports(text):
     return set(found)
 
 
-def ends(case, limit):
-    """What the revision is like as it is, and with the fix by people; and what `git bisect run` takes."""
+def ends(case, limit, is_quick=False):
+    """What the revision is like as it is, and with the fix by people; and what `git bisect run` takes.
+
+    A quick answer says only where people changed something.
+    """
     repo = case["repo"]
     bad = git(repo, "rev-parse", f"{case['bad']}^{{commit}}")
-    human = subprocess.run(["git", "-C", repo, "diff", "--binary", f"{case['fix']}^", case["fix"], "--", *case.get("fix_paths", ["."])],
+    paths = case.get("fix_paths", ["."])
+    human = subprocess.run(["git", "-C", repo, "diff", "--binary", f"{case['fix']}^", case["fix"], "--", *paths],
                            capture_output=True, check=True).stdout
-    fixed = places.patched_tree(repo, bad, human)
-    touched = places.touched(repo, f"{case['fix']}^", case["fix"], case.get("fix_paths", ["."]))
-    return {
+    found = {
         "lang": case["lang"],
         "human_lines": cases.human_lines(case),
-        "human_touches": sorted(touched),
+        "human_touches": sorted(places.touched(repo, f"{case['fix']}^", case["fix"], paths)),
+        "fix_place": case.get("fix_place", []),
+        "culprit_lines": len(hunting.edits(culprit_patch(case))),
+        "head": None, "human": None, "before_culprit": {}, "bisect": None,
+    }
+    if is_quick:
+        return found
+    fixed = places.patched_tree(repo, bad, human)
+    return {
+        **found,
         "head": judged(case, git(repo, "rev-parse", f"{bad}^{{tree}}"), limit),
         "human": fixed and judged(case, fixed, limit),
         "before_culprit": {"warnings": warnings(case, git(repo, "rev-parse", f"{case['culprit']}^"), limit)},
         "bisect": bisect_of(case),
     }
+
+
+def culprit_patch(case):
+    return git(case["repo"], "diff", "--no-ext-diff", "--no-color", f"{case['culprit']}^", case["culprit"])
 
 
 def judged(case, tree, limit):
@@ -193,10 +210,12 @@ def bisect_of(case):
 
 def finding(case, report, limit, known):
     """Where the change lies, and what the recommended fix does; `known` are the trees of the case that were judged already."""
-    common = hunting.side(report, "common") if "common" in (report.get("change") or {}) else hunting.side(report, "necessary")
-    row = {"touches": common and change_touches(case, report, hunting.text(common["patch"])), "fixed": None}
+    views, touches = hunting.views(report), lambda change: change and change_touches(case, report, hunting.text(change["patch"]))
+    row = {"touches": touches(views[0] if views else None), "necessary_touches": touches(hunting.side(report, "necessary")),
+           "fixed": None, "is_fix_revert": None}
     fix = report.get("fix")
     if fix and fix.get("complete", True):
+        row["is_fix_revert"] = is_revert(case, fix)
         bad = git(case["repo"], "rev-parse", f"{case['bad']}^{{commit}}")
         tree = places.patched_tree(case["repo"], bad, hunting.text(fix["patch"]))
         if tree and tree in known:
@@ -204,6 +223,13 @@ def finding(case, report, limit, known):
         elif tree:
             row["fixed"] = {**judged(case, tree, limit), "files": git(case["repo"], "diff", "--name-only", bad, tree).splitlines()}
     return row
+
+
+def is_revert(case, fix):
+    """Whether a fix takes the whole culprit back: it says so, or it removes each line that came, and brings each that went."""
+    turned = {"+": "-", "-": "+"}
+    culprit = collections.Counter(turned[line[0]] + line[1:] for line in hunting.edits(culprit_patch(case)))
+    return fix.get("scope") in ("revert", "merge") or bool(fix.get("reverts")) or not culprit - collections.Counter(hunting.edits(fix["patch"]))
 
 
 def change_touches(case, report, patch):

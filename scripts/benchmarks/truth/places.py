@@ -13,6 +13,19 @@ from running import environment, git
 HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 # Functions, types, macros and tables; local variables and prototypes are none.
 C_KINDS, JAVA_KINDS = "dfgstuv", "cefgim"
+# What is no code in a file whose declarations ctags gives no ends of.
+COMMENT, STRING = r"//[^\n]*|/\*.*?\*/", r'"(?:\\.|[^"\\])*"'
+QUOTED = {
+    ".go": re.compile(rf"{COMMENT}|{STRING}|`[^`]*`|'(?:\\[^\n]+?|[^\\'])'", re.S),
+    ".rs": re.compile(rf"{COMMENT}|\br(#*)\".*?\"\1|{STRING}|'(?:\\[^\n]+?|[^\\'])'", re.S),
+    ".js": re.compile(rf"{COMMENT}|{STRING}|`(?:\\.|[^`\\])*`|'(?:\\.|[^'\\\n])*'"
+                      r"|(?P<kept>(?:[(,=:\[!&|?{};]|\breturn)\s*)/(?![/*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n\[])+/", re.S),
+}
+JS_NAMED = re.compile(r"\s*(?:export\s+|default\s+|async\s+)*(?:function\*?|class)\s+(?P<name>[\w$]+)")
+JS_OTHER = re.compile(r"""\s*(?:export\s+|static\s+|async\s+|get\s+|set\s+|var\s+|let\s+|const\s+)*(?:
+    (?P<name>(?!(?:if|for|while|switch|catch|return|else|do|with|this)\b)[\w$.\[\]]+)\s*
+        (?:[:=](?!=)\s*(?:[\w$.]+\s*=\s*)*(?:async\s+)?(?:function\b|\([^()]*\)\s*=>|[\w$]+\s*=>)?|\([^()]*\)\s*\{)
+    |[\w$.]+\(.*\bfunction\b)""", re.X)
 
 
 def patched_tree(repo, commit, patch, is_reversed=False):
@@ -30,28 +43,30 @@ def patched_tree(repo, commit, patch, is_reversed=False):
 def touched(repo, older, newer, paths=(".",)):
     """The declarations of two trees that differ, as `path:name`; the name is empty where a change lies in none."""
     diff = git(repo, "diff", "--no-renames", "--no-ext-diff", "--no-color", "-U0", older, newer, "--", *paths)
-    found, sides = set(), [None, None]
-    for line in diff.splitlines():
-        if line.startswith(("--- ", "+++ ")):
+    found, sides, at = set(), [None, None], [0, 0]
+    for line in diff.split("\n"):
+        if line.startswith("diff "):
+            at = None
+        elif at is None and line.startswith(("--- ", "+++ ")):
             is_newer = line.startswith("+++ ")
             path = line[4:].split("/", 1)[1] if line[4:] != "/dev/null" else None
             tree = newer if is_newer else older
             sides[is_newer] = (path, declarations(git_bytes(repo, tree, path), path)) if path else None
         elif hunk := HUNK.match(line):
-            ranges = [(int(hunk[1]), int(hunk[2] or 1)), (int(hunk[3]), int(hunk[4] or 1))]
-            for side, (first, n_lines) in zip(sides, ranges):
-                if side and n_lines:
-                    found |= {f"{side[0]}:{name}" for name in names_of(side[1], first, first + n_lines - 1)}
+            at = [int(hunk[1]), int(hunk[3])]
+        elif at and line[:1] in ("-", "+"):
+            index = "-+".index(line[0])
+            # A blank line lies between two declarations as often as in one.
+            if sides[index] and line[1:].strip():
+                found.add(f"{sides[index][0]}:{name_of(sides[index][1], at[index])}")
+            at[index] += 1
     return found
 
 
-def names_of(places, first, last):
-    """The innermost declaration of each line of a range."""
-    found = set()
-    for line in range(first, last + 1):
-        around = [place for place in places if place[0] <= line <= place[1]]
-        found.add(min(around, key=lambda place: place[1] - place[0])[2] if around else "")
-    return found
+def name_of(places, line):
+    """The innermost declaration of a line."""
+    around = [place for place in places if place[0] <= line <= place[1]]
+    return min(around, key=lambda place: place[1] - place[0])[2] if around else ""
 
 
 def git_bytes(repo, tree, path):
@@ -62,7 +77,9 @@ def declarations(source, path):
     """First line, last line (1-based, both within) and name of each declaration of a file."""
     if path.endswith(".py"):
         return in_python(source)
-    if path.endswith((".c", ".h", ".java", ".y", ".l")):
+    if path.endswith((".js", ".mjs", ".cjs")):
+        return in_javascript(source)
+    if path.endswith((".c", ".h", ".java", ".y", ".l", ".rs", ".go")):
         return in_others(source, path)
     return []
 
@@ -98,10 +115,62 @@ def in_others(source, path):
         kinds = [f"--kinds-C={C_KINDS}", f"--kinds-C++={C_KINDS}", f"--kinds-Java={JAVA_KINDS}"]
         done = subprocess.run(["ctags", "--options=NONE", "--langmap=C:.c.h", *kinds, "--output-format=json", "--fields=+neS", "-f-", file.name],
                               capture_output=True, check=True)
+    code = blanked(source.decode(errors="replace"), suffix) if suffix in QUOTED else None
     found = []
     for line in done.stdout.decode(errors="replace").splitlines():
         tag = json.loads(line)
-        if tag.get("_type") == "tag":
-            scope = tag.get("scope", "")
-            found.append((tag["line"], tag.get("end", tag["line"]), f"{scope}.{tag['name']}" if scope else tag["name"]))
+        if tag.get("_type") == "tag" and tag.get("kind") != "package":
+            scope = tag.get("scope", "").replace("::", ".")
+            end = tag.get("end") or (end_of(code, tag["line"]) if code else tag["line"])
+            found.append((tag["line"], end, f"{scope}.{tag['name']}" if scope else tag["name"]))
+    return found
+
+
+def blanked(text, suffix):
+    """The code with comments, strings and regular expressions as blanks, so that its brackets can be counted."""
+    def blank(hit):
+        kept = hit.groupdict().get("kept") or ""
+        return kept + re.sub(r"[^\n]", " ", hit[0][len(kept):])
+    return QUOTED[suffix].sub(blank, text)
+
+
+def end_of(code, line):
+    """The last line of the declaration that begins on a line: where its brackets are closed, or its semicolon is."""
+    lines, depth = code.split("\n"), 0
+    for number in range(line, len(lines) + 1):
+        for letter in lines[number - 1]:
+            depth += (letter in "([{") - (letter in ")]}")
+            if depth < 0 or depth == 0 and letter in ";}":
+                return number
+        # A line of a Go `var` block, a field, or a property ends where it does.
+        if depth == 0 and lines[number - 1].rstrip().endswith((")", "]", ",")) and not opens(lines, number):
+            return number
+    return line
+
+
+def opens(lines, number):
+    """Whether the next line that has code begins with a bracket, `where` or `->`: the header of a body goes on."""
+    rest = next((line.strip() for line in lines[number:] if line.strip()), "")
+    return rest.startswith(("{", "where", "->"))
+
+
+def in_javascript(source):
+    """By patterns: ctags gives no ends, and knows few of the ways to declare something."""
+    code = blanked(source.decode(errors="replace"), ".js")
+    text, found, inside = source.decode(errors="replace").split("\n"), [], []
+    for number, line in enumerate(code.split("\n"), 1):
+        inside = [(last, is_function, name) for last, is_function, name in inside if last >= number]
+        hit = JS_NAMED.match(line)
+        # In a function, only functions with a name are declarations.
+        if not hit and not any(is_function for _, is_function, _ in inside):
+            hit = JS_OTHER.match(line)
+        if not hit:
+            continue
+        last = end_of(code, number)
+        # A string is part of such a name: DEFMETHOD("print", function
+        name = hit["name"] or text[number - 1][:hit.end() - len("function")].strip(" ,")
+        name = ".".join([*(outer for _, _, outer in inside), name])
+        found.append((number, last, name))
+        is_function = re.search(r"\bfunction\b|=>|\)\s*\{", hit[0]) is not None
+        inside.append((last, is_function, hit["name"] or ""))
     return found

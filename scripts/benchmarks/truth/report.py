@@ -1,11 +1,14 @@
 """The table, and what it says in sum."""
 
 import os
+import re
 
+import hunting
 from tables import table
 
-HEAD = ["case", "program", "suite given", "status", "culprit", "N", "S", "C", "in place", "fix", "lines / people's", "suite: HEAD > fix (people's)",
-        "warnings", "sanitizer", "search", "reduce", "port", "verify", "checks", "suite runs", "bisect"]
+HEAD = ["case", "language", "program", "suite given", "status", "culprit", "N", "S", "C", "shown, marked / culprit", "proved", "in place",
+        "necessary in place", "fix", "revert", "lines / people's", "suite: HEAD > fix (people's)", "warnings",
+        "sanitizer", "search", "reduce", "port", "verify", "checks", "suite runs", "bisect"]
 
 
 def tables(rows):
@@ -20,37 +23,49 @@ def tables(rows):
         of_key = [verdict for row, verdict in judged if (row["program"], row["mode"]) == key]
         count = lambda name: f"{sum(v[name] is True for v in of_key)} of {sum(v[name] is not None for v in of_key)}"
         sums.append([key[0], "yes" if key[1] == "suite" else "no", len(of_key), *map(count, VERDICTS)])
-    names = ["program", "suite given", "cases", "culprit right", "in place", "a fix", "suite not worse", "no new warning", "no new report",
-             "all of them"]
+    names = ["program", "suite given", "cases", "culprit right", "proved", "in place", "necessary in place", "a fix", "no revert",
+             "suite not worse", "no new warning", "no new report", "all of them"]
     return f"{text}\n\nCases that are right, of those where it could be told:\n\n{table(names, sums)}"
 
 
-VERDICTS = ("culprit", "place", "fix", "suite", "warnings", "sanitizers", "all")
+VERDICTS = ("culprit", "proved", "place", "necessary_place", "fix", "no_revert", "suite", "warnings", "sanitizers", "all")
 
 
 def verdicts(row, ends):
     """What is right about a hunt: True, False, or None where it cannot be told."""
-    fixed, place = row["fixed"] or {}, in_place(row, ends)
+    fixed, place = row["fixed"] or {}, {name: in_place(row[name], ends) for name in ("touches", "necessary_touches")}
     new = {name: new_of(name, fixed, ends, fixed.get("files", ())) for name in ("warnings", "sanitizers")}
     found = {
         "culprit": row["is_culprit_right"] is True,
-        "place": None if not ends["human_touches"] else place == "yes",
+        "proved": hunting.is_proved(row["report"]),
+        "place": None if not ends["human_touches"] else place["touches"] == "yes",
+        "necessary_place": None if not ends["human_touches"] else place["necessary_touches"] == "yes",
         "fix": row["fixed"] is not None,
+        "no_revert": None if row["is_fix_revert"] is None else not row["is_fix_revert"],
         "suite": None if not fixed else is_worse(fixed.get("suite"), ends),
         "warnings": None if new["warnings"] is None else new["warnings"] == 0,
         "sanitizers": None if new["sanitizers"] is None else new["sanitizers"] == 0,
     }
     found["suite"] = None if found["suite"] is None else not found["suite"]
-    return {**found, "all": all(value is not False for value in found.values())}
+    asked = {name: value for name, value in found.items() if name != "necessary_place"}
+    return {**found, "all": all(value is not False for value in asked.values())}
 
 
-def in_place(row, ends):
-    """Whether the change lies where people mended it."""
-    touches, human = set(row["touches"] or ()), set(ends["human_touches"])
+def in_place(touches, ends):
+    """Whether a change lies where people mended it; what they touched is known by name, and may be given by hand, too."""
+    by_hand = {by_name(place) for place in ends.get("fix_place", ())}
+    touches, human = set(touches or ()), set(ends["human_touches"])
     inside = {name for name in touches if not name.endswith(":")} or touches
-    if not row["touches"] or not human:
+    if not touches or not human | by_hand:
         return None
-    return "yes" if inside <= human else "partly" if inside & human else "no"
+    right = {name for name in inside if name in human or by_name(name) in by_hand}
+    return "yes" if right == inside else "partly" if right else "no"
+
+
+def by_name(place):
+    """A place as file and last name: `src/a.rs:Parser::next (new)` is `src/a.rs:next`."""
+    path, _, name = re.sub(r" \([^()]*\)$", "", place).partition(":")
+    return f"{path}:{re.split(r'[.:]+', name)[-1]}" if re.fullmatch(r"[\w$.:]+", name) else f"{path}:{name}"
 
 
 def is_worse(suite, ends):
@@ -94,11 +109,24 @@ def cells(row, ends, verdict):
     human_files = [name.split(":", 1)[0] for name in ends["human_touches"]]
     both = lambda name: pair(new_of(name, fixed, ends, (fixed or {}).get("files", ())), new_of(name, ends["human"], ends, human_files))
     culprit = None if row["is_culprit_right"] is None else "yes" if row["is_culprit_right"] else "NO"
-    return [row["case"], row["program"], "yes" if row["mode"] == "suite" else "no", report["status"], culprit, size("necessary"), size("sufficient"),
-            size("common"), in_place(row, ends), fix.get("scope") or (fix and "fix") or None,
+    proved, yes_or_no = hunting.is_proved(report), {True: "yes", False: "NO", None: None}
+    return [row["case"], ends["lang"], row["program"], "yes" if row["mode"] == "suite" else "no", report["status"], culprit,
+            size("necessary"), size("sufficient"), size("common"), shown_cell(report, ends), yes_or_no[proved],
+            in_place(row["touches"], ends), in_place(row["necessary_touches"], ends), fix.get("scope") or (fix and "fix") or None,
+            {True: "YES", False: "no", None: None}[row["is_fix_revert"]],
             f"{fix['lines']} / {ends['human_lines']}" if fix else None, suite_cell(fixed, ends),
             both("warnings"), both("sanitizers") or "n/a" if ends["lang"] == "c" else None,
             *(probes.get(name) for name in ("search", "reduce", "port", "verify", "checks", "suite")), (ends["bisect"] or {}).get("probes")]
+
+
+def shown_cell(report, ends):
+    """The lines of the first view, those of them that are marked (all, if nothing says so), and those of the culprit."""
+    views = hunting.views(report)
+    if not views:
+        return None
+    first, marked = views[0], views[0].get("marked")
+    told = f", {len(hunting.edits(first['patch'], marked))}" if marked else f" of {len(views)} views" if len(views) > 1 else ""
+    return f"{len(hunting.edits(first['patch']))}{told} / {ends['culprit_lines']}"
 
 
 def pair(ours, human):

@@ -2,6 +2,7 @@
 
 import unittest
 
+import hunting
 import judging
 import places
 import report
@@ -38,6 +39,60 @@ JAVA = b"""class A {
 }
 """
 
+JAVASCRIPT = b"""var LIMIT = 3, TEXT = "}";
+
+function one(a) {
+    var b = a.map(function(x) { return x; });
+    return /[{"]/.test(b); // }
+}
+
+Two.prototype.get = function() {
+    return `${"}"}`;
+};
+DEFINE("three", function(self) {
+    self.x = function() {};
+});
+
+module.exports = {
+    four: function() {
+        return '{';
+    },
+    five() {
+        return 5;
+    }
+};
+"""
+
+RUST = b"""static LIMIT: [char; 2] = [
+    '{', '}',
+];
+
+impl<'a> Point<'a> {
+    fn get(&self) -> &'a str
+    where
+        Self: Sized,
+    {
+        r#"}"}"#
+    }
+}
+
+mod tests {
+    #[test]
+    fn one() {}
+}
+"""
+
+GO = b"""package a
+
+var table = list(
+\t`}`,
+)
+
+func (p *Point) get() rune {
+\treturn '}'
+}
+"""
+
 PYTHON = b"""LIMIT = 3
 
 
@@ -55,16 +110,27 @@ def main():
 class Places(unittest.TestCase):
     def names(self, source, path, *lines):
         found = places.declarations(source, path)
-        return [sorted(places.names_of(found, line, line)) for line in lines]
+        return [places.name_of(found, line) for line in lines]
 
     def test_c(self):
-        self.assertEqual(self.names(C, "a.c", 1, 4, 8, 14, 20), [[""], ["point"], ["table"], ["one"], ["two"]])
+        self.assertEqual(self.names(C, "a.c", 1, 4, 8, 14, 20), ["", "point", "table", "one", "two"])
 
     def test_java(self):
-        self.assertEqual(self.names(JAVA, "A.java", 2, 5, 7), [["A.field"], ["A.get"], ["A"]])
+        self.assertEqual(self.names(JAVA, "A.java", 2, 5, 7), ["A.field", "A.get", "A"])
+
+    def test_javascript(self):
+        expected = ["LIMIT", "one", "one", "Two.prototype.get", 'DEFINE("three"', "module.exports.four", "module.exports.five",
+                    "module.exports", ""]
+        self.assertEqual(self.names(JAVASCRIPT, "a.js", 1, 4, 6, 9, 12, 17, 20, 22, 23), expected)
+
+    def test_rust(self):
+        self.assertEqual(self.names(RUST, "a.rs", 2, 7, 10, 12, 16), ["LIMIT", "Point.get", "Point.get", "Point", "tests.one"])
+
+    def test_go(self):
+        self.assertEqual(self.names(GO, "a.go", 1, 4, 8), ["", "a.table", "a.Point.get"])
 
     def test_python(self):
-        self.assertEqual(self.names(PYTHON, "a.py", 1, 2, 5, 7, 11), [["LIMIT"], [""], ["A.size"], ["A.size"], ["main"]])
+        self.assertEqual(self.names(PYTHON, "a.py", 1, 2, 5, 7, 11), ["LIMIT", "", "A.size", "A.size", "main"])
 
 
 class Judging(unittest.TestCase):
@@ -109,9 +175,41 @@ class Report(unittest.TestCase):
         self.assertIsNone(report.new_of("sanitizers", {"sanitizers": None}, self.ENDS))
 
     def test_a_change_is_in_place_where_people_changed_something(self):
-        place = lambda *touches: report.in_place({"touches": list(touches)}, self.ENDS)
+        place = lambda *touches: report.in_place(touches, self.ENDS)
         self.assertEqual([place("a.c:f"), place("a.c:f", "a.c:"), place("a.c:f", "a.c:h"), place("a.c:h"), place()],
                          ["yes", "yes", "partly", "no", None])
+        ends = {"human_touches": [], "fix_place": ["a.rs:Parser::next (new)", "a.js:PARENS([ A ])"]}
+        self.assertEqual([report.in_place([name], ends) for name in ("a.rs:Reader.next", "b.rs:next", "a.js:PARENS([ A ])")],
+                         ["yes", "no", "yes"])
+
+
+class Hunting(unittest.TestCase):
+    PATCH = """diff --git a/a.c b/a.c
+--- a/a.c
++++ b/a.c
+@@ -1,2 +1,3 @@
+--- x;
++++ x;
++
+ y;
+"""
+
+    def test_a_report_begins_with_one_change_or_with_the_sufficient_one_of_two(self):
+        change = lambda marked: {"patch": self.PATCH, "marked": marked}
+        shown = lambda **sides: [side["marked"] for side in hunting.views({"change": sides})]
+        self.assertEqual(shown(sufficient=change([6]), necessary=change([1])), [[6]])
+        self.assertEqual(shown(sufficient=change([]), necessary=change([1])), [[], [1]])
+        self.assertEqual(shown(sufficient=None, necessary=change([1])), [[1]])
+        self.assertEqual(shown(common=change([2]), sufficient=change([]), necessary=change([])), [[2]])
+
+    def test_edits_are_what_is_added_and_removed_and_not_blank(self):
+        self.assertEqual(hunting.edits(self.PATCH), ["--- x;", "+++ x;"])
+        self.assertEqual(hunting.edits(self.PATCH, [6, 7]), ["+++ x;"])
+
+    def test_a_claim_that_was_not_run_again_is_no_proof(self):
+        claims = [{"claim": claim, "expected": "fail", "outcome": "fail"} for claim in hunting.CLAIMS]
+        proved = lambda evidence: hunting.is_proved({"change": {"necessary": {"patch": ""}}, "evidence": evidence})
+        self.assertEqual([proved(claims), proved(claims[1:])], [True, False])
 
 
 if __name__ == "__main__":
