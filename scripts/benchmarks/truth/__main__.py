@@ -58,7 +58,7 @@ def parsed():
     parser.add_argument("--budget", default="20m", help="time of one hunt (default: %(default)s)")
     parser.add_argument("--limit", type=int, default=1800, metavar="SECONDS", help="of one build or suite (default: %(default)s)")
     parser.add_argument("--reports", metavar="DIR", type=Path, help="keep whole reports there; what is there is not hunted again")
-    parser.add_argument("--quick", action="store_true", help="judge HEAD and the fix by people, and bisect, only where a fix is recommended")
+    parser.add_argument("--quick", action="store_true", help="no bisection, and HEAD and the fix by people are judged only where a fix is recommended")
     parser.add_argument("--tables", action="store_true", help="measure nothing, print what --out has")
     parser.add_argument("names", nargs="*", help="only these cases")
     arguments = parser.parse_args()
@@ -104,23 +104,23 @@ def measure_copy(case, todo, done, programs, arguments):
     try:
         ends = done.get((case["name"], None, "ends"))
         if ends is None:
-            ends = keep_ends(case, arguments, arguments.quick)
+            ends = keep_ends(case, arguments, not arguments.quick)
         for label, mode in todo:
             row = {"case": case["name"], "program": label, "mode": mode}
             kept = arguments.reports and arguments.reports.resolve() / f"{case['name']}-{label}-{mode}.json"
             row.update(hunting.hunt(programs[label], case, mode, arguments.budget, kept))
             row.update(judging.finding(case, row["report"], arguments.limit, judged_trees(arguments.out, case["name"])))
             if row["fixed"] and ends["head"] is None:
-                ends = keep_ends(case, arguments, False)
+                ends = keep_ends(case, arguments, True)
             keep(arguments.out.resolve(), row)
             print(f"{case['name']} {label} {mode}: {row['report']['status']}", file=sys.stderr, flush=True)
     except Exception as error:  # noqa: BLE001
         print(f"{case['name']}: cannot be measured: {error!r}", file=sys.stderr, flush=True)
 
 
-def keep_ends(case, arguments, is_quick):
+def keep_ends(case, arguments, is_judged):
     """What both ends of a case are like, as a row. Of two such rows the last one counts."""
-    ends = {"case": case["name"], "program": None, "mode": "ends", **judging.ends(case, arguments.limit, is_quick)}
+    ends = {"case": case["name"], "program": None, "mode": "ends", **judging.ends(case, arguments.limit, is_judged, not arguments.quick)}
     keep(arguments.out.resolve(), ends)
     return ends
 

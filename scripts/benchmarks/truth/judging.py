@@ -34,6 +34,8 @@ SUMMARY = re.compile(r"\b\d+ (tests? )?(failed|failures?|errors?|passed|bad)\b|(
 MASKED = [(re.compile(pattern), by) for pattern, by in (
     (r"0x[0-9a-fA-F]+", "0x"), (r"/tmp/\S*?/(repo/)?", "/"), (r"\b\d+(\.\d+)? ?m?s\b", "T"), (r"\.(java|py|c|js|rs|go):\d+", r".\1"),
     (r"line \d+", "line"), (r"@[0-9a-f]{5,}", "@"), (r"^\d+\) ", ") "))]
+# A line that is nothing but a comment, in other languages and in Python.
+COMMENT = re.compile(r"\s*(//|/\*|\*( |/|$))"), re.compile(r"\s*#")
 REPORT = re.compile(r"ERROR: \w+Sanitizer: ([\w-]+)|(Direct|Indirect) leak of|runtime error: (.*)")
 FRAME = re.compile(r"^ *#\d+ 0x[0-9a-f]+ in (\S+) (\S+)")
 
@@ -160,11 +162,8 @@ def reports(text):
     return set(found)
 
 
-def ends(case, limit, is_quick=False):
-    """What the revision is like as it is, and with the fix by people; and what `git bisect run` takes.
-
-    A quick answer says only where people changed something.
-    """
+def ends(case, limit, is_judged=True, is_bisected=True):
+    """Where people changed something; what the revision is like as it is, and with their fix; and what `git bisect run` takes."""
     repo = case["repo"]
     bad = git(repo, "rev-parse", f"{case['bad']}^{{commit}}")
     paths = case.get("fix_paths", ["."])
@@ -176,9 +175,9 @@ def ends(case, limit, is_quick=False):
         "human_touches": sorted(places.touched(repo, f"{case['fix']}^", case["fix"], paths)),
         "fix_place": case.get("fix_place", []),
         "culprit_lines": len(hunting.edits(culprit_patch(case))),
-        "head": None, "human": None, "before_culprit": {}, "bisect": None,
+        "head": None, "human": None, "before_culprit": {}, "bisect": bisect_of(case) if is_bisected else None,
     }
-    if is_quick:
+    if not is_judged:
         return found
     fixed = places.patched_tree(repo, bad, human)
     return {
@@ -186,7 +185,6 @@ def ends(case, limit, is_quick=False):
         "head": judged(case, git(repo, "rev-parse", f"{bad}^{{tree}}"), limit),
         "human": fixed and judged(case, fixed, limit),
         "before_culprit": {"warnings": warnings(case, git(repo, "rev-parse", f"{case['culprit']}^"), limit)},
-        "bisect": bisect_of(case),
     }
 
 
@@ -226,9 +224,13 @@ def finding(case, report, limit, known):
 
 
 def is_revert(case, fix):
-    """Whether a fix takes the whole culprit back: it says so, or it removes each line that came, and brings each that went."""
+    """Whether a fix takes the whole culprit back: it says so, or it removes each line that came, and brings each that went.
+
+    Comments may stay.
+    """
     turned = {"+": "-", "-": "+"}
-    culprit = collections.Counter(turned[line[0]] + line[1:] for line in hunting.edits(culprit_patch(case)))
+    lines = [line for line in hunting.edits(culprit_patch(case)) if not COMMENT[case["lang"] == "python"].match(line[1:])]
+    culprit = collections.Counter(turned[line[0]] + line[1:] for line in lines)
     return fix.get("scope") in ("revert", "merge") or bool(fix.get("reverts")) or not culprit - collections.Counter(hunting.edits(fix["patch"]))
 
 

@@ -42,7 +42,7 @@ def patched_tree(repo, commit, patch, is_reversed=False):
 
 def touched(repo, older, newer, paths=(".",)):
     """The declarations of two trees that differ, as `path:name`; the name is empty where a change lies in none."""
-    diff = git(repo, "diff", "--no-renames", "--no-ext-diff", "--no-color", "-U0", older, newer, "--", *paths)
+    diff = git(repo, "diff", "--find-renames", "--no-ext-diff", "--no-color", "-U0", older, newer, "--", *paths)
     found, sides, at = set(), [None, None], [0, 0]
     for line in diff.split("\n"):
         if line.startswith("diff "):

@@ -103,7 +103,9 @@ def new_of(name, judged, ends, files=None):
 
 def cells(row, ends, verdict):
     """One line of the table."""
-    report, fix, fixed = row["report"], row["report"].get("fix") or {}, row["fixed"]
+    report, fixed = row["report"], row["fixed"]
+    # One that is not complete got farthest, and is not recommended.
+    fix = (report.get("fix") or {}) if fixed else {}
     change, probes = report.get("change") or {}, report.get("probes") or {}
     size = lambda name: (change.get(name) or {}).get("lines")
     human_files = [name.split(":", 1)[0] for name in ends["human_touches"]]
