@@ -17,7 +17,7 @@ use crate::report;
 use crate::report::escape::Terminal;
 use crate::report::explanation::Explained;
 use crate::report::forge::Forge;
-use crate::report::{Report, Scope, Status, Untrusted, html};
+use crate::report::{Report, Scope, Status, Suite, Untrusted, html};
 use crate::revision::CommitId;
 use crate::session;
 use crate::session::context::Context;
@@ -549,7 +549,7 @@ fn apply(choice: options::Choice, kept: &Kept, location: &Location, context: &Co
         }
         None if choice.revert => {
             let applies = report.reverts.into_iter().filter(|fix| !fix.patch.is_empty());
-            applies.min_by_key(|fix| fix.tested != Outcome::Pass)
+            applies.min_by_key(|fix| (fix.tested != Outcome::Pass, fix.suite == Suite::Worse, fix.complaints.len()))
         }
         None => report.fix,
     };

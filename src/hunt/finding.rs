@@ -181,7 +181,7 @@ pub struct Fix {
     pub scope: Scope,
     /// The commit that it reverts; `None` if it takes back only a part of one.
     pub commit: Option<CommitId>,
-    /// The first commit on the way to the newest revision with which the reversal conflicts.
+    /// The first commit on the way to the newest revision since which the reversal does not apply.
     pub stopped_by: Option<CommitId>,
     /// The result of the reversal in the tree in which it was found.
     pub reverted: TreeId,

@@ -206,7 +206,8 @@ impl Hunter<'_> {
         Ok(Some(Reversal { scope: Scope::Merge, commit: Some(commit), base, patched, units: None, n_lines }))
     }
 
-    /// The first commit between the culprit and the target with which a reversal conflicts, if later ones conflict, too.
+    /// The first commit between the culprit and the target since which a reversal does not apply: it conflicts, or there is
+    /// nothing left to take back. Found by bisection, so it is one of several if that changes more than once.
     /// Cost: no probe.
     fn stopped_by(&self, reversal: &Reversal, target: CommitId, culprit: CommitId) -> Result<Option<CommitId>, Halt> {
         let mut line = self.history.path(target, reversal.commit.unwrap_or(culprit)).unwrap_or_default();

@@ -107,6 +107,7 @@ impl<'s> Start<'s> {
 }
 
 /// A reduced change, with its change set.
+#[derive(Clone)]
 pub(super) struct Reduced {
     pub(super) set: Rc<ChangeSet>,
     pub(super) kept: Subset,
@@ -382,7 +383,7 @@ impl Hunter<'_> {
     pub(super) async fn necessary(&self, ends: Ends, revision: CommitId, is_reversed: bool) -> Result<Reduced, Halt> {
         let set = self.edits(ends.newer, ends.older)?;
         let all = set.full();
-        self.taken_out(set, all, ends, (revision, is_reversed)).await
+        self.taken_out(set, all, ends, revision, is_reversed).await
     }
 
     /// A minimal change inside a sufficient one that makes the test pass if it is taken out of the newer tree: the
@@ -398,8 +399,7 @@ impl Hunter<'_> {
         let (set, ends, revision) = (Rc::clone(&necessary.set), pair.ends(), pair.newer.revision);
         let inside = set.close(&set.counterpart(&sufficient.set, &sufficient.kept));
         if necessary.kept.is_subset(&inside) {
-            let Reduced { set, kept, change } = necessary;
-            return Ok(Some(Reduced { set: Rc::clone(set), kept: kept.clone(), change: change.clone() }));
+            return Ok(Some(necessary.clone()));
         }
         let Some(tree) = self.trees.compose(&set, ends.newer, &inside)?.filter(|tree| *tree != ends.newer) else {
             return Ok(None);
@@ -409,7 +409,7 @@ impl Hunter<'_> {
         if self.asker.one(probe).await != Outcome::Pass || !self.accepts(probe, aim).await {
             return Ok(None);
         }
-        self.taken_out(set, inside, ends, (revision, false)).await.map(Some)
+        self.taken_out(set, inside, ends, revision, false).await.map(Some)
     }
 
     /// Reduces `units`, a part of the reverse difference that makes the test pass.
@@ -418,7 +418,8 @@ impl Hunter<'_> {
         set: Rc<ChangeSet>,
         mut units: Subset,
         ends: Ends,
-        (revision, is_reversed): (CommitId, bool),
+        revision: CommitId,
+        is_reversed: bool,
     ) -> Result<Reduced, Halt> {
         let wanted = |outcome| outcome == Outcome::Pass;
         let mut aim = Aim::between(ends, "the necessary change", Direction::Backward);
@@ -432,7 +433,7 @@ impl Hunter<'_> {
             aim.asks_suite = is_quick == Outcome::Pass;
             let but_tests = units.difference(&tests_of(&set));
             if aim.asks_suite
-                && let Some(kept) = self.alone(&set, &units, ends, (revision, aim)).await?
+                && let Some(kept) = self.alone(&set, &units, ends, revision, aim).await?
             {
                 return self.taken_back(set, ends, kept, revision);
             }
@@ -448,7 +449,7 @@ impl Hunter<'_> {
         let all = units.clone();
         for level in levels {
             aim.finest = *level;
-            let alone = if *level == levels[0] { self.alone(&set, &units, ends, (revision, aim)).await? } else { None };
+            let alone = if *level == levels[0] { self.alone(&set, &units, ends, revision, aim).await? } else { None };
             let start = Start { set: &set, base: ends.newer, units: units.clone(), pinned: set.empty() };
             let kept = match alone {
                 Some(alone) => alone,
@@ -488,7 +489,8 @@ impl Hunter<'_> {
         set: &ChangeSet,
         units: &Subset,
         ends: Ends,
-        (revision, aim): (CommitId, Aim),
+        revision: CommitId,
+        aim: Aim,
     ) -> Result<Option<Subset>, Halt> {
         const MAX_ALONE: usize = 24;
         let mut edits = set.independent_edits();

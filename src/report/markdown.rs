@@ -13,8 +13,8 @@ use crate::report::explanation::{Explained, Explanation};
 use crate::report::forge::Forge;
 use crate::report::invariants::{Invariants, Statement};
 use crate::report::outline::{Entry, outline};
-use crate::report::views::{View, is_marked_in_part, views};
-use crate::report::{At, Commit, Report, Status, Untrusted};
+use crate::report::views::{ChangeView, is_marked_in_part, views};
+use crate::report::{ChangePlace, Commit, Report, Status, Untrusted};
 
 /// The maximum number of linked places of a change.
 const MAX_PLACES: usize = 10;
@@ -70,8 +70,8 @@ impl Linked<'_> {
         format!("{} {}", link(id, self.forge.map(|forge| forge.commit(commit.commit))), Markdown.code(&commit.subject))
     }
 
-    fn block(&self, view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let View { title, change, size, claim } = view;
+    fn block(&self, view: &ChangeView<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let ChangeView { title, change, size, claim } = view;
         writeln!(out, "**{title}** ({size}){}\n", self.places(&change.places))?;
         let necessary = self.report.change.necessary.iter().filter(|_| is_marked_in_part(change));
         let marked = necessary.map(|necessary| format!(" Marked{}.", self.places(&necessary.places)));
@@ -81,7 +81,7 @@ impl Linked<'_> {
     }
 
     /// ` in a.c:3, a.c:9`: places in the first bad commit, linked if there is a forge; empty for none.
-    fn places(&self, places: &[At]) -> String {
+    fn places(&self, places: &[ChangePlace]) -> String {
         let named = places.iter().take(MAX_PLACES).map(|place| {
             let line = place.line.map(|line| format!(":{line}")).unwrap_or_default();
             let name = Markdown.code(&[place.file.as_bytes(), line.as_bytes()].concat().into());

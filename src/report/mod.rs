@@ -336,7 +336,7 @@ pub struct Change {
     /// Paths, in the order of the patch.
     pub files: Vec<Untrusted>,
     /// Where its runs of changed lines are in the first bad commit, in the order of the patch.
-    pub places: Vec<At>,
+    pub places: Vec<ChangePlace>,
     /// In the sufficient change: the lines of `patch`, from 1, that the necessary change has, too. Empty if the necessary
     /// change is unknown, or has other lines as well.
     pub marked: Vec<u64>,
@@ -348,7 +348,7 @@ pub struct Change {
 
 /// A place in a commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct At {
+pub struct ChangePlace {
     /// The path.
     pub file: Untrusted,
     /// The line, from 1; for removed lines, the one before which they were. `None` if it is not known, or if the change
@@ -401,7 +401,7 @@ pub struct Fix {
     pub tests: Vec<Untrusted>,
     /// The failing lines of the suite that appear only with it.
     pub fails: Vec<Untrusted>,
-    /// The first commit between the culprit and `commit` with which it conflicts.
+    /// The first commit between the culprit and `commit` since which it does not apply.
     pub stopped_by: Option<Commit>,
     /// The warnings of compiler or interpreter that appear only with it.
     pub complaints: Vec<Untrusted>,

@@ -6,23 +6,23 @@ use crate::report::Untrusted;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Patch {
     /// Its files, in its order.
-    pub files: Vec<File>,
+    pub files: Vec<PatchFile>,
 }
 
 /// The part of a patch for one file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct File {
+pub struct PatchFile {
     /// Its path on each side, the older one first: the same if only one side has the file.
     pub paths: [Untrusted; 2],
     /// The other lines of its header, as they are.
     pub header: Vec<Untrusted>,
     /// Its lines; hunks begin with a [`Sign::Hunk`].
-    pub lines: Vec<Line>,
+    pub lines: Vec<PatchLine>,
 }
 
 /// A line of a patch.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
+pub struct PatchLine {
     /// Its kind.
     pub sign: Sign,
     /// Its number in the patch, from 1.
@@ -53,7 +53,7 @@ pub enum Sign {
 }
 
 /// The number of a line of a file in another version.
-pub type Carried<'f> = dyn Fn(&Untrusted, u32) -> u32 + 'f;
+pub type LineMap<'f> = dyn Fn(&Untrusted, u32) -> u32 + 'f;
 
 impl Patch {
     /// Reads a patch in git's format; any other text gives a patch without lines.
@@ -66,19 +66,19 @@ impl Patch {
             if is_header && let Some(names) = line.strip_prefix(b"diff --git ") {
                 // This line is ambiguous unless both names are equal; other names have lines of their own.
                 let name = Untrusted::from(strip(names.get(names.len() / 2 + 1..).unwrap_or_default()));
-                patch.files.push(File { paths: [name.clone(), name], ..File::default() });
+                patch.files.push(PatchFile { paths: [name.clone(), name], ..PatchFile::default() });
                 continue;
             }
             let Some(file) = patch.files.last_mut() else { continue };
             let mut add = |sign, text: &[u8]| {
                 let (text, is_unended, is_marked) = (text.into(), false, false);
-                file.lines.push(Line { sign, at, older, newer, text, is_unended, is_marked });
+                file.lines.push(PatchLine { sign, at, older, newer, text, is_unended, is_marked });
             };
             match line {
                 [b'\\', ..] => file.lines.last_mut().into_iter().for_each(|line| line.is_unended = true),
                 [b'@', b'@', b' ', b'-', range @ ..] if is_header => {
                     ((older, left.0), (newer, left.1)) = ranges(range);
-                    file.lines.push(Line { at, ..Line::of_hunk(older, newer, line) });
+                    file.lines.push(PatchLine { at, ..PatchLine::of_hunk(older, newer, line) });
                 }
                 _ if is_header => file.take_header(line),
                 [b'+', text @ ..] => {
@@ -100,7 +100,7 @@ impl Patch {
     }
 
     /// The lines that were added or removed.
-    pub fn edits(&self) -> impl Iterator<Item = &Line> {
+    pub fn edits(&self) -> impl Iterator<Item = &PatchLine> {
         self.files.iter().flat_map(|file| &file.lines).filter(|line| line.is_edit())
     }
 
@@ -119,7 +119,7 @@ impl Patch {
     /// all of them are here.
     ///
     /// - `on_sides`: the number that a line of this patch has in `change`, on the older and on the newer side.
-    pub fn mark(&mut self, change: &Self, on_sides: [&Carried<'_>; 2]) -> bool {
+    pub fn mark(&mut self, change: &Self, on_sides: [&LineMap<'_>; 2]) -> bool {
         let mut has_all = true;
         for part in &change.files {
             let Some(file) = self.files.iter_mut().find(|file| file.paths[1] == part.paths[1]) else {
@@ -128,12 +128,12 @@ impl Patch {
             };
             let [older_path, newer_path] = file.paths.clone();
             for wanted in part.lines.iter().filter(|line| line.is_edit()) {
-                let far = |line: &Line| match line.sign {
+                let far = |line: &PatchLine| match line.sign {
                     Sign::Removed => on_sides[0](&older_path, line.older).abs_diff(wanted.older),
                     _ => on_sides[1](&newer_path, line.newer).abs_diff(wanted.newer),
                 };
                 let is_same =
-                    |line: &&mut Line| !line.is_marked && (line.sign, &line.text) == (wanted.sign, &wanted.text);
+                    |line: &&mut PatchLine| !line.is_marked && (line.sign, &line.text) == (wanted.sign, &wanted.text);
                 match file.lines.iter_mut().filter(is_same).min_by_key(|line| far(line)) {
                     Some(line) => line.is_marked = true,
                     None => has_all = false,
@@ -144,9 +144,9 @@ impl Patch {
     }
 }
 
-impl File {
+impl PatchFile {
     /// Its runs of adjacent changed lines.
-    pub fn runs(&self) -> impl Iterator<Item = &[Line]> {
+    pub fn runs(&self) -> impl Iterator<Item = &[PatchLine]> {
         self.lines.chunk_by(|one, two| one.is_edit() && two.is_edit()).filter(|run| run[0].is_edit())
     }
 
@@ -166,7 +166,7 @@ impl File {
     }
 }
 
-impl Line {
+impl PatchLine {
     fn of_hunk(older: u32, newer: u32, text: &[u8]) -> Self {
         Self { sign: Sign::Hunk, at: 0, older, newer, text: text.into(), is_unended: false, is_marked: false }
     }
@@ -263,13 +263,14 @@ new file mode 100644
 ";
 
     fn shown(patch: &Patch) -> Vec<String> {
-        let line = |file: &File, line: &Line| {
+        let line = |file: &PatchFile, line: &PatchLine| {
             let mark = if line.is_marked { "*" } else { "" };
             let [name, text] = [&file.paths[1], &line.text].map(|text| String::from_utf8_lossy(text.as_bytes()));
             format!("{} {name} {}/{} {:?} {text}{mark}", line.at, line.older, line.newer, line.sign)
         };
-        let edits =
-            |file: &File| file.lines.iter().filter(|line| line.is_edit()).map(|it| line(file, it)).collect::<Vec<_>>();
+        let edits = |file: &PatchFile| {
+            file.lines.iter().filter(|line| line.is_edit()).map(|it| line(file, it)).collect::<Vec<_>>()
+        };
         patch.files.iter().flat_map(edits).collect()
     }
 

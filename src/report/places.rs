@@ -1,6 +1,6 @@
 //! The places of a finding in a checkout: the lines that a patch replaces there, and their replacements.
 
-use crate::report::patch::{File, Line, Patch, Sign};
+use crate::report::patch::{Patch, PatchFile, PatchLine, Sign};
 use crate::report::{Report, Untrusted};
 use crate::revision::CommitId;
 
@@ -76,13 +76,13 @@ pub(super) fn of_patch(patch: &Untrusted, side: PatchSide) -> Vec<Place> {
     Patch::read(patch).files.iter().flat_map(|file| of_file(file, side)).collect()
 }
 
-fn of_file(file: &File, side: PatchSide) -> Vec<Place> {
+fn of_file(file: &PatchFile, side: PatchSide) -> Vec<Place> {
     let path = &file.paths[usize::from(side == PatchSide::Newer)];
-    let of_run = |run: &[Line]| {
+    let of_run = |run: &[PatchLine]| {
         let here = if side == PatchSide::Older { Sign::Removed } else { Sign::Added };
         let text = |is_here: bool| -> Untrusted {
             let lines = run.iter().filter(|line| (line.sign == here) == is_here);
-            let end = |line: &Line| if line.is_unended && !is_here { &b""[..] } else { b"\n" };
+            let end = |line: &PatchLine| if line.is_unended && !is_here { &b""[..] } else { b"\n" };
             lines.flat_map(|line| [line.text.as_bytes(), end(line)].concat()).collect::<Vec<u8>>().into()
         };
         let begin = if side == PatchSide::Older { run[0].older } else { run[0].newer };
@@ -95,7 +95,7 @@ fn of_file(file: &File, side: PatchSide) -> Vec<Place> {
 }
 
 /// What a patch without lines does to a file, in words.
-pub(super) fn whole(file: &File) -> Untrusted {
+pub(super) fn whole(file: &PatchFile) -> Untrusted {
     let said = |line: &Untrusted| {
         let line = line.as_bytes();
         if let Some(mode) = line.strip_prefix(b"new mode ") {

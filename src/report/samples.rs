@@ -7,9 +7,9 @@ use crate::report::explanation::{Explained, Explanation};
 use crate::report::invariants::Invariants;
 use crate::report::walk::Walk;
 use crate::report::{
-    Artifacts, At, Change, Changes, Commit, Control, Date, Direction, ErrorReport, Evidence, FailingTest, FirstBad,
-    Fix, Held, Probes, Range, Repair, Report, Rung, Scope, Signature, Status, Suite, Unit, Untrusted, Verified, chop,
-    invariants, walk,
+    Artifacts, Change, ChangePlace, Changes, Commit, Control, Date, Direction, ErrorReport, Evidence, FailingTest,
+    FirstBad, Fix, Held, Probes, Range, Repair, Report, Rung, Scope, Signature, Status, Suite, Unit, Untrusted,
+    Verified, chop, invariants, walk,
 };
 use crate::revision::{CommitId, TreeId};
 use serde_json::{Value, json};
@@ -41,7 +41,7 @@ fn change() -> Change {
             without: Some(Outcome::Unresolved(Reason::Build)),
         }],
         is_minimal: true,
-        places: vec![At { file: "src/parse.c".into(), line: Some(8) }],
+        places: vec![ChangePlace { file: "src/parse.c".into(), line: Some(8) }],
         marked: vec![6, 7],
     }
 }

@@ -16,7 +16,7 @@ use crate::report::escape::Terminal;
 use crate::report::explanation::Explained;
 use crate::report::places::{PatchSide, of_patch};
 use crate::report::style::{Role, Style};
-use crate::report::views::{View, is_marked_in_part, is_marked_whole, views};
+use crate::report::views::{ChangeView, is_marked_in_part, is_marked_whole, views};
 use crate::report::{
     Artifacts, Change, Changes, Commit, Control, Direction, Evidence, Fix, Held, Noise, Probes, Repair, Report, Rung,
     Status, Suite, Unit, Untrusted, Verified,
@@ -194,8 +194,8 @@ impl Page<'_> {
         Ok(())
     }
 
-    fn change(&mut self, view: &View<'_>) -> io::Result<()> {
-        let View { title, change, size, claim } = view;
+    fn change(&mut self, view: &ChangeView<'_>) -> io::Result<()> {
+        let ChangeView { title, change, size, claim } = view;
         self.heading(title, Some(size))?;
         writeln!(self.out, "{claim}")?;
         // A patch that is redirected stays one that `git apply` accepts.
@@ -522,10 +522,9 @@ fn tried(fix: &Fix) -> String {
         n_complaints => format!(", {}", count(n_complaints, "new warning")),
     };
     let at = if fix.complete { String::new() } else { format!(" at {}", fix.commit.short()) };
-    let stopped = fix
-        .stopped_by
-        .as_ref()
-        .map(|commit| format!(", it conflicts with {} {}", commit.commit.short(), Terminal.line(&commit.subject)));
+    let stopped = fix.stopped_by.as_ref().map(|commit| {
+        format!(", it does not apply since {} {}", commit.commit.short(), Terminal.line(&commit.subject))
+    });
     let is_partial = fix.reverts.is_some() && fix.rung != Rung::Merge && fix.lines > 0;
     let partial = if is_partial { ", in part: newer commits rewrote the rest" } else { "" };
     let tests: Vec<String> = fix.tests.iter().map(|path| Terminal.line(path)).collect();
@@ -617,7 +616,7 @@ fn advice(report: &Report) -> Option<&'static str> {
     Some(match report.status {
         Status::Found if report.no_fix.is_none() => return None,
         Status::Found | Status::Unfixed if has_revert(report) => {
-            "`git idd apply --revert` takes the whole commit back; `git idd apply --rung <name>` a part of it that was tried"
+            "`git idd apply --revert` applies the revert that was tested; `git idd apply --rung <name>` takes back a part"
         }
         Status::Found | Status::Unfixed => {
             "`git idd apply --rung <name>` applies one of the reversals that were tried; `--json` has their patches"

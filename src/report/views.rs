@@ -10,7 +10,7 @@ use crate::revision::CommitId;
 
 /// A view of the reduced change.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct View<'r> {
+pub struct ChangeView<'r> {
     /// Its title.
     pub title: &'static str,
     /// What is shown.
@@ -21,7 +21,7 @@ pub struct View<'r> {
     pub claim: String,
 }
 
-impl View<'_> {
+impl ChangeView<'_> {
     /// Its patch; if only some of its lines are in the necessary change, these are marked.
     pub fn patch(&self) -> Patch {
         let mut patch = Patch::read(&self.change.patch);
@@ -49,7 +49,7 @@ fn has_no_lines(change: &Change) -> bool {
 }
 
 /// The views of the change of a report; empty if nothing was reduced.
-pub fn views(report: &Report) -> Vec<View<'_>> {
+pub fn views(report: &Report) -> Vec<ChangeView<'_>> {
     let Changes { sufficient, necessary, ends } = &report.change;
     let words = report.find.words();
     let [breaks, mends] = words.by_change;
@@ -63,7 +63,7 @@ pub fn views(report: &Report) -> Vec<View<'_>> {
             shown.is_some_and(|shown| shown.expected == shown.outcome)
         };
         let until = if claims.iter().all(holds) { "" } else { " (seen in the search, not run again)" };
-        View { title, change, size: size(report, change), claim: format!("{claim}{until}.") }
+        ChangeView { title, change, size: size(report, change), claim: format!("{claim}{until}.") }
     };
     let [_, fails, _, passes] = words.claims;
     if let (Some(change), Some(other)) = (sufficient, necessary)

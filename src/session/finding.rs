@@ -9,7 +9,7 @@ use crate::hunt::{Artifacts, finding as found};
 use crate::outcome::{Outcome, Reason, Signature};
 use crate::plural::count;
 use crate::report;
-use crate::report::patch::{Carried, Patch};
+use crate::report::patch::{LineMap, Patch};
 use crate::report::{Commit, Date, Report, Status, Untrusted};
 use crate::revision::CommitId;
 use crate::session::beside::Beside;
@@ -443,12 +443,12 @@ fn patch_lines(edits: &[found::Edit]) -> Vec<u8> {
 /// The places of the runs of a patch, one for a file without lines.
 ///
 /// - `carried`: the number in the first bad commit of a line of the newer side.
-fn places_of(patch: &Patch, carried: &Carried<'_>) -> Vec<report::At> {
+fn places_of(patch: &Patch, carried: &LineMap<'_>) -> Vec<report::ChangePlace> {
     let mut places = Vec::new();
     for file in &patch.files {
         let name = &file.paths[1];
         let n_before = places.len();
-        let place = |line: Option<u32>| report::At { file: name.clone(), line: line.map(u64::from) };
+        let place = |line: Option<u32>| report::ChangePlace { file: name.clone(), line: line.map(u64::from) };
         places.extend(file.runs().map(|run| place(Some(carried(name, run[0].newer)))));
         if places.len() == n_before {
             places.push(place(None));

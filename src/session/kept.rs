@@ -122,7 +122,7 @@ pub fn running(location: &Location) -> Result<Kept, Failure> {
     }
 }
 
-/// How far a finding goes: the number of stages that it has, of commit, proof, change and fix.
+/// How far a finding goes: the last of its stages commit, proof, change and fix, from 1; 0 if it has none.
 fn reach(stages: [bool; 4]) -> u8 {
     (1..).zip(stages).filter(|(_, has)| *has).map(|(stage, _)| stage).last().unwrap_or(0)
 }

@@ -99,6 +99,8 @@ struct Selecting {
     starts: &'static [&'static str],
     /// Options with a value that select tests.
     selects: &'static [&'static str],
+    /// Options without a value that only serve a selection.
+    flags: &'static [&'static str],
     /// Other options that have a value of their own.
     values: &'static [&'static str],
     /// What ends a file in the name of one of its tests.
@@ -114,7 +116,20 @@ const SELECTING: [Selecting; 10] = [
     Selecting { starts: &["-m", "pytest"], selects: &["-k", "-m"], inside: Some("::"), ..PLAIN },
     Selecting {
         starts: &["cargo", "test"],
-        values: &["-p", "--package", "--test", "--bin", "--example", "--manifest-path", "-F", "--features", "-j"],
+        flags: &["--exact"],
+        values: &[
+            "-p",
+            "--package",
+            "--test",
+            "--bin",
+            "--example",
+            "--manifest-path",
+            "-F",
+            "--features",
+            "-j",
+            "--test-threads",
+            "--skip",
+        ],
         has_names: true,
         ..PLAIN
     },
@@ -126,7 +141,8 @@ const SELECTING: [Selecting; 10] = [
     Selecting { starts: &["phpunit"], selects: &["--filter"], ..PLAIN },
 ];
 
-const PLAIN: Selecting = Selecting { starts: &[], selects: &[], values: &[], inside: None, has_names: false };
+const PLAIN: Selecting =
+    Selecting { starts: &[], selects: &[], flags: &[], values: &[], inside: None, has_names: false };
 
 /// A runner stands after at most this many words, such as `python3` or `npx`.
 const MAX_BEFORE: usize = 3;
@@ -163,27 +179,25 @@ fn widened(command: &TestCommand) -> Option<OsString> {
     let mut rest = words[begin..].iter();
     while let Some(word) = rest.next() {
         let is_joined = |option: &&str| word.strip_prefix(*option).is_some_and(|rest| rest.starts_with('='));
-        if *word == "--" && runner.has_names {
-            break;
-        }
         if runner.selects.contains(word) {
             rest.next();
-            continue;
-        }
-        if runner.selects.iter().any(is_joined) {
-            continue;
-        }
-        if word.starts_with('-') {
-            kept.push(word);
+        } else if word.starts_with('-') {
+            if !runner.flags.contains(word) && !runner.selects.iter().any(is_joined) {
+                kept.push(word);
+            }
             if runner.values.contains(word) {
                 kept.extend(rest.next());
             }
         } else if !runner.has_names {
             let file = runner.inside.and_then(|mark| word.split(mark).next()).unwrap_or(word);
-            if !kept.contains(&file) {
+            // Two tests of one file are one file.
+            if file == *word || !kept.contains(&file) {
                 kept.push(file);
             }
         }
+    }
+    if kept.last() == Some(&"--") {
+        kept.pop();
     }
     let line = shell::line(kept.iter().map(|word| word.as_bytes()));
     (kept != words).then(|| OsString::from_vec(line))
@@ -309,6 +323,8 @@ mod tests {
             (".venv/bin/pytest -x t/a.py::one", ".venv/bin/pytest -x t/a.py"),
             ("cargo test -p core parses -- --exact", "cargo test -p core"),
             ("cargo test --test cli one", "cargo test --test cli"),
+            ("cargo test one -- --test-threads 1 --exact two", "cargo test -- --test-threads 1"),
+            ("pytest -n 2 --maxfail 2 t.py::one", "pytest -n 2 --maxfail 2 t.py"),
             ("go test -run TestOne ./pkg", "go test ./pkg"),
             ("ctest -R one --output-on-failure", "ctest --output-on-failure"),
             ("npx jest a.test.js -t adds", "npx jest a.test.js"),

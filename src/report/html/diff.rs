@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::plural::count;
 use crate::report::Untrusted;
 use crate::report::html::markup::Markup;
-use crate::report::patch::{Line, Patch, Sign};
+use crate::report::patch::{Patch, PatchLine, Sign};
 
 /// The maximum number of lines of a patch; the others are counted.
 const MAX_LINES: usize = 6_000;
@@ -26,7 +26,7 @@ const N_AROUND: usize = 4;
 pub fn target(patch: &Patch, file: &Untrusted, newer: u64) -> Option<(usize, u64)> {
     let index = patch.files.iter().position(|other| other.paths[1] == *file)?;
     let n_before: usize = patch.files[..index].iter().map(|file| file.lines.len()).sum();
-    let is_it = |line: &Line| matches!(line.sign, Sign::Added | Sign::Same) && u64::from(line.newer) == newer;
+    let is_it = |line: &PatchLine| matches!(line.sign, Sign::Added | Sign::Same) && u64::from(line.newer) == newer;
     let shown = patch.files[index].lines.iter().take(MAX_LINES.saturating_sub(n_before));
     shown.into_iter().any(is_it).then_some((index, newer))
 }
@@ -80,7 +80,7 @@ pub fn write(patch: &Patch, prefix: &str, targets: &BTreeSet<(usize, u64)>, page
     }
 }
 
-fn lines(shown: &[Line], (prefix, index): (&str, usize), targets: &BTreeSet<(usize, u64)>, page: &mut Markup) {
+fn lines(shown: &[PatchLine], (prefix, index): (&str, usize), targets: &BTreeSet<(usize, u64)>, page: &mut Markup) {
     let folds = shown.iter().any(|line| line.is_marked);
     let is_near = |at: usize| {
         let (begin, end) = (at.saturating_sub(N_AROUND), (at + N_AROUND + 1).min(shown.len()));
@@ -110,7 +110,7 @@ fn lines(shown: &[Line], (prefix, index): (&str, usize), targets: &BTreeSet<(usi
     }
 }
 
-fn write_line(line: &Line, id: Option<&str>, page: &mut Markup) {
+fn write_line(line: &PatchLine, id: Option<&str>, page: &mut Markup) {
     let (class, sign) = match line.sign {
         Sign::Hunk => ("l hunk", ""),
         Sign::Same => ("l", " "),

@@ -30,7 +30,7 @@ use crate::report::html::history::Shown;
 use crate::report::html::markup::{Markup, ROWS};
 use crate::report::patch::Patch;
 use crate::report::story::Story;
-use crate::report::views::{View, views};
+use crate::report::views::{ChangeView, views};
 use crate::report::{Commit, Report, Rung, Suite, Untrusted, Verified, base64, summary};
 use crate::revision::CommitId;
 
@@ -272,7 +272,7 @@ fn headline(page: &Page<'_>, out: &mut Markup) {
     }
     facts(page, out);
     for (nth, view) in views(report).iter().enumerate() {
-        let View { title, size, claim, .. } = view;
+        let ChangeView { title, size, claim, .. } = view;
         out.leaf("h2", &[("class", "small")], format!("{title} ({size})"));
         out.leaf("p", &[], claim.as_str());
         diff::write(&view.patch(), ["n", "s"][nth.min(1)], &BTreeSet::new(), out);

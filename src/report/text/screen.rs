@@ -5,7 +5,7 @@ use crate::outcome::Outcome;
 use crate::plural::count;
 use crate::report::escape::Terminal;
 use crate::report::explanation::{Explained, Explanation};
-use crate::report::patch::{Line, Sign};
+use crate::report::patch::{PatchLine, Sign};
 use crate::report::style::Role;
 use crate::report::text::{Look, patch, rows};
 use crate::report::views::views;
@@ -208,10 +208,10 @@ impl Screen<'_> {
     }
 
     /// A run of changed lines, without the blank space that all of them begin with.
-    fn run(&self, run: &[Line], has_margin: bool) -> Vec<String> {
+    fn run(&self, run: &[PatchLine], has_margin: bool) -> Vec<String> {
         let margin = margin(run);
         let is_crlf = patch::has_crlf(run.iter().map(|line| line.text.as_bytes()));
-        let row = |line: &Line| {
+        let row = |line: &PatchLine| {
             let (sign, role) = if line.sign == Sign::Added { ('+', Role::Added) } else { ('-', Role::Removed) };
             let bar = if has_margin { patch::MARGINS[usize::from(!line.is_marked)] } else { "" };
             let text = line.text.as_bytes();
@@ -306,7 +306,7 @@ impl Screen<'_> {
         if report.fix.as_ref().is_some_and(|fix| fix.complete) && report.status == Status::Found {
             commands.push(("git idd apply", "put the fix into the working tree"));
         } else if report.no_fix.is_some() && text::has_revert(report) {
-            commands.push(("git idd apply --revert", "take the whole commit back"));
+            commands.push(("git idd apply --revert", "apply the revert that was tested"));
         }
         let is_explained = |file: &Untrusted| EXPLAINED.iter().any(|ending| file.as_bytes().ends_with(ending));
         let mut views = views(report).into_iter();
@@ -342,7 +342,7 @@ fn shortened(mut rows: Vec<String>, max: usize) -> Vec<String> {
 }
 
 /// How many bytes of blank space all lines begin with.
-fn margin(run: &[Line]) -> usize {
+fn margin(run: &[PatchLine]) -> usize {
     let texts = run.iter().map(|line| line.text.as_bytes()).filter(|text| !text.trim_ascii().is_empty());
     let mut common: Option<&[u8]> = None;
     for text in texts {

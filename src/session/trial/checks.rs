@@ -345,6 +345,10 @@ impl FixChecks<'_, '_> {
             return Ok(judged(CheckResult::NotRun, "not run (`--suite <command>` names one)"));
         }
         let FixTrees { head, patched, .. } = self.scene;
+        let is_quick = Probe { question: Question::IsSuiteQuick, ..self.probe(head) };
+        if self.hunt.plan.is_suite_widened() && self.ask(is_quick)? != Outcome::Pass {
+            return Ok(judged(CheckResult::NotRun, "not run (`--suite <command>` names one)"));
+        }
         let question = Question::Suite(Baseline { trees: [head; 3] });
         self.hunt.runner.talk.say("Running the suite at HEAD, and with the fix.");
         self.ask(Probe { question, ..self.probe(head) })?;
@@ -369,7 +373,7 @@ impl FixChecks<'_, '_> {
                     let why = format!("it counts no test with the fix; {} at HEAD", before.n_ran);
                     judged(CheckResult::Fails, &why)
                 }
-                _ => judged(CheckResult::Holds, "no failure that HEAD does not have"),
+                _ => judged(CheckResult::Holds, &format!("no failure that HEAD does not have{}", self.which_suite())),
             });
         }
         let lines = beside.suite_lines.get(&patched).cloned().unwrap_or_default();
@@ -378,6 +382,12 @@ impl FixChecks<'_, '_> {
             lines => format!("new failures: {}", named(lines)),
         };
         Ok(judged(CheckResult::Fails, &why).about(lines))
+    }
+
+    /// Which suite was run, if the user has named none.
+    fn which_suite(&self) -> String {
+        let line = self.hunt.plan.suite.as_ref().filter(|_| self.hunt.plan.is_suite_widened());
+        line.map(|line| format!(" (`{}`)", line.to_string_lossy())).unwrap_or_default()
     }
 
     /// The answer to a question about the suite.

@@ -121,11 +121,11 @@ impl TreeStore {
         if !self.can_compare(older, newer)? {
             return Ok((Vec::new(), 0));
         }
-        let (patch, n_lines, has_binary) = self.print((older, newer), paths, SHORT_ID)?;
+        let (patch, n_lines, has_binary) = self.print(older, newer, paths, SHORT_ID)?;
         if has_binary {
             // `git apply` needs whole ids in a binary patch.
             let n_digits = newer.to_string().len().try_into().expect("it is 40 or 64");
-            let (patch, n_lines, _) = self.print((older, newer), paths, n_digits)?;
+            let (patch, n_lines, _) = self.print(older, newer, paths, n_digits)?;
             return Ok((patch, n_lines));
         }
         Ok((patch, n_lines))
@@ -134,7 +134,8 @@ impl TreeStore {
     /// The patch, its changed lines, and whether some file in it is binary.
     fn print(
         &self,
-        (older, newer): (TreeId, TreeId),
+        older: TreeId,
+        newer: TreeId,
         paths: &[Vec<u8>],
         id_abbrev: u16,
     ) -> Result<(Vec<u8>, usize, bool), RepoError> {

@@ -20,7 +20,7 @@ const SUMMARIES: &[&str] = &[
     r" +\d+ (?:passing|failing|pending|passed|failed|skipped)\b",
     r" +\d+ tests? (?:failed|passed|skipped)",
     r"ℹ (?:pass|fail|skipped|todo) \d+",
-    // ctest, GoogleTest, Catch2, doctest, FixCheck
+    // ctest, GoogleTest, Catch2, doctest, Check
     r"\d+% tests passed, \d+ tests? failed out of \d+",
     r"\[  (?:PASSED |FAILED |SKIPPED) \] \d+ test",
     r"test cases: +\d+ \|",
@@ -45,7 +45,7 @@ const SUMMARIES: &[&str] = &[
 
 /// What a word beside a number counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Counted {
+enum CountedTests {
     /// All tests, those that were left out included.
     All,
     /// Tests that ran.
@@ -55,17 +55,17 @@ enum Counted {
 }
 
 /// The words beside a number, before it or after it, without a plural's `s`.
-const WORDS: &[(Counted, &[&str])] = &[
+const WORDS: &[(CountedTests, &[&str])] = &[
     (
-        Counted::All,
+        CountedTests::All,
         &["test", "tests run", "run", "example", "doctest", "total", "ran", "out of", "1..", "checks", "test case"],
     ),
     (
-        Counted::Ran,
+        CountedTests::Ran,
         &["passed", "passing", "pass", "ok", "successful", "failed", "failing", "failure", "fail", "error", "xpassed"],
     ),
     (
-        Counted::LeftOut,
+        CountedTests::LeftOut,
         &["skipped", "skip", "ignored", "pending", "deselected", "filtered out", "todo", "xfailed", "disabled"],
     ),
 ];
@@ -101,9 +101,9 @@ impl TestCounts {
                 let word = found.get(2).or_else(|| found.get(3)).map_or("", |word| word.as_str()).to_lowercase();
                 let number = number.parse::<u64>().unwrap_or_default();
                 match WORDS.iter().find(|(_, words)| words.contains(&word.as_str())).map(|(counted, _)| *counted) {
-                    Some(Counted::All) => all = all.max(Some(number)),
-                    Some(Counted::Ran) => ran += number,
-                    Some(Counted::LeftOut) => left_out += number,
+                    Some(CountedTests::All) => all = all.max(Some(number)),
+                    Some(CountedTests::Ran) => ran += number,
+                    Some(CountedTests::LeftOut) => left_out += number,
                     None => {}
                 }
             }
