@@ -85,10 +85,10 @@ impl ChangeSet {
         let mut wide = subset.clone();
         self.groups(level).iter().filter(|group| inner.has_any_of(group)).for_each(|group| wide.insert_group(group));
         if level == Level::Unit {
-            // The reduction does not count comments as a part of a declaration, but a reader does.
+            // The reduction does not count comments and layout as a part of a declaration, but a reader does.
             let code = wide.clone();
-            let around = self.groups(Level::Hunk).iter().filter(|hunk| code.has_any_of(hunk));
-            around.for_each(|hunk| wide = wide.union(&self.subset(hunk).intersection(self.trivia())));
+            let around = self.places().iter().filter(|place| code.has_any_of(place));
+            around.for_each(|place| wide = wide.union(&self.subset(place).intersection(self.trivia())));
         }
         self.complete(&wide)
     }

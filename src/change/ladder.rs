@@ -134,6 +134,21 @@ impl Ladder<'_> {
         names
     }
 
+    /// All units, by hunk and by the innermost declaration around them.
+    pub(super) fn places(&self) -> Vec<Group> {
+        let mut places: BTreeMap<(usize, Option<usize>), Vec<UnitId>> = BTreeMap::new();
+        for (hunk, span) in self.hunks.iter().enumerate() {
+            for unit in span.clone() {
+                let Unit { file, kind } = &self.units[unit as usize];
+                let parsed = self.parsed[*file].as_ref().zip(kind.place());
+                let innermost = parsed
+                    .and_then(|(parsed, (deleted, inserted))| parsed.declarations_around(deleted, inserted).pop());
+                places.entry((hunk, innermost)).or_default().push(UnitId(unit));
+            }
+        }
+        places.into_values().map(Group::of).collect()
+    }
+
     /// For each unit the declarations around it, outermost first; never empty.
     fn declarations(&self) -> Vec<Vec<Key>> {
         let mut keys: Vec<Vec<Key>> = vec![Vec::new(); self.units.len()];

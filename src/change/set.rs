@@ -60,6 +60,8 @@ pub struct ChangeSet {
     named_together: [Vec<Group>; 2],
     /// Units that change only comments and white space.
     trivia: Subset,
+    /// All units, by hunk and by the innermost declaration around them.
+    places: Vec<Group>,
     needs: Needs,
     plausible: Plausible,
 }
@@ -144,6 +146,7 @@ impl ChangeSet {
             rungs: Vec::new(),
             named_together: Default::default(),
             trivia: Subset::empty(0),
+            places: Vec::new(),
             needs,
             plausible: Plausible::default(),
         };
@@ -162,7 +165,7 @@ impl ChangeSet {
             is_trivia: &is_trivia,
             atom_of: &atom_of,
         };
-        (set.rungs, set.named_together) = (ladder.rungs(), ladder.named_together());
+        (set.rungs, set.named_together, set.places) = (ladder.rungs(), ladder.named_together(), ladder.places());
         set
     }
 
@@ -384,8 +387,12 @@ impl ChangeSet {
     }
 
     /// The units that change only comments and white space.
-    pub(super) fn trivia(&self) -> &Subset {
+    pub fn trivia(&self) -> &Subset {
         &self.trivia
+    }
+
+    pub(super) fn places(&self) -> &[Group] {
+        &self.places
     }
 
     pub(super) fn text(&self, file: usize) -> &TextPair {

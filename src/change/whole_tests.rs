@@ -1,5 +1,6 @@
 //! Tests of whole edits.
 
+use crate::change::group::Group;
 use crate::change::{ChangeSet, Content, Division, FilePair, FileSide, Level, Mode};
 use crate::syntax::Language;
 
@@ -194,4 +195,23 @@ fn without_a_grammar_brackets_and_indentation_tell_edits() {
     );
     check("a.txt", "one\ntwo\nthree\n", "one\n2\n3\nthree\n", &["-two / +2 / +3"]);
     check("a.txt", "a b c\nd e f\n", "a b x\nd e y\n", &["-a b c / +a b x", "-d e f / +d e y"]);
+}
+
+#[test]
+fn a_declaration_has_its_own_layout_and_not_that_of_its_neighbours() {
+    let old = |n: u32| format!("def f{n}( a,b ):\n    if( a<b ): return {{'x':a,'y':b}}\n    return [ a,b,{n} ]\n");
+    let new = |n: u32| {
+        let sign = if n == 1 { "<=" } else { "<" };
+        format!(
+            "def f{n}(a, b):\n    if a {sign} b:\n        return {{\"x\": a, \"y\": b}}\n    return [a, b, {n}]\n\n\n"
+        )
+    };
+    let set = change_set("a.py", &(0..3).map(old).collect::<String>(), &(0..3).map(new).collect::<String>());
+    let has_decision =
+        |group: &&Group| set.subset(group).iter().any(|unit| set.describe(unit).inserted.contains(&b'='));
+    let decision = set.groups(Level::Line).iter().find(has_decision).unwrap();
+    let wide = set.widened(&set.subset(decision), Level::Unit);
+    let text = |unit| String::from_utf8_lossy(set.describe(unit).inserted).trim().to_owned();
+    let lines: Vec<String> = wide.iter().map(text).filter(|text| !text.is_empty()).collect();
+    assert_eq!(lines, ["def f1(a, b):", "if a <= b:", "return {\"x\": a, \"y\": b}", "return [a, b, 1]"]);
 }

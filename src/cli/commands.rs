@@ -17,7 +17,7 @@ use crate::report;
 use crate::report::escape::Terminal;
 use crate::report::explanation::Explained;
 use crate::report::forge::Forge;
-use crate::report::{Report, Scope, Status, Suite, Untrusted, html};
+use crate::report::{Report, Scope, Status, Untrusted, html};
 use crate::revision::CommitId;
 use crate::session;
 use crate::session::context::Context;
@@ -547,10 +547,7 @@ fn apply(choice: options::Choice, kept: &Kept, location: &Location, context: &Co
             };
             report.fixes.into_iter().find(|fix| fix.scope == scope && !fix.patch.is_empty())
         }
-        None if choice.revert => {
-            let applies = report.reverts.into_iter().filter(|fix| !fix.patch.is_empty());
-            applies.min_by_key(|fix| (fix.tested != Outcome::Pass, fix.suite == Suite::Worse, fix.complaints.len()))
-        }
+        None if choice.revert => report.revert().cloned(),
         None => report.fix,
     };
     let is_recommended = choice == options::Choice::default();

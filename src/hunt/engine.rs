@@ -122,7 +122,7 @@ impl Hunter<'_> {
             }
             board.finding.fix = fix;
         }
-        self.prove(&pair).await?;
+        self.prove_fix(&pair).await?;
         let conclusion = match (is_range, is_complete) {
             (true, _) => Conclusion::Range,
             (false, true) => Conclusion::Found,

@@ -167,19 +167,12 @@ pub enum Scope {
     Merge,
 }
 
-impl Scope {
-    /// Whether it takes back whole commits: a decision about them, and no fix of one fault.
-    pub fn is_revert(self) -> bool {
-        self >= Self::Revert
-    }
-}
-
 /// A reversal of the culprit, carried as far as possible.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fix {
     /// The part of the culprit that it reverses.
     pub scope: Scope,
-    /// The commit that it reverts; `None` if it takes back only a part of one.
+    /// The commit that it reverts, perhaps without its tests and comments; `None` if it takes back only a part of one.
     pub commit: Option<CommitId>,
     /// The first commit on the way to the newest revision since which the reversal does not apply.
     pub stopped_by: Option<CommitId>,
@@ -208,6 +201,11 @@ pub struct Fix {
 }
 
 impl Fix {
+    /// Whether it takes back whole commits: a decision about them, and no fix of one fault.
+    pub fn is_revert(&self) -> bool {
+        self.commit.is_some() || self.scope >= Scope::Revert
+    }
+
     /// Whether the test passes with it, there are no new warnings, and no other test newly fails.
     pub fn is_whole(&self) -> bool {
         self.tested == Outcome::Pass && !self.has_complaints && self.suite.is_none_or(|suite| suite == Outcome::Pass)

@@ -27,7 +27,7 @@ const MAX_EDITS: usize = 200;
 /// A reversal that may become the fix.
 struct Reversal {
     scope: Scope,
-    /// The commit that is reverted as a whole.
+    /// The commit that is reverted as a whole, but perhaps for its tests and comments.
     commit: Option<CommitId>,
     base: TreeId,
     patched: TreeId,
@@ -93,7 +93,8 @@ impl Hunter<'_> {
             fixes.sort_by_key(|fix| fix.scope);
         }
         let is_safe = |fix: &Fix| match fix.scope {
-            _ if has_suite => !fix.scope.is_revert(),
+            _ if fix.is_revert() => false,
+            _ if has_suite => true,
             // A reversal from a new reduction is only as good as this one test. If the project has a suite, the user
             // should give it.
             _ if fix.rung == Rung::Reduced && self.order.could_ask_suite => false,
@@ -103,7 +104,7 @@ impl Hunter<'_> {
         let is_recommended = |fix: &&Fix| fix.is_whole() && (fix.is_complete || !self.order.port) && is_safe(fix);
         let recommended = fixes.iter().filter(is_recommended).min_by_key(|fix| fix.n_lines).cloned();
         let farthest = || {
-            let is_partial = |fix: &&Fix| fix.tested == Outcome::Pass && !fix.is_complete && !fix.scope.is_revert();
+            let is_partial = |fix: &&Fix| fix.tested == Outcome::Pass && !fix.is_complete && !fix.is_revert();
             let partial = fixes.iter().filter(is_partial).filter(|_| self.order.port);
             partial
                 .min_by_key(|fix| self.history.path(target, fix.revision).map_or(usize::MAX, |path| path.len()))
@@ -115,7 +116,7 @@ impl Hunter<'_> {
         Ok((best, culprits))
     }
 
-    /// The reversals, ordered by size.
+    /// The reversals, ordered by size. One that takes back all code of the culprit is a revert, whatever its scope.
     fn reversals(&self, necessary: &Reduced, pair: &Pair) -> Result<Vec<Reversal>, Halt> {
         let Reduced { set, kept, change } = necessary;
         let scopes = [
@@ -127,6 +128,9 @@ impl Hunter<'_> {
         ];
         // The tests of the culprit are removed only with all of it, or if the test needs that.
         let others_tests = tests_of(set).difference(kept);
+        let all = set.full().difference(&others_tests);
+        let code = Some(all.difference(set.trivia())).filter(|code| !code.is_empty()).unwrap_or(all);
+        let culprit = Some(pair.newer.revision).filter(|_| self.candidates(pair).len() == 1);
         let mut reversals = Vec::new();
         for (scope, units) in scopes {
             let units = match scope {
@@ -135,8 +139,8 @@ impl Hunter<'_> {
             };
             if let Some(patched) = self.trees.compose(set, change.newer, &units)? {
                 let n_lines = set.n_lines(&units);
+                let commit = culprit.filter(|_| code.is_subset(&units));
                 let (base, units) = (change.newer, Some(units));
-                let commit = (scope == Scope::Revert).then_some(pair.newer.revision);
                 reversals.push(Reversal { scope, commit, base, patched, units, n_lines });
             }
         }

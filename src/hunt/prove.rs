@@ -7,7 +7,7 @@ use crate::hunt::pair::Pair;
 use crate::hunt::probe::{Probe, Question};
 use crate::hunt::{Again, Halt, Hunter};
 use crate::outcome::{Outcome, Reason};
-use crate::revision::{CommitId, TreeId};
+use crate::revision::TreeId;
 
 /// Up to this many units are re-run one by one; if there are more, the first ones are a sample.
 const MAX_UNITS: usize = 50;
@@ -22,27 +22,40 @@ struct UnitOf {
 /// A claim to prove.
 struct Claim {
     text: String,
-    revision: CommitId,
-    tree: TreeId,
-    is_fetched: bool,
+    probe: Probe,
     expected: Expected,
-    question: Question,
     unit: Option<UnitOf>,
 }
 
+impl Claim {
+    fn of(text: &str, probe: Probe, expected: Expected) -> Self {
+        Self { text: text.to_owned(), probe, expected, unit: None }
+    }
+}
+
 impl Hunter<'_> {
-    /// Re-runs every claim of the finding in a fresh worktree.
+    /// Re-runs the claims about the two ends and the two changes in fresh worktrees.
     ///
-    /// On a disagreement the hunt ends as [`contradicted`](Self::contradicted) says. Cost: six probes, and one for each
-    /// unit, up to fifty for each change.
-    pub(super) async fn prove(&self, pair: &Pair) -> Result<(), Halt> {
-        let claims = self.claims(pair)?;
-        let disagreements = self.show(claims).await;
+    /// It comes before the search for a fix: whatever ends that search, the change that is shown is proved. On a
+    /// disagreement the hunt ends as [`contradicted`](Self::contradicted) says. Cost: four probes, and one for each unit,
+    /// up to fifty for each change.
+    pub(super) async fn prove_change(&self, pair: &Pair) -> Result<(), Halt> {
+        let claims = self.claims_of_change(pair);
+        self.board.borrow_mut().finding.evidence.clear();
+        self.prove(claims).await?;
         self.recall(pair).await;
-        let Some((claim, seen)) = disagreements.first() else {
-            self.board.borrow_mut().finding.is_proved = true;
-            return Ok(());
-        };
+        self.board.borrow_mut().finding.is_proved = true;
+        Ok(())
+    }
+
+    /// Re-runs the claims about the fix; without one, about the smallest revert that makes the test pass. Cost: two probes.
+    pub(super) async fn prove_fix(&self, pair: &Pair) -> Result<(), Halt> {
+        self.prove(self.claims_of_fix(pair)?).await
+    }
+
+    async fn prove(&self, claims: Vec<Claim>) -> Result<(), Halt> {
+        let disagreements = self.show(claims).await;
+        let Some((claim, seen)) = disagreements.first() else { return Ok(()) };
         if self.order.noisy.is_some() && self.order.is_clean {
             self.note(format!(
                 "{} of the clean runs did not show what they should: the test is not reproducible",
@@ -78,7 +91,7 @@ impl Hunter<'_> {
     ///
     /// If the commit broke another test, there are fewer runs: it is likely that it broke this one, too.
     ///
-    /// Cost: six probes, or three; two if they are slow. [`prove`](Self::prove) then needs two fewer. See
+    /// Cost: six probes, or three; two if they are slow. [`prove_change`](Self::prove_change) then needs two fewer. See
     /// [`check`](Self::check).
     pub(super) async fn check_ends(&self, pair: &Pair) -> Result<(), Halt> {
         if self.order.known.contains(&pair.newer.revision) {
@@ -105,7 +118,7 @@ impl Hunter<'_> {
     ///
     /// If a run does not have the outcome of its revision, the hunt ends as [`contradicted`](Self::contradicted) says.
     ///
-    /// Cost: three probes for each revision, or one; [`prove`](Self::prove) then needs one fewer for each.
+    /// Cost: three probes for each revision, or one; [`prove_change`](Self::prove_change) then needs one fewer for each.
     pub(super) async fn check(&self, revisions: &[Tested]) -> Result<(), Halt> {
         if self.order.noisy.is_some() {
             return self.see(revisions, &[None]).await;
@@ -143,15 +156,11 @@ impl Hunter<'_> {
     /// Runs the claims in clean worktrees, records the evidence, and returns the claims that do not hold, with their
     /// outcomes.
     async fn show(&self, claims: Vec<Claim>) -> Vec<(Probe, Outcome)> {
-        let probe = |claim: &Claim| Probe {
-            is_fetched: claim.is_fetched,
-            ..Probe::claim(claim.tree, claim.revision, claim.question)
-        };
-        let probes: Vec<Probe> = claims.iter().map(probe).collect();
+        let probes: Vec<Probe> = claims.iter().map(|claim| claim.probe).collect();
         let mut seen = self.asker.all(&probes).await;
         for (claim, seen) in claims.iter().zip(&mut seen) {
             if claim.unit.is_some() && !claim.expected.accepts(*seen) {
-                *seen = self.shown_beside(probe(claim), *seen).await;
+                *seen = self.shown_beside(claim.probe, *seen).await;
             }
             self.note_shown(claim.unit, *seen);
         }
@@ -160,15 +169,15 @@ impl Hunter<'_> {
             .zip(seen)
             .map(|(claim, seen)| Evidence {
                 claim: claim.text,
-                revision: claim.revision,
-                tree: claim.tree,
+                revision: claim.probe.revision,
+                tree: claim.probe.tree,
                 expected: claim.expected,
                 seen,
             })
             .collect();
         let shown = probes.into_iter().zip(&evidence).filter(|(_, evidence)| !evidence.holds());
         let disagreements = shown.map(|(probe, evidence)| (probe, evidence.seen)).collect();
-        self.board.borrow_mut().finding.evidence = evidence;
+        self.board.borrow_mut().finding.evidence.extend(evidence);
         disagreements
     }
 
@@ -226,40 +235,20 @@ impl Hunter<'_> {
         }
     }
 
-    fn claims(&self, pair: &Pair) -> Result<Vec<Claim>, Halt> {
-        let mut claims = Vec::new();
+    fn claims_of_change(&self, pair: &Pair) -> Vec<Claim> {
         let exact = Question::Exact(pair.ends());
-        let mut claim = |text: &str, revision, tree, expected, question| {
-            let ends = [pair.older, pair.newer];
-            let is_end = |end: &Tested| end.is_fetched && (end.revision, end.tree) == (revision, tree);
-            let is_fetched = ends.iter().any(is_end);
-            claims.push(Claim { text: text.to_owned(), revision, tree, is_fetched, expected, question, unit: None });
-        };
+        let mut claims = Vec::new();
         let (older, newer) = (pair.older, pair.newer);
         let mut n_unverified = 0;
         let finding = self.board.borrow().finding.clone();
         let (words, of_unit) = (self.order.sought.words().claims, self.order.sought.words().of_unit);
-        claim(words[0], older.revision, older.tree, Expected::Pass, Question::Test);
+        claims.push(Claim::of(words[0], Probe::again(&older), Expected::Pass));
         if let Some(change) = &finding.sufficient {
-            claim(words[1], older.revision, change.newer, Expected::Fail, exact);
+            claims.push(Claim::of(words[1], Probe::claim(change.newer, older.revision, exact), Expected::Fail));
         }
-        claim(words[2], newer.revision, newer.tree, Expected::Fail, Question::Test);
+        claims.push(Claim::of(words[2], Probe::again(&newer), Expected::Fail));
         if let Some(change) = &finding.necessary {
-            claim(words[3], newer.revision, change.older, Expected::Pass, exact);
-        }
-        if let Some(fix) = &finding.fix {
-            // If the culprit was repaired, the tree without the fix is the repaired tree.
-            let bare = if fix.revision == newer.revision { newer.tree } else { self.view(fix.revision)? };
-            if bare != newer.tree {
-                claim(
-                    "the newest revision reached by the fix fails",
-                    fix.revision,
-                    bare,
-                    Expected::Fail,
-                    Question::Test,
-                );
-            }
-            claim("with the fix it passes", fix.revision, fix.probed, Expected::Pass, Question::Test);
+            claims.push(Claim::of(words[3], Probe::claim(change.older, newer.revision, exact), Expected::Pass));
         }
         let units = [
             (&finding.sufficient, older, ["the sufficient change without", of_unit[0]], Expected::NotFail),
@@ -277,11 +266,32 @@ impl Hunter<'_> {
             for (index, tree) in trees.into_iter().take(MAX_UNITS) {
                 let unit = Some(UnitOf { is_sufficient, index });
                 let text = format!("{begin} `{}` {end}", change.units[index].title());
-                let (revision, question, is_fetched) = (side.revision, exact, false);
-                claims.push(Claim { text, revision, tree, is_fetched, expected, question, unit });
+                claims.push(Claim { text, probe: Probe::claim(tree, side.revision, exact), expected, unit });
             }
         }
         self.board.borrow_mut().finding.n_unverified_units = n_unverified;
+        claims
+    }
+
+    fn claims_of_fix(&self, pair: &Pair) -> Result<Vec<Claim>, Halt> {
+        let finding = self.board.borrow().finding.clone();
+        let reverts = finding.fixes.iter().filter(|fix| fix.is_revert() && fix.is_whole() && fix.is_complete);
+        let revert = reverts.min_by_key(|fix| fix.n_lines);
+        let Some(fix) = finding.fix.as_ref().or(revert) else { return Ok(Vec::new()) };
+        let newer = pair.newer;
+        let mut claims = Vec::new();
+        // If the culprit was repaired, the tree without the fix is the repaired tree.
+        let bare = if fix.revision == newer.revision { newer.tree } else { self.view(fix.revision)? };
+        if bare != newer.tree {
+            let text = if fix.is_revert() {
+                "the newest revision fails"
+            } else {
+                "the newest revision reached by the fix fails"
+            };
+            claims.push(Claim::of(text, Probe::claim(bare, fix.revision, Question::Test), Expected::Fail));
+        }
+        let text = if fix.is_revert() { "with the revert it passes" } else { "with the fix it passes" };
+        claims.push(Claim::of(text, Probe::claim(fix.probed, fix.revision, Question::Test), Expected::Pass));
         Ok(claims)
     }
 }

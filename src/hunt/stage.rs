@@ -39,16 +39,16 @@ impl Hunter<'_> {
         if !is_one {
             self.board.borrow_mut().finding.range = candidates.to_vec();
         }
-        self.prove(pair).await?;
+        self.prove_change(pair).await?;
         Err(Halt::Concluded(if is_one { Conclusion::Found } else { Conclusion::Range }))
     }
 
-    /// Ends with the reduced change if no fix is asked for.
+    /// Proves the reduced change. Ends the hunt if no fix is asked for.
     pub(super) async fn end_with_change(&self, pair: &Pair, is_range: bool) -> Result<(), Halt> {
+        self.prove_change(pair).await?;
         if self.order.until > Stage::Change {
             return Ok(());
         }
-        self.prove(pair).await?;
         Err(Halt::Concluded(if is_range { Conclusion::Range } else { Conclusion::Found }))
     }
 

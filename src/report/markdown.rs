@@ -49,6 +49,9 @@ pub fn write(
         let place = if fix.complete { "HEAD".to_owned() } else { format!("`{}`", fix.commit.short()) };
         writeln!(out, "**Fix for {place}** ({}, tested: {})\n", count(fix.lines, "line"), fix.tested)?;
         writeln!(out, "{}", Markdown.block("diff", &fix.patch))?;
+    } else if let Some(revert) = report.sound_revert() {
+        let (n_lines, tested) = (count(revert.lines, "line"), revert.tested);
+        writeln!(out, "**Revert for HEAD** ({n_lines}, tested: {tested}): `git idd apply --revert`\n")?;
     }
     evidence(report, out)?;
     for note in &report.notes {

@@ -155,6 +155,27 @@ pub struct Report {
 }
 
 impl Report {
+    /// The revert to apply, if the user wants one: of those that apply, the one with the best result.
+    pub fn revert(&self) -> Option<&Fix> {
+        let applies = self.reverts.iter().filter(|revert| !revert.patch.is_empty());
+        applies.min_by_key(|revert| {
+            (revert.tested != Outcome::Pass, revert.suite == Suite::Worse, revert.complaints.len())
+        })
+    }
+
+    /// What makes the test pass at HEAD: the fix; else a revert, if nothing speaks against it.
+    pub fn reversal(&self) -> Option<&Fix> {
+        self.fix.as_ref().filter(|fix| fix.complete).or_else(|| self.sound_revert())
+    }
+
+    /// The revert to apply, if it makes the test pass at HEAD and nothing speaks against it.
+    pub fn sound_revert(&self) -> Option<&Fix> {
+        self.revert().filter(|revert| {
+            let is_sound = revert.suite != Suite::Worse && revert.complaints.is_empty();
+            is_sound && revert.complete && revert.tested == Outcome::Pass
+        })
+    }
+
     /// A report with only a status.
     pub fn new(status: Status, sentence: impl Into<Untrusted>) -> Self {
         Self {

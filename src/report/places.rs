@@ -60,10 +60,10 @@ pub(super) enum PatchSide {
     Newer,
 }
 
-/// The places at HEAD if the fix was carried there; else those of the necessary change, or the sufficient one, in the
+/// The places at HEAD if a fix or a revert was tested there; else those of the necessary change, or the sufficient one, in the
 /// first bad commit. `None` if nothing was reduced.
 pub fn places(report: &Report) -> Option<Places> {
-    if let Some(fix) = report.fix.as_ref().filter(|fix| fix.complete) {
+    if let Some(fix) = report.reversal() {
         return Some(Places { commit: fix.commit, places: of_patch(&fix.patch, PatchSide::Older) });
     }
     let commit = report.first_bad.as_ref()?.commit.commit;

@@ -604,18 +604,12 @@ fn resumable(said: &str, report: &Report, look: Look) -> String {
     }
 }
 
-/// Whether a revert of a whole commit makes the test pass, and nothing speaks against it.
-fn has_revert(report: &Report) -> bool {
-    let is_sound = |fix: &Fix| fix.complete && fix.suite != Suite::Worse && fix.complaints.is_empty();
-    report.reverts.iter().any(is_sound)
-}
-
 /// The usual next step.
 fn advice(report: &Report) -> Option<&'static str> {
     let [newer, older, all] = report.find.words().advice;
     Some(match report.status {
         Status::Found if report.no_fix.is_none() => return None,
-        Status::Found | Status::Unfixed if has_revert(report) => {
+        Status::Found | Status::Unfixed if report.sound_revert().is_some() => {
             "`git idd apply --revert` applies the revert that was tested; `git idd apply --rung <name>` takes back a part"
         }
         Status::Found | Status::Unfixed => {

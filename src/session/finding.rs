@@ -62,9 +62,13 @@ impl Sources<'_> {
             Some(fix) if fix.tested == Outcome::Pass => Some(self.fix(fix, culprit_lines)?),
             _ => None,
         };
-        let all = finding.fixes.iter().map(|fix| self.fix(fix, culprit_lines)).collect::<Result<Vec<_>, _>>()?;
-        let is_revert = |fix: &report::Fix| matches!(fix.scope, report::Scope::Revert | report::Scope::Merge);
-        let (reverts, fixes) = report::by_size(all).into_iter().partition(is_revert);
+        let described = |fixes: Vec<&found::Fix>| {
+            let fixes = fixes.into_iter().map(|fix| self.fix(fix, culprit_lines)).collect::<Result<Vec<_>, _>>();
+            fixes.map(report::by_size)
+        };
+        let (reverts, fixes): (Vec<_>, Vec<_>) = finding.fixes.iter().partition(|fix| fix.is_revert());
+        let (mut reverts, fixes) = (described(reverts)?, described(fixes)?);
+        reverts.dedup_by(|next, fix| next.patch == fix.patch && next.reverts == fix.reverts);
         let no_fix = (finding.conclusion == Conclusion::Unfixed).then(|| Untrusted::from(why_no_fix(finding)));
         let is_open = matches!(finding.conclusion, Conclusion::Range | Conclusion::Budget | Conclusion::Interrupted);
         let is_range = is_open && narrowed(finding).len() > 1;
@@ -325,7 +329,7 @@ impl Sources<'_> {
                 Some(Outcome::Pass) => report::Suite::Same,
                 Some(_) => report::Suite::Worse,
             },
-            scope: scope(fix.scope),
+            scope: if fix.is_revert() { scope(fix.scope.max(found::Scope::Revert)) } else { scope(fix.scope) },
             reverts: fix.commit.map(|commit| self.commit(commit)),
             tests: self
                 .store
@@ -537,15 +541,17 @@ pub fn scope(scope: found::Scope) -> report::Scope {
 
 /// Why no reversal of a finding is recommended.
 fn why_no_fix(finding: &Finding) -> &'static str {
-    let parts = || finding.fixes.iter().filter(|fix| fix.is_complete && !fix.scope.is_revert());
+    let parts = || finding.fixes.iter().filter(|fix| fix.is_complete && !fix.is_revert());
     let is_any = |is_it: fn(&found::Fix) -> bool| parts().any(is_it);
-    let is_reverted = finding.fixes.iter().any(|fix| fix.scope.is_revert() && fix.is_complete);
+    let is_reverted = finding.fixes.iter().any(|fix| fix.is_revert() && fix.is_complete);
     if !finding.own_tests.is_empty() {
         "it changed tests that still exist and would probably fail without it"
     } else if is_any(|fix| fix.suite.is_some_and(|suite| suite != Outcome::Pass)) {
         "each reversal that makes the test pass makes other tests of the suite fail"
     } else if is_any(|fix| fix.has_complaints) {
         "each reversal that makes the test pass causes new warnings"
+    } else if is_reverted && is_any(|fix| fix.scope < found::Scope::Declarations) {
+        "less than the whole commit is a part of a declaration, and no suite (`--suite`) shows what its reversal breaks"
     } else if is_any(|fix| fix.scope < found::Scope::Declarations) {
         "only a part of a declaration can be reversed, and no suite (`--suite`) shows what that breaks"
     } else if is_reverted {

@@ -110,9 +110,18 @@ impl World {
         Self::new(&commits)
     }
 
-    /// The same with the two trees that a whole hunt needs: the newest with the fix, and the oldest with the culprit.
+    /// The same, but the third commit also adds `c`; with the trees that a whole hunt needs: both changes alone, the
+    /// newest revision with the fix and with the revert, and the oldest with the bad line.
     pub(crate) fn with_all() -> Self {
-        let mut world = Self::with_culprit();
+        let mut world = Self::new(&[
+            &[("a", "good\n"), ("b", "0\n")],
+            &[("a", "good\n"), ("b", "1\n")],
+            &[("a", "good\nbad\n"), ("b", "1\n"), ("c", "c\n")],
+            &[("a", "good\nbad\n"), ("b", "2\n"), ("c", "c\n")],
+        ]);
+        world.tree(&[("a", "good\nbad\n"), ("b", "1\n")]);
+        world.tree(&[("a", "good\n"), ("b", "1\n"), ("c", "c\n")]);
+        world.tree(&[("a", "good\n"), ("b", "2\n"), ("c", "c\n")]);
         world.tree(&[("a", "good\n"), ("b", "2\n")]);
         world.tree(&[("a", "good\nbad\n"), ("b", "0\n")]);
         world

@@ -75,7 +75,7 @@ fn a_culprit_may_turn_a_file_into_a_directory_or_a_link() {
         let fixture = Fixture::of(&script);
         let report = fixture.report(&[test]);
         check_found(&report, "change 3");
-        assert!(fixture.applies(report.fix.unwrap().patch.as_bytes()), "{newer}");
+        assert!(fixture.applies(report.revert().unwrap().patch.as_bytes()), "{newer}");
     }
 }
 

@@ -218,11 +218,11 @@ fn a_client_hunts_from_the_start_to_the_finding() {
         .map(|resource| resource["uri"].as_str().unwrap().to_owned())
         .collect();
     let address = |part: &str| format!("idd://hunt/{id}/{part}");
-    let expected = ["report.json", "report.md", "patch/necessary", "patch/sufficient", "patch/fix"].map(address);
+    let expected = ["report.json", "report.md", "patch/necessary", "patch/sufficient", "patch/revert"].map(address);
     assert_eq!(addresses, expected);
     assert_eq!(
         client.ask("resources/templates/list", json!({}))["result"]["resourceTemplates"].as_array().unwrap().len(),
-        5
+        6
     );
     let mut read = |part: &str| {
         let read = client.ask("resources/read", json!({"uri": address(part)}));
@@ -231,7 +231,7 @@ fn a_client_hunts_from_the_start_to_the_finding() {
     let report = json::read(read("report.json").as_bytes()).unwrap();
     assert_eq!((report.status, report.hunt.as_ref()), (Status::Found, Some(&id)));
     assert!(read("report.md").contains("break it"));
-    let fix = read("patch/fix");
+    let fix = read("patch/revert");
     assert!(fixture.applies(fix.as_bytes()));
 
     let mut judged = client.tell("fix_try", json!({"patch": fix, "wait": 50}));

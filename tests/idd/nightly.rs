@@ -16,7 +16,7 @@ const HISTORY: &str = "
     mkdir -p scripts/ci; cp \"$RECIPES\"/*.sh scripts/ci; echo 1 > value
     printf 'all:\\n\\tcp value product\\n' > Makefile; printf '/product\\n/idd-*\\n/told.md\\n' > .gitignore
     printf '#!/bin/sh\\n! grep -qx broken product\\n' > test.sh; chmod +x test.sh; commit init
-    for n in $(seq 2 16); do if [ $n = 9 ]; then echo broken >> value; else echo $n >> value; fi; commit \"change $n\"; done
+    for n in $(seq 2 16); do if [ $n = 9 ]; then echo broken >> value; echo 9 > other; else echo $n >> value; fi; commit \"change $n\"; done
 ";
 
 fn recipes() -> String {

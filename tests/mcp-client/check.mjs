@@ -33,7 +33,7 @@ assert.ok(!finding.isError && finding.text.includes("is the first bad commit"), 
 
 const { resources } = await client.listResources();
 const { resourceTemplates } = await client.listResourceTemplates();
-assert.deepEqual([resources.length, resourceTemplates.length], [5, 5]);
+assert.deepEqual([resources.length, resourceTemplates.length], [5, 6]);
 for (const { uri, mimeType } of resources) {
   const { contents } = await client.readResource({ uri });
   assert.equal(contents[0].mimeType, mimeType);

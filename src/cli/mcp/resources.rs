@@ -21,12 +21,13 @@ const MAX_BYTES: usize = 4 << 20;
 const MAX_SHOWN: usize = 200;
 
 /// The forms of resources: an address, a name, and the type of its content.
-pub const TEMPLATES: [(&str, &str, &str); 5] = [
+pub const TEMPLATES: [(&str, &str, &str); 6] = [
     ("idd://hunt/{id}/report.json", "report of a hunt", "application/json"),
     ("idd://hunt/{id}/report.md", "report of a hunt, for people", "text/markdown"),
     ("idd://hunt/{id}/patch/necessary", "patch that is reversed to make the test pass", "text/x-diff"),
     ("idd://hunt/{id}/patch/sufficient", "patch that makes the test fail", "text/x-diff"),
     ("idd://hunt/{id}/patch/fix", "recommended fix", "text/x-diff"),
+    ("idd://hunt/{id}/patch/revert", "revert of a whole commit, which is no fix", "text/x-diff"),
 ];
 
 /// A resource of the list.
@@ -55,10 +56,11 @@ enum Part {
     Necessary,
     Sufficient,
     Fix,
+    Revert,
 }
 
 /// The parts, in the order of [`TEMPLATES`].
-const PARTS: [Part; 5] = [Part::Json, Part::Markdown, Part::Necessary, Part::Sufficient, Part::Fix];
+const PARTS: [Part; 6] = [Part::Json, Part::Markdown, Part::Necessary, Part::Sufficient, Part::Fix, Part::Revert];
 
 /// The patch of a report; `None` if it has none, or the part is no patch.
 fn patch(report: &Report, part: Part) -> Option<&Untrusted> {
@@ -67,6 +69,7 @@ fn patch(report: &Report, part: Part) -> Option<&Untrusted> {
         Part::Necessary => report.change.necessary.as_ref(),
         Part::Sufficient => report.change.sufficient.as_ref(),
         Part::Fix => return report.fix.as_ref().map(|fix| &fix.patch),
+        Part::Revert => return report.revert().map(|fix| &fix.patch),
     };
     change.map(|change| &change.patch)
 }
@@ -136,7 +139,7 @@ fn bytes(part: Part, kept: &Kept, state: &State) -> Result<Option<Vec<u8>>, Fail
             let test = Untrusted::from(saved::plan(&kept.replay)?.order.command.to_line());
             report::markdown::write(&report, (&test, None), &explanations(), &mut out)?;
         }
-        Part::Necessary | Part::Sufficient | Part::Fix => {
+        Part::Necessary | Part::Sufficient | Part::Fix | Part::Revert => {
             return Ok(patch(&report, part).map(|patch| patch.as_bytes().to_vec()));
         }
     }

@@ -9,7 +9,7 @@ use crate::report::patch::{PatchLine, Sign};
 use crate::report::style::Role;
 use crate::report::text::{Look, patch, rows};
 use crate::report::views::views;
-use crate::report::{Commit, Report, Status, Suite, Untrusted, places, summary, text};
+use crate::report::{Commit, Fix, Report, Status, Suite, Untrusted, places, summary, text};
 use std::io;
 use std::io::Write;
 
@@ -241,6 +241,8 @@ impl Screen<'_> {
             rows.push(format!("{:<LABEL$} {}, as now, in every revision", "held:", held.join(", ")));
         }
         rows.extend(self.fix().into_iter().flat_map(|fix| self.labelled("fix:", &fix)));
+        let revert = report.sound_revert().filter(|_| report.no_fix.is_some());
+        rows.extend(revert.into_iter().flat_map(|revert| self.labelled("revert:", &result(revert))));
         rows.extend(self.evidence().into_iter().flat_map(|(label, said)| self.labelled(label, &said)));
         rows
     }
@@ -251,25 +253,7 @@ impl Screen<'_> {
         if let Some(why) = &report.no_fix {
             return Some(format!("none is recommended: {}", Terminal.line(why)));
         }
-        let fix = report.fix.as_ref()?;
-        let size = match fix.lines {
-            0 => text::whole_files(&fix.patch),
-            n_lines => format!("{} ({})", count(n_lines, "line"), fix.scope.words()),
-        };
-        if !fix.complete {
-            return Some(format!("{size}, carried as far as {} only: {}", fix.commit.short(), fix.tested));
-        }
-        let suite = match fix.suite {
-            Suite::Same => "no other test of the suite fails with it",
-            Suite::Worse => "tests of the suite fail with it that passed before",
-            Suite::NotRun => "no suite was run (`--suite`)",
-        };
-        let test = if fix.tested == Outcome::Pass { "the test passes".to_owned() } else { fix.tested.to_string() };
-        let warnings = match fix.complaints.len() {
-            0 => String::new(),
-            n_warnings => format!("; {}", count(n_warnings, "new warning")),
-        };
-        Some(format!("{size}: {test} at HEAD, {suite}{warnings}"))
+        report.fix.as_ref().map(result)
     }
 
     /// How many claims held, and what that cost.
@@ -305,7 +289,7 @@ impl Screen<'_> {
         let mut commands = Vec::new();
         if report.fix.as_ref().is_some_and(|fix| fix.complete) && report.status == Status::Found {
             commands.push(("git idd apply", "put the fix into the working tree"));
-        } else if report.no_fix.is_some() && text::has_revert(report) {
+        } else if report.no_fix.is_some() && report.sound_revert().is_some() {
             commands.push(("git idd apply --revert", "apply the revert that was tested"));
         }
         let is_explained = |file: &Untrusted| EXPLAINED.iter().any(|ending| file.as_bytes().ends_with(ending));
@@ -329,6 +313,28 @@ impl Screen<'_> {
         let width = commands.iter().map(|(command, _)| command.len()).max().unwrap_or(0);
         labels.zip(commands).map(|(label, (command, what))| format!("{label}{command:<width$}  {what}")).collect()
     }
+}
+
+/// The size and outcome of a reversal.
+fn result(fix: &Fix) -> String {
+    let size = match fix.lines {
+        0 => text::whole_files(&fix.patch),
+        n_lines => format!("{} ({})", count(n_lines, "line"), fix.scope.words()),
+    };
+    if !fix.complete {
+        return format!("{size}, carried as far as {} only: {}", fix.commit.short(), fix.tested);
+    }
+    let suite = match fix.suite {
+        Suite::Same => "no other test of the suite fails with it",
+        Suite::Worse => "tests of the suite fail with it that passed before",
+        Suite::NotRun => "no suite was run (`--suite`)",
+    };
+    let test = if fix.tested == Outcome::Pass { "the test passes".to_owned() } else { fix.tested.to_string() };
+    let warnings = match fix.complaints.len() {
+        0 => String::new(),
+        n_warnings => format!("; {}", count(n_warnings, "new warning")),
+    };
+    format!("{size}: {test} at HEAD, {suite}{warnings}")
 }
 
 /// The first rows, with a row that counts the others.

@@ -39,10 +39,10 @@ impl Touched {
     /// be read.
     ///
     /// A file counts as including every file with an included name, in any directory, because options of the compiler
-    /// and conditions of the preprocessor are not known here. So the result can have a few sources too many.
+    /// and conditions of the preprocessor are not known here. So the result can have a few sources too many. A source
+    /// that another one includes is not in the result: it is compiled as a part of that one.
     ///
-    /// Cost: reads the directories that differ; if any other file changed, also all directories of `newer`, and once
-    /// each file that can include others.
+    /// Cost: reads the directories that differ, all directories of `newer`, and once each file that can include others.
     pub fn sources_up_to(
         &mut self,
         max: usize,
@@ -65,8 +65,7 @@ impl Touched {
         compare(&objects, (Some(older), Some(newer)), b"", &mut changed)?;
         let is_there = |(path, blob): &(&Vec<u8>, &Option<BlobId>)| blob.is_some() && is_source(path);
         let mut sources: Vec<Vec<u8>> = changed.iter().filter(is_there).map(|(path, _)| path.clone()).collect();
-        let mut names: HashSet<Vec<u8>> =
-            changed.keys().filter(|path| !is_source(path)).map(|path| name(path)).collect();
+        let mut names: HashSet<Vec<u8>> = changed.keys().map(|path| name(path)).collect();
         let mut files = BTreeMap::new();
         if names.iter().any(|name| is_including(name)) {
             compare(&objects, (None, Some(newer)), b"", &mut files)?;
@@ -79,12 +78,18 @@ impl Touched {
             let mut including = HashSet::new();
             for (path, blob) in &files {
                 let Some(blob) = blob else { continue };
-                if !self.included(&objects, *blob)?.iter().any(|name| names.contains(name)) {
+                let mut included =
+                    self.included(&objects, *blob)?.iter().filter(|name| names.contains(*name)).peekable();
+                if included.peek().is_none() {
                     continue;
                 }
                 if !is_source(path) {
                     including.insert(path.clone());
-                } else if !sources.contains(path) {
+                    continue;
+                }
+                let included: Vec<&Vec<u8>> = included.collect();
+                sources.retain(|source| source == path || !included.contains(&&name(source)));
+                if !sources.contains(path) {
                     sources.push(path.clone());
                 }
             }
@@ -224,6 +229,8 @@ mod tests {
         check(&sources("1"), &sources("2"), &["u.c"]);
         check(&older, &sources("2"), &["u.c", "a.c", "z.c"]);
         check(&[("w.c", "")], &older, &["a.c", "u.c", "z.c"]);
+        let main = ("main.c", "#include \"u.c\"\n");
+        check(&[main, ("u.c", "1")], &[main, ("u.c", "2")], &["main.c"]);
     }
 
     #[test]
