@@ -75,14 +75,16 @@ pub enum Role {
     FixPasses,
 }
 
-/// Each role, with its claim in a report.
-const ROLES: [(Role, &str); 6] = [
+/// Each role, with its claim in a report; the last two roles also with that of a revert.
+const ROLES: [(Role, &str); 8] = [
     (Role::GoodPasses, "the last good revision passes"),
     (Role::BadFails, "the first bad revision fails"),
     (Role::SufficientFails, "with the sufficient change it fails"),
     (Role::NecessaryPasses, "without the necessary change it passes"),
     (Role::TargetFails, "the newest revision reached by the fix fails"),
     (Role::FixPasses, "with the fix it passes"),
+    (Role::TargetFails, "the newest revision fails"),
+    (Role::FixPasses, "with the revert it passes"),
 ];
 
 impl Role {

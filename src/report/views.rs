@@ -4,8 +4,8 @@
 //! those of the necessary one marked. Otherwise both are shown, one after the other.
 
 use crate::plural::count;
-use crate::report::patch::Patch;
-use crate::report::{Change, Changes, Report};
+use crate::report::patch::{Patch, PatchLine, Sign};
+use crate::report::{Change, Changes, Report, Unit, Untrusted};
 use crate::revision::CommitId;
 
 /// A view of the reduced change.
@@ -30,6 +30,21 @@ impl ChangeView<'_> {
             lines.for_each(|line| line.is_marked = self.change.marked.contains(&line.at));
         }
         patch
+    }
+
+    /// The commit that made a run of changed lines of a file; `None` if one commit made the whole change.
+    pub fn commit_of(&self, file: &Untrusted, run: &[PatchLine]) -> Option<CommitId> {
+        let units = &self.change.units;
+        if units.iter().all(|unit| unit.commit == units[0].commit) {
+            return None;
+        }
+        let has = |unit: &Unit, line: &PatchLine| {
+            let sign = if line.sign == Sign::Added { b'+' } else { b'-' };
+            let mut texts = unit.text.as_bytes().split(|byte| *byte == b'\n');
+            texts.any(|text| text.split_first() == Some((&sign, line.text.as_bytes())))
+        };
+        let mut of_file = units.iter().filter(|unit| unit.file == *file);
+        of_file.find(|unit| run.iter().any(|line| has(unit, line)))?.commit
     }
 }
 
@@ -167,6 +182,23 @@ mod tests {
         );
         report.change = Changes::default();
         assert!(views(&report).is_empty());
+    }
+
+    #[test]
+    fn each_run_of_a_change_of_two_commits_has_its_own() {
+        let mut report = proved();
+        let commit = |report: &Report| {
+            let view = views(report).remove(0);
+            let patch = view.patch();
+            let file = &patch.files[0];
+            view.commit_of(&file.paths[1], file.runs().next().unwrap())
+        };
+        assert_eq!(commit(&report), None);
+        let change = report.change.sufficient.as_mut().unwrap();
+        let unit = change.units[0].clone();
+        let other = Unit { commit: Some(CommitId::sha1([9; 20])), text: "+elsewhere\n".into(), ..unit.clone() };
+        change.units.insert(0, other);
+        assert_eq!(commit(&report), unit.commit);
     }
 
     #[test]

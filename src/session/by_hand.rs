@@ -151,7 +151,7 @@ pub fn remove_checkout(context: &Context, location: &Location) {
 /// Goes on with a hunt: takes what was given, and runs the engine until it needs a person or has ended.
 pub fn go_on(scene: &Scene<'_>, saved: Saved, given: Given, talk: &mut dyn Talk) -> Result<Step, Failure> {
     let Scene { plan, location, context, user } = *scene;
-    let Saved { id, mut segment, lock: _lock, .. } = saved;
+    let Saved { id, replay, mut segment, lock: _lock, .. } = saved;
     let (history, store) = scene.read()?;
     scene.refuse_swapped(
         &history,
@@ -170,6 +170,9 @@ pub fn go_on(scene: &Scene<'_>, saved: Saved, given: Given, talk: &mut dyn Talk)
                 .with_hint("`git idd start --bad <rev> --good <rev>` begins with other revisions"));
         }
         segment.append_durable(&Record::Withdrawn)?;
+        if let Some(kept) = replay.as_ref().and_then(saved::first_bad) {
+            saved::withdraw_refs(kept.commit, location)?;
+        }
         judged = Judged::all(location, &id)?;
     }
     if let Given::Verdict { verdict, revision: Some(name), why } = &given {

@@ -70,7 +70,11 @@ pub fn make(
         )
         .with_hint("with `--build <command>` the change is reduced, and its claims are run on builds"));
     }
-    let proven = proven(report);
+    let mut proven = proven(report);
+    if report.fix.is_none() {
+        // A revert is no fix, and is not certified.
+        proven.retain(|(role, ..)| !matches!(role, Role::TargetFails | Role::FixPasses));
+    }
     let (Some(first_bad), Some(last_good), Some(signature)) = (&report.first_bad, &report.last_good, &report.signature)
     else {
         return Err(none());

@@ -69,7 +69,12 @@ impl Sources<'_> {
         let (reverts, fixes): (Vec<_>, Vec<_>) = finding.fixes.iter().partition(|fix| fix.is_revert());
         let (mut reverts, fixes) = (described(reverts)?, described(fixes)?);
         reverts.dedup_by(|next, fix| next.patch == fix.patch && next.reverts == fix.reverts);
-        let no_fix = (finding.conclusion == Conclusion::Unfixed).then(|| Untrusted::from(why_no_fix(finding)));
+        let is_unfixed = match finding.conclusion {
+            Conclusion::Unfixed => true,
+            Conclusion::Range => !finding.fixes.is_empty() && !finding.fix.as_ref().is_some_and(|fix| fix.is_complete),
+            _ => false,
+        };
+        let no_fix = is_unfixed.then(|| Untrusted::from(why_no_fix(finding)));
         let is_open = matches!(finding.conclusion, Conclusion::Range | Conclusion::Budget | Conclusion::Interrupted);
         let is_range = is_open && narrowed(finding).len() > 1;
         let candidates = narrowed(finding).iter().map(|id| self.commit(*id)).collect();

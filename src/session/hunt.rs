@@ -463,6 +463,7 @@ impl<'h> Hunt<'h> {
         self.runner.give_back();
         let Some(KeptCommit { commit, .. }) = self.kept.take() else { return Ok(()) };
         self.runner.talk.say(&format!("{} is withdrawn, and the search starts again.", commit.short()));
+        saved::withdraw_refs(commit, self.location).map_err(Failure::from)?;
         Ok(self.runner.append(&Record::Finding { value: Value::Null })?)
     }
 

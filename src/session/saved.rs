@@ -1,6 +1,6 @@
 //! Data that outlives one run of the program: the journal of a hunt, and the files beside it.
 
-use crate::hunt::finding::Finding;
+use crate::hunt::finding::{Finding, Fix};
 use crate::plural::count;
 use crate::report::explanation::{Explained, Explanation};
 use crate::report::{Probes, Report, Status, explanation};
@@ -18,10 +18,9 @@ use crate::world::journal::{
     UntilRecord,
 };
 use crate::world::process::{ProcessGroup, kill_leftover, kill_leftovers_of, this_process};
-use crate::world::repo::keep::keep;
 use crate::world::repo::locate::Location;
 use crate::world::repo::store::TreeStore;
-use crate::world::repo::{RepoError, Repository, private, refs};
+use crate::world::repo::{RepoError, Repository, graph, keep, private, refs};
 use crate::world::tools::Change;
 use crate::world::{files, journal, tools};
 use serde::{Deserialize, Serialize};
@@ -485,12 +484,24 @@ pub fn is_running(location: &Location, id: &str) -> Result<bool, Failure> {
     journal::is_written(&segment_path(location, id)?).map_err(Failure::from)
 }
 
+/// Removes the refs of this worktree, if they are those of a finding that is withdrawn.
+pub fn withdraw_refs(first_bad: CommitId, location: &Location) -> Result<(), RepoError> {
+    let user = private::open(&location.git_directory)?;
+    match graph::resolve(&user, &format!("{REFS}first-bad")) {
+        Ok(commit) if commit == first_bad => remove_refs(location),
+        _ => Ok(()),
+    }
+}
+
+fn remove_refs(location: &Location) -> Result<(), RepoError> {
+    refs::of_findings(location)?.iter().try_for_each(|name| refs::set(location, name, None))?;
+    private::open(&location.git_directory).map(|user| keep::release(&user, None))
+}
+
 /// Removes the hunts of this worktree, with patch, page and refs. Their journals stay until garbage collection.
 pub fn forget(location: &Location) -> Result<(), Failure> {
     let _lock = lock(location)?;
-    for name in refs::of_findings(location)? {
-        refs::set(location, &name, None)?;
-    }
+    remove_refs(location)?;
     for made in [location.session_directory().join("fix.patch"), page_path(location)] {
         files::remove(&made)?;
     }
@@ -499,12 +510,12 @@ pub fn forget(location: &Location) -> Result<(), Failure> {
 
 /// Sets the refs of this worktree for a finding: `bad`, `last-good`, `first-bad` and `fix`.
 pub fn keep_refs(finding: &Finding, store: &TreeStore, location: &Location) -> Result<(), RepoError> {
+    let user = private::open(&location.git_directory)?;
+    let message = "Revert the change that broke the test\n\nFound and tested by git idd.\n";
+    let commit = |fix: &Fix| keep::keep(store.repository(), &user, (fix.newer, fix.revision), message);
+    let fix = finding.fix.as_ref().map(commit).transpose()?;
     let mut refs = vec![("bad", Some(finding.bad)), ("last-good", finding.last_good), ("first-bad", finding.first_bad)];
-    if let Some(fix) = &finding.fix {
-        let user = private::open(&location.git_directory)?;
-        let message = "Revert the change that broke the test\n\nFound and tested by git idd.\n";
-        refs.push(("fix", Some(keep(store.repository(), &user, (fix.newer, fix.revision), message)?)));
-    }
+    refs.extend(fix.map(|fix| ("fix", Some(fix))));
     let stale = refs::of_findings(location)?;
     for (name, target) in &refs {
         let name = format!("{REFS}{name}");
@@ -518,6 +529,7 @@ pub fn keep_refs(finding: &Finding, store: &TreeStore, location: &Location) -> R
     for name in stale.iter().filter(|name| !is_current(name)) {
         refs::set(location, name, None)?;
     }
+    keep::release(&user, fix);
     Ok(())
 }
 

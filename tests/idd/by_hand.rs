@@ -134,6 +134,10 @@ fn verdicts_are_given_in_the_checkout_too_and_can_be_taken_back() {
     assert!(lines.len() == 2 && lines[0] != lines[1], "{seen}{}", String::from_utf8_lossy(&output.stderr));
 }
 
+fn refs(fixture: &Fixture) -> String {
+    String::from_utf8(fixture.git(&["for-each-ref"])).unwrap()
+}
+
 #[test]
 fn a_verdict_on_another_revision_counts_and_an_ended_hunt_goes_on_after_undo() {
     let fixture = Fixture::of(HISTORY);
@@ -155,9 +159,18 @@ fn a_verdict_on_another_revision_counts_and_an_ended_hunt_goes_on_after_undo() {
     assert!(stderr.contains("has ended") && stderr.contains("`git idd undo`"), "{stderr}");
     let (_, stderr) = fixture.said(&["resume", "--until", "fix"], 0);
     assert!(stderr.contains("has ended already"), "{stderr}");
+    assert!(refs(&fixture).contains("idd/first-bad"));
     waiting(&fixture, &["undo"]);
     let (stdout, _) = fixture.said(&["status"], 0);
     assert!(stdout.contains("waiting for a person"), "{stdout}");
+    // The finding is withdrawn everywhere.
+    assert!(!refs(&fixture).contains("refs/worktree/idd"));
+    let (_, stderr) = fixture.said(&["show"], 1);
+    assert!(stderr.contains("has no result yet"), "{stderr}");
+    for (command, named) in [("status", "first bad:"), ("list", "change 6"), ("log", "first bad commit: [")] {
+        let (stdout, _) = fixture.said(&[command], 0);
+        assert!(!stdout.contains(named), "{stdout}");
+    }
 }
 
 #[test]

@@ -147,3 +147,48 @@ fn an_interrupted_hunt_is_gone_on_with_by_its_command_and_by_its_id_although_oth
     assert!(said.contains(&format!("Resuming the hunt {second}: ")), "{said}");
     assert_eq!(list(&fixture).len(), 2);
 }
+
+/// The refs of a finding survive what git removes, also in a linked worktree, whose refs git does not count.
+#[test]
+fn git_gc_removes_nothing_that_a_finding_needs() {
+    let fixture = Fixture::of(&format!("{HISTORY}git worktree add -q --detach \"$PLACE/linked\""));
+    for worktree in ["repo", "linked"] {
+        let hunt = format!("cd \"$PLACE/{worktree}\"; '{}' -q -- {TEST} >/dev/null", env!("CARGO_BIN_EXE_git-idd"));
+        let output = fixture.shell(&hunt);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    let checks = "git repack -adq; git gc -q --prune=now; git prune --expire=now; git fsck --full --no-dangling 2>&1
+        for worktree in repo linked; do
+            cd \"$PLACE/$worktree\"; git log --all --oneline >/dev/null; git ls-tree -r refs/worktree/idd/fix
+        done";
+    let output = fixture.shell(checks);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(!text.contains("missing") && !text.contains("broken"), "{text}");
+    assert_eq!(text.matches("blob").count(), 2, "{text}");
+    // A file protects the objects as long as a worktree has the ref.
+    let keeps = |fixture: &Fixture| {
+        let names = fs::read_dir(fixture.repo().join(".git/objects/pack")).unwrap();
+        names.filter(|name| name.as_ref().unwrap().path().extension().is_some_and(|ending| ending == "keep")).count()
+    };
+    assert_eq!(keeps(&fixture), 1);
+    fixture.said(&["reset"], 0);
+    assert_eq!(keeps(&fixture), 1, "the other worktree has the same fix");
+    fixture.shell("git worktree remove --force \"$PLACE/linked\"");
+    fixture.report(&["--no-cache", "--until", "commit", "--", "grep -q name=a limits"]);
+    assert_eq!(keeps(&fixture), 0);
+}
+
+#[test]
+fn a_ref_whose_object_is_gone_is_removed_and_named() {
+    let fixture = Fixture::of(HISTORY);
+    fixture.report(&[TEST]);
+    let name = fixture.repo().join(".git/refs/worktree/idd/fix");
+    fs::write(&name, format!("{}\n", "1".repeat(fs::read(&name).unwrap().len() - 1))).unwrap();
+    assert!(!fixture.shell("git log --all").status.success());
+    let (_, stderr) = fixture.said(&["list"], 0);
+    assert!(stderr.contains("`refs/worktree/idd/fix` named an object that is gone, and was removed."), "{stderr}");
+    assert!(fixture.shell("git log --all").status.success());
+    let (_, stderr) = fixture.said(&["list"], 0);
+    assert!(stderr.is_empty(), "{stderr}");
+}

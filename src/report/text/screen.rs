@@ -196,7 +196,8 @@ impl Screen<'_> {
                 has_lines = true;
                 let line = places.next().and_then(|place| place.line);
                 let at = line.map_or_else(|| name.clone(), |line| format!("{name}:{line}"));
-                rows.push(format!("  {}", self.look.style.paint(Role::Hunk, at)));
+                let of = view.commit_of(&file.paths[1], run).map(|commit| format!(" (of {})", commit.short()));
+                rows.push(format!("  {}{}", self.look.style.paint(Role::Hunk, at), of.unwrap_or_default()));
                 rows.extend(self.run(run, has_margin));
             }
             if !has_lines {

@@ -114,7 +114,9 @@ fn of_hunt(order: &ExplainOrder, kept: Kept, location: &Location) -> Result<(Pai
                 "`git idd resume` goes on with a hunt that was stopped; or name the versions: \
                  `git idd explain --bad <rev> --good <rev> --build <line> -- <test-cmd>`",
             ),
-            Side::Head => ("the hunt has found no fix for HEAD", "without `--at head` the culprit is explained"),
+            Side::Head => {
+                ("the hunt has found no fix and no revert for HEAD", "without `--at head` the culprit is explained")
+            }
         };
         return Err(Failure::new(Status::Error, message).with_hint(hint));
     };
@@ -128,6 +130,7 @@ fn of_hunt(order: &ExplainOrder, kept: Kept, location: &Location) -> Result<(Pai
     let names = match order.at {
         _ if order.switch_budget.is_some() => (short, SWITCHED.to_owned()),
         Side::Culprit => (short, "the same revision without the necessary change".to_owned()),
+        Side::Head if report.fix.is_none() => (short, "the same revision with the revert".to_owned()),
         Side::Head => (short, "the same revision with the fix".to_owned()),
     };
     let completed = ExplainOrder {

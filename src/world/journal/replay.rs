@@ -142,6 +142,8 @@ impl Replay {
             Record::VoidedAll => self.void_all(),
             Record::Environment { paths } => self.environment = Some(paths),
             Record::Finding { value } => self.finding = Some(value).filter(|value| !value.is_null()),
+            // What it led to is withdrawn with it.
+            Record::Withdrawn => self.finding = None,
             Record::Ended { status } => self.status = Some(status),
             // The hunt's own state.
             _ => {}
