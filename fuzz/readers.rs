@@ -15,6 +15,7 @@ use git_idd::report::certificate::Certificate;
 use git_idd::report::escape::Terminal;
 use git_idd::revision::TreeId;
 use git_idd::trace::container::{Kind, Trace, Writer};
+use git_idd::trace::execution::Execution;
 use git_idd::trace::native::play::Player;
 use git_idd::trace::native::units::Units;
 use git_idd::trace::native::uses::dependences;
@@ -127,7 +128,7 @@ pub fn trace(bytes: &[u8]) {
         let Ok(Some(found)) = detail::detail(&mut player, Step(step)) else { continue };
         for (name, _) in found.variables.iter().take(3) {
             if let Ok(dependences) = dependences(&mut player, Step(step)) {
-                let _ = detail::why(&mut player, &dependences, (Step(step), name), 9);
+                let _ = player.why(&dependences, (Step(step), name), 9);
             }
         }
     }

@@ -1,11 +1,11 @@
 //! What commands ask of a recorded run, in whatever language its program is written.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
 use crate::trace::dependence::Dependences;
-use crate::trace::detail::{Answer, Detail};
+use crate::trace::detail::{Access, Answer, Detail, Standing, Why};
 use crate::trace::input::{Contents, Entry};
 use crate::trace::output::Outputs;
 use crate::trace::place::Place;
@@ -40,7 +40,22 @@ pub trait Execution {
     /// Follows the last definitions of a variable, from before a step, through at most `limit` steps.
     ///
     /// - `dependences`: the graph of the run, at least up to the step; any graph if `limit` is 0.
-    fn why(&mut self, dependences: &Dependences, at: (Step, &str), limit: usize) -> Result<Answer, TraceError>;
+    fn why(&mut self, dependences: &Dependences, at: (Step, &str), limit: usize) -> Result<Answer, TraceError> {
+        let (standing, asked) = match self.asked(at)? {
+            Ok(found) => found,
+            Err(answer) => return Ok(answer),
+        };
+        let (order, is_cut) = dependences.origins(asked.makers.iter().copied(), at.0, limit);
+        let mut ascending = order.clone();
+        ascending.sort_unstable();
+        let details = self.details(&ascending, at.0)?.into_iter();
+        let mut details: HashMap<Step, Detail> = details.map(|detail| (detail.standing.step, detail)).collect();
+        let steps = order.iter().filter_map(|step| details.remove(step)).collect();
+        Ok(Answer::Found(Why { standing, asked, steps, is_cut }))
+    }
+
+    /// A variable before a step, or the answer that there is none.
+    fn asked(&mut self, at: (Step, &str)) -> Result<Result<(Standing, Access), Answer>, TraceError>;
 
     /// The dependence graph of the steps before `until`, without potential dependences.
     fn dependences(&mut self, until: Step) -> Result<Dependences, TraceError>;

@@ -279,8 +279,7 @@ impl<E: From<TraceError>> Search<'_, E> {
         same.sort_by_key(|other| other.0.abs_diff(step.0));
         same.truncate(MAX_INSTANCES);
         let mut reads = Reads { steps: same.into_iter().collect(), found: HashMap::new() };
-        self.recorded.player.seek(0)?;
-        self.recorded.player.play(&mut reads)?;
+        self.recorded.player.replay(&mut reads)?;
         Ok(reads.found)
     }
 

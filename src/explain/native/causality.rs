@@ -229,13 +229,12 @@ impl<F: Forks> Causality<F> {
             for Revealed { address, bytes, length, writer } in &recorded.run.revealed {
                 machine.memory.reveal(*address, &bytes[..usize::from(*length)], *writer);
             }
-            (machine, std::sync::Arc::clone(&recorded.player.globals))
+            machine
         };
-        let (machine, globals) = side(&self.failing);
-        let (other_machine, other_globals) = side(&self.reference);
+        let (machine, other_machine) = (side(&self.failing), side(&self.reference));
         let found = state::faulty(
-            Side { machine: &machine, globals: &globals },
-            Side { machine: &other_machine, globals: &other_globals },
+            Side { machine: &machine },
+            Side { machine: &other_machine },
             &self.alignment,
             &mut self.known,
         );

@@ -18,8 +18,7 @@ struct Digests(Vec<u64>);
 /// Cost: one pass over the run, and 8 bytes for each step.
 pub fn of(player: &mut Player) -> Result<Vec<u64>, TraceError> {
     let mut digests = Digests::default();
-    player.seek(0)?;
-    player.play(&mut digests)?;
+    player.replay(&mut digests)?;
     Ok(digests.0)
 }
 

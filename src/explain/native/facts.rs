@@ -123,8 +123,7 @@ fn without_addresses(text: &str) -> String {
 /// Cost: one pass over the run.
 pub fn statements(player: &mut Player) -> Result<Statements, TraceError> {
     let mut found = Statements::new();
-    player.seek(0)?;
-    player.play(&mut found)?;
+    player.replay(&mut found)?;
     Ok(found)
 }
 

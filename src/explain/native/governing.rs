@@ -29,8 +29,7 @@ pub fn governing(
     changed: &mut dyn FnMut(&str) -> (Lines, Lines),
 ) -> Result<Vec<(Place, u32)>, TraceError> {
     let mut ran = Ran(HashSet::new());
-    recorded.player.seek(0)?;
-    recorded.player.play(&mut ran)?;
+    recorded.player.replay(&mut ran)?;
     let mut found: Vec<(Place, u32)> = Vec::new();
     for shape in recorded.player.shapes() {
         let Some(entry) = shape.statements.first().and_then(|statement| statement.place.as_ref()) else { continue };

@@ -15,8 +15,7 @@ pub fn instances(recorded: &mut Recorded, steps: &[Step]) -> Result<HashMap<Step
     let mut steps = steps.to_vec();
     steps.sort_unstable();
     let mut count = Count { steps, counts: HashMap::new(), found: Vec::new() };
-    recorded.player.seek(0)?;
-    recorded.player.play(&mut count)?;
+    recorded.player.replay(&mut count)?;
     let Count { counts, found, .. } = count;
     let of = |statement| counts.get(&statement).copied().unwrap_or(1);
     Ok(found.into_iter().map(|(step, statement, nth)| (step, Instance { nth, of: of(statement) })).collect())

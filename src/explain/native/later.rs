@@ -26,8 +26,7 @@ pub fn later(recorded: &mut Recorded, step: Step, parts: &[(u64, u64)]) -> Resul
     };
     let mut readers = Readers { step, parts: parts.iter().map(part).collect(), is_done: parts.is_empty() };
     if !readers.is_done {
-        recorded.player.rewind(step);
-        recorded.player.play(&mut readers)?;
+        recorded.player.replay_from(step, &mut readers)?;
     }
     Ok(readers.parts.into_iter().map(|part| part.bytes).collect())
 }

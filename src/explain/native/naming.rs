@@ -86,9 +86,8 @@ pub fn seen_before(
     if step == Step::START {
         return Ok(found);
     }
-    let globals = Arc::clone(&recorded.player.globals);
     let find = |machine: &Machine| {
-        let view = View { machine, globals: &globals, words: &[] };
+        let view = View::without_words(machine);
         let mut beginnings = Beginnings { view, home, layouts: Layouts::default(), roots: None };
         let seen = |part: &Part<'_>| {
             let Called { name, part: ty } = called(&mut beginnings, part.address, part.length, home)?;
@@ -185,11 +184,11 @@ fn called_variable<'v>(view: View<'v>, address: u64, length: u64, home: Option<&
         let name = format!("{}{}", prefix(view, frame, home), place.name);
         return Some(whole(name, address - place.address, place.ty.map(|ty| (place.debug, ty))));
     }
-    if let Some(global) = view.globals.find(address).filter(|global| global.is_named) {
+    if let Some(global) = view.machine.globals.find(address).filter(|global| global.is_named) {
         let debug = Debug::new(&global.map.module, &global.map.text);
         return Some(whole(global.name.to_string(), address - global.address, global.ty.map(|ty| (debug, ty))));
     }
-    let stream = STREAMS.into_iter().find(|name| view.globals.stream(name) == Some(address))?;
+    let stream = STREAMS.into_iter().find(|name| view.machine.globals.stream(name) == Some(address))?;
     Some(Called { name: stream.to_owned(), part: None })
 }
 
@@ -336,7 +335,7 @@ impl<'v> Beginnings<'v> {
             let group = usize::from(!slots.contains(&place.address));
             self.of_place(&place, format!("{}{}", prefix(frame), place.name), &mut groups[group]);
         }
-        for global in view.globals.iter().filter(|global| global.is_named) {
+        for global in view.machine.globals.iter().filter(|global| global.is_named) {
             let Some(ty) = global.ty else { continue };
             let debug = Debug::new(&global.map.module, &global.map.text);
             let layout = self.layouts.of(debug, ty, 0);

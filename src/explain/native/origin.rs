@@ -127,8 +127,7 @@ pub fn outside<F: Forks>(
     if function.is_none() && n_processes > 1 {
         let mut inputs = Inputs { until: first, last: None, is_over: false };
         let failing = causality.failing();
-        failing.player.seek(0)?;
-        failing.player.play(&mut inputs)?;
+        failing.player.replay(&mut inputs)?;
         function = inputs.last;
     }
     Ok(function.map(Origin::Input))

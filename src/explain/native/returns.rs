@@ -13,7 +13,6 @@ use crate::explain::native::recorded::Recorded;
 use crate::explain::native::shown;
 use crate::trace::TraceError;
 use crate::trace::detail::What;
-use crate::trace::native::globals::Globals;
 use crate::trace::native::machine::{Machine, Watch};
 use crate::trace::native::shape::Shape;
 use crate::trace::native::visit::at_step;
@@ -62,9 +61,7 @@ pub(super) fn of_step(
     if step == Step::START {
         return Ok((Vec::new(), Vec::new()));
     }
-    let globals = Arc::clone(&recorded.player.globals);
-    let (found, makers) = (Vec::new(), Vec::new());
-    let mut calls = Calls { before, globals: &globals, left: None, found, makers, is_over: false };
+    let mut calls = Calls { before, left: None, found: Vec::new(), makers: Vec::new(), is_over: false };
     at_step(&mut recorded.player, step, &mut calls)?;
     Ok((calls.found, calls.makers))
 }
@@ -103,16 +100,15 @@ pub fn differing(
 }
 
 /// The calls of one step.
-struct Calls<'c> {
+struct Calls {
     before: u64,
-    globals: &'c Globals,
     left: Option<(Step, Arc<Shape>)>,
     found: Vec<Returned>,
     makers: Vec<Step>,
     is_over: bool,
 }
 
-impl Watch for Calls<'_> {
+impl Watch for Calls {
     fn uses(&mut self, _user: Step, maker: Step, what: What) {
         if what == What::Temporary {
             self.makers.push(maker);
@@ -130,7 +126,7 @@ impl Watch for Calls<'_> {
     fn returned(&mut self, machine: &Machine, result: Option<u64>) {
         let Some(frame) = machine.frame().filter(|_| !self.is_over) else { return };
         let (Some((step, shape)), Some(bits)) = (self.left.take(), result) else { return };
-        let side = Side { machine, globals: self.globals };
+        let side = Side { machine };
         let Some((text, is_pointer)) = side.view().result(frame, bits) else { return };
         let ty = shape.body.function.subprogram.and_then(|subprogram| shape.debug().result(subprogram));
         let text = ty.map_or(text, |ty| shown::given(side, bits, shape.debug(), ty));

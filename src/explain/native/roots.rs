@@ -62,8 +62,7 @@ pub fn lead<F: Forks>(
     }
     let failing = &mut causality.failing().player;
     let mut changed = Changed { is_changed, steps: Vec::new() };
-    failing.seek(0)?;
-    failing.play(&mut changed)?;
+    failing.replay(&mut changed)?;
     let changed = changed.steps;
     if changed.is_empty() {
         return Ok(Some(if first == Step::START { Missing::Independent } else { Missing::NotRun }));

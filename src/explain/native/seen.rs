@@ -164,7 +164,6 @@ fn rename_new(access: &mut Access, step: Step) {
 /// Names what is in a variable of the compiler: by the function that returned it, if it is a structure.
 fn rename_result(recorded: &mut Recorded, access: &mut Access) -> Result<(), TraceError> {
     INTERMEDIATE.clone_into(&mut access.named.name);
-    let globals = Arc::clone(&recorded.player.globals);
     let Some(maker) = access.makers.last().filter(|maker| **maker != Step::START) else { return Ok(()) };
     let bytes: Option<Vec<Option<u8>>> =
         access.content.as_ref().map(|content| content.iter().copied().map(Some).collect());
@@ -174,7 +173,7 @@ fn rename_result(recorded: &mut Recorded, access: &mut Access) -> Result<(), Tra
         let (shape, debug) = (&frame.shape, frame.shape.debug());
         let ty = shape.body.function.subprogram.and_then(|subprogram| debug.result(subprogram));
         let Some(ty) = ty.filter(|ty| value::size_of(debug, *ty, 0) == Some(access.size)) else { return };
-        let view = View { machine, globals: &globals, words: &[] };
+        let view = View::without_words(machine);
         let value = bytes.as_ref().map(|bytes| view.typed((debug, &value::Part::Whole(ty)), bytes));
         found = Some((format!("{}()", shape.name()), value));
     })?;

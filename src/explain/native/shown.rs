@@ -42,7 +42,7 @@ impl Content for Shown<'_> {
         if let Some(text) = self.side.view().text(pointer, to.as_ref()) {
             return text;
         }
-        if let Some(function) = self.side.view().globals.functions().get(&pointer) {
+        if let Some(function) = self.side.machine.globals.functions().get(&pointer) {
             return function.to_string();
         }
         let size = to.as_ref().and_then(|(ty, _)| value::size_of(self.debug, *ty, 0)).unwrap_or(0);

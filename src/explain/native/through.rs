@@ -30,8 +30,7 @@ pub struct Through {
 /// Cost: one pass over the run up to the end of the step.
 pub fn through(player: &mut Player, step: Step, changed: &[Step]) -> Result<Option<Through>, TraceError> {
     let mut files = Files { step, changed, open: HashMap::new(), found: None, is_done: false };
-    player.seek(0)?;
-    player.play(&mut files)?;
+    player.replay(&mut files)?;
     Ok(files.found)
 }
 

@@ -1,7 +1,5 @@
 //! Values that a step reads from memory that was never written: a block of the heap, or a variable without a value.
 
-use std::sync::Arc;
-
 use crate::explain::native::naming;
 use crate::explain::native::recorded::Recorded;
 use crate::instrument::instruction::Op;
@@ -9,7 +7,6 @@ use crate::instrument::operator::BinaryOp;
 use crate::trace::TraceError;
 use crate::trace::detail::What;
 use crate::trace::native::frame::Frame;
-use crate::trace::native::globals::Globals;
 use crate::trace::native::machine::{Machine, Watch};
 use crate::trace::native::object::View;
 use crate::trace::native::visit::at_step;
@@ -25,8 +22,7 @@ pub fn read(recorded: &mut Recorded, step: Step) -> Result<Option<String>, Trace
     if step == Step::START || recorded.run.n_threads > 1 {
         return Ok(None);
     }
-    let globals = Arc::clone(&recorded.player.globals);
-    let mut reads = Reads { globals: &globals, makers: (false, false), found: Vec::new() };
+    let mut reads = Reads::default();
     at_step(&mut recorded.player, step, &mut reads)?;
     let found = reads.found;
     if found.is_empty() {
@@ -36,15 +32,15 @@ pub fn read(recorded: &mut Recorded, step: Step) -> Result<Option<String>, Trace
 }
 
 /// Looks at what one step reads.
-struct Reads<'r> {
-    globals: &'r Globals,
+#[derive(Default)]
+struct Reads {
     /// Whether the next value that it reads has bytes that no step wrote, and bytes that one wrote.
     makers: (bool, bool),
     /// Addresses and bytes.
     found: Vec<(u64, u64)>,
 }
 
-impl Watch for Reads<'_> {
+impl Watch for Reads {
     fn uses(&mut self, _user: Step, maker: Step, what: What) {
         if let What::Memory(..) | What::Address(..) = what {
             self.makers.0 |= maker == Step::START;
@@ -55,7 +51,7 @@ impl Watch for Reads<'_> {
     fn reads(&mut self, machine: &Machine, _step: Step, address: u64, bytes: &[u8]) {
         let makers = std::mem::take(&mut self.makers);
         let is_known = machine.check.n_unmodelled == 0 && !machine.is_window;
-        let view = View { machine, globals: self.globals, words: &[] };
+        let view = View::without_words(machine);
         if makers == (true, false) && is_known && bytes.len() <= 8 && is_ours(view, address) {
             self.found.push((address, bytes.len() as u64));
         }
@@ -75,7 +71,7 @@ impl Watch for Reads<'_> {
 
 /// Whether an address is in a block of the heap that is in use, or in a variable of an active function.
 fn is_ours(view: View<'_>, address: u64) -> bool {
-    if view.start(address).is_some() || view.globals.find(address).is_some() {
+    if view.start(address).is_some() || view.machine.globals.find(address).is_some() {
         return false;
     }
     let is_in = |frame: &Frame| {

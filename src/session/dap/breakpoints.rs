@@ -88,13 +88,13 @@ impl Stand {
         let kind = if reference < FIRST_NODE { reference % STRIDE } else { LOCALS };
         let mut target = None;
         if kind == READ || kind == WRITTEN {
-            let detail = self.tape.detail(self.step).map_err(of_trace)?;
+            let detail = self.tape.past.detail(self.step).map_err(of_trace)?;
             let accesses = detail.map(|detail| if kind == READ { detail.reads } else { detail.writes });
             let accesses = accesses.unwrap_or_default();
             target = accesses.iter().find(|access| access.named.name == name).and_then(tape::target);
         }
         if let (None, Ok(expression)) = (&target, expression::parse(&text)) {
-            let meaning = self.tape.meaning((self.step, level), &expression).map_err(of_trace)?;
+            let meaning = self.tape.past.meaning((self.step, level), &expression).map_err(of_trace)?;
             target = meaning.ok().and_then(|meaning| meaning.target);
         }
         let id = target.map(|target| target.id());

@@ -95,10 +95,10 @@ impl Stand {
         let (level, kind) = (usize::try_from(reference / STRIDE).unwrap_or(usize::MAX), reference % STRIDE);
         let all: Vec<Value> = if kind == LOCALS || kind == GLOBALS {
             let variables =
-                self.tape.variables((self.step, level), kind == GLOBALS).map_err(of_trace)?.ok_or_else(no_list)?;
+                self.tape.past.variables((self.step, level), kind == GLOBALS).map_err(of_trace)?.ok_or_else(no_list)?;
             variables.iter().map(|shown| self.described(level, shown)).collect()
         } else if level == 0 && (kind == READ || kind == WRITTEN) {
-            let detail = self.tape.detail(self.step).map_err(of_trace)?;
+            let detail = self.tape.past.detail(self.step).map_err(of_trace)?;
             let accesses = detail.map(|detail| if kind == READ { detail.reads } else { detail.writes });
             let one = |name: &str, value: &str| json!({"name": name, "value": value, "variablesReference": 0});
             let accesses = accesses.unwrap_or_default();
@@ -155,7 +155,7 @@ impl Stand {
         };
         let text = if is_plain(&node.expression) { node.expression.clone() } else { format!("({})", node.expression) };
         let at = (self.step, node.level);
-        let found = self.tape.parts(at, &expression, (&text, start..end)).map_err(of_trace)?;
+        let found = self.tape.past.parts(at, &expression, (&text, start..end)).map_err(of_trace)?;
         Ok(found.unwrap_or_default())
     }
 
@@ -164,7 +164,7 @@ impl Stand {
         let text = arguments["expression"].as_str().unwrap_or_default().trim();
         let level = arguments::level(arguments)?;
         let expression = expression::parse(text).map_err(complaint)?;
-        let meaning = self.tape.meaning((self.step, level), &expression).map_err(of_trace)?;
+        let meaning = self.tape.past.meaning((self.step, level), &expression).map_err(of_trace)?;
         let meaning = meaning.map_err(|why| complaint(format!("`{text}`: {why}")))?;
         let (reference, n_elements) = self.reference(level, text, meaning.division);
         let mut body = json!({"result": meaning.value, "variablesReference": reference});

@@ -87,7 +87,7 @@ impl Search {
             let found = match &self.subject {
                 Subject::Condition(steps, condition) => {
                     let mut hits = within(steps, &range).to_vec();
-                    let mut held = tape.test(&hits, condition, is_over)?.into_iter();
+                    let mut held = tape.past.test(&hits, condition, is_over)?.into_iter();
                     if held.len() < hits.len() {
                         return Err(Ended::Interrupted);
                     }
@@ -95,7 +95,8 @@ impl Search {
                     hits
                 }
                 Subject::Writes(target) => {
-                    let mut writers = tape.writers(target, range, is_over)?.ok_or(Ended::Interrupted)?;
+                    let mut writers =
+                        tape.past.writers(&tape.walk, target, range, is_over)?.ok_or(Ended::Interrupted)?;
                     // A step that has no place cannot be shown.
                     writers.retain(|step| tape.place(*step).is_some());
                     writers
@@ -114,7 +115,7 @@ impl Search {
         let Some(first) = steps.first() else { return Ok(None) };
         let section = first.0 / self.n_steps;
         let steps_here = within(steps, &self.range(section as usize));
-        let found = tape.test(steps_here, condition, &|| false)?;
+        let found = tape.past.test(steps_here, condition, &|| false)?;
         let why = found.first().and_then(|held| held.as_ref().err()).filter(|_| found.iter().all(Result::is_err));
         // A value may be unknown at some steps, but a variable that is not seen at one of a line is at none.
         let is_certain = |why: &&String| steps_here.len() == steps.len() || why.starts_with("no variable");
@@ -211,10 +212,10 @@ mod tests {
     fn check(tape: &mut Tape, subject: impl Fn() -> Subject, count: Option<Count>) {
         let whole = match subject() {
             Subject::Condition(steps, condition) => {
-                let held = tape.test(&steps, &condition, &|| false).unwrap();
+                let held = tape.past.test(&steps, &condition, &|| false).unwrap();
                 steps.iter().zip(held).filter(|(_, held)| *held == Ok(true)).map(|(step, _)| *step).collect()
             }
-            Subject::Writes(target) => tape.writers(&target, 0..u32::MAX, &|| false).unwrap().unwrap(),
+            Subject::Writes(target) => tape.past.writers(&tape.walk, &target, 0..u32::MAX, &|| false).unwrap().unwrap(),
         };
         let counted = (1..).zip(&whole).filter(|(number, _)| count.is_none_or(|count| count.takes(*number)));
         let all: Vec<Step> = counted.map(|(_, step)| *step).filter(|step| tape.place(*step).is_some()).collect();
@@ -252,7 +253,7 @@ mod tests {
             let mut tape = tape(program);
             let last = tape.walk.last().unwrap();
             let expression = expression::parse(name).unwrap();
-            let target = tape.meaning((last, 0), &expression).unwrap().unwrap().target.unwrap();
+            let target = tape.past.meaning((last, 0), &expression).unwrap().unwrap().target.unwrap();
             check(&mut tape, || Subject::Writes(target.clone()), None);
         }
     }

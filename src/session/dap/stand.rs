@@ -201,7 +201,7 @@ impl Stand {
         let skipped = usize::try_from(arguments::whole(arguments, "startFrame")?.unwrap_or(0)).unwrap_or(usize::MAX);
         let wanted = arguments["levels"].as_u64().filter(|n| *n != 0).and_then(|n| usize::try_from(n).ok());
         let range = skipped..skipped.saturating_add(wanted.unwrap_or(usize::MAX));
-        let (levels, n_levels) = self.tape.stack(self.step, range).map_err(of_trace)?;
+        let (levels, n_levels) = self.tape.past.stack(self.step, range).map_err(of_trace)?;
         let frame = |(level, number): (&Level, usize)| {
             let mut frame = json!({"id": number + 1, "name": &*level.function, "line": 0, "column": 0});
             if let Some(place) = &level.place {

@@ -26,7 +26,8 @@ mod native;
 
 /// A recorded run, and a table of its steps.
 pub struct Tape {
-    past: Box<dyn Past>,
+    /// What was before each step.
+    pub past: Box<dyn Past>,
     /// The places of the steps.
     pub places: Vec<Place>,
     /// The table.
@@ -125,13 +126,16 @@ pub struct Meaning {
 
 /// What was before each step of a run.
 pub trait Past {
-    /// See [`Tape::stack`].
+    /// A part of the stack before a step, the innermost activation first; and the number of all activations.
     fn stack(&mut self, step: Step, range: Range<usize>) -> Result<(Vec<Level>, usize), TraceError>;
 
-    /// See [`Tape::variables`].
+    /// The variables of the activation of a level before a step, or the global ones that it sees; `None` if there is
+    /// no such level.
     fn variables(&mut self, at: (Step, usize), is_global: bool) -> Result<Option<Vec<Shown>>, TraceError>;
 
-    /// See [`Tape::parts`].
+    /// The parts of a variable before a step; `None` if it has none.
+    ///
+    /// - `range`: the positions of those that are wanted.
     fn parts(
         &mut self,
         at: (Step, usize),
@@ -139,13 +143,15 @@ pub trait Past {
         wanted: (&str, Range<u64>),
     ) -> Result<Option<Vec<Shown>>, TraceError>;
 
-    /// See [`Tape::detail`].
+    /// All facts about a step.
     fn detail(&mut self, step: Step) -> Result<Option<Detail>, TraceError>;
 
-    /// See [`Tape::meaning`].
+    /// What an expression means before a step, in the activation of a level, or why it means nothing.
     fn meaning(&mut self, at: (Step, usize), expression: &Expression) -> Result<Result<Meaning, String>, TraceError>;
 
-    /// See [`Tape::test`].
+    /// Whether a condition holds before some steps, ascending; fewer answers if it was interrupted.
+    ///
+    /// Cost: plays from the last checkpoint before the first of them up to the last one.
     fn test(
         &mut self,
         steps: &[Step],
@@ -153,7 +159,12 @@ pub trait Past {
         is_over: &dyn Fn() -> bool,
     ) -> Result<Vec<Result<bool, String>>, TraceError>;
 
-    /// See [`Tape::writers`].
+    /// The steps of a range that write a variable, ascending; `None` if it was interrupted.
+    ///
+    /// - `range`: begins and ends where [`Writes`] has a new block.
+    ///
+    /// Cost: plays the range, from the last checkpoint before it; nothing if its steps do not write there. For a variable
+    /// in a register, also plays up to where its function goes on after the range.
     fn writers(
         &mut self,
         walk: &Walk,
@@ -262,70 +273,6 @@ impl Tape {
     /// The place of a step.
     pub fn place(&self, step: Step) -> Option<&Place> {
         self.places.get(self.walk.row(step)?.place as usize)
-    }
-
-    /// A part of the stack before a step, the innermost activation first; and the number of all activations.
-    pub fn stack(&mut self, step: Step, range: Range<usize>) -> Result<(Vec<Level>, usize), TraceError> {
-        self.past.stack(step, range)
-    }
-
-    /// The variables of the activation of a level before a step, or the global ones that it sees; `None` if there is
-    /// no such level.
-    pub fn variables(&mut self, at: (Step, usize), is_global: bool) -> Result<Option<Vec<Shown>>, TraceError> {
-        self.past.variables(at, is_global)
-    }
-
-    /// The parts of a variable before a step; `None` if it has none.
-    ///
-    /// - `range`: the positions of those that are wanted.
-    pub fn parts(
-        &mut self,
-        at: (Step, usize),
-        expression: &Expression,
-        (text, range): (&str, Range<u64>),
-    ) -> Result<Option<Vec<Shown>>, TraceError> {
-        self.past.parts(at, expression, (text, range))
-    }
-
-    /// All facts about a step.
-    pub fn detail(&mut self, step: Step) -> Result<Option<Detail>, TraceError> {
-        self.past.detail(step)
-    }
-
-    /// What an expression means before a step, in the activation of a level, or why it means nothing.
-    pub fn meaning(
-        &mut self,
-        at: (Step, usize),
-        expression: &Expression,
-    ) -> Result<Result<Meaning, String>, TraceError> {
-        self.past.meaning(at, expression)
-    }
-
-    /// Whether a condition holds before some steps, ascending; fewer answers if it was interrupted.
-    ///
-    /// Cost: plays from the last checkpoint before the first of them up to the last one.
-    pub fn test(
-        &mut self,
-        steps: &[Step],
-        condition: &Condition,
-        is_over: &dyn Fn() -> bool,
-    ) -> Result<Vec<Result<bool, String>>, TraceError> {
-        self.past.test(steps, condition, is_over)
-    }
-
-    /// The steps of a range that write a variable, ascending; `None` if it was interrupted.
-    ///
-    /// - `range`: begins and ends where [`Writes`] has a new block.
-    ///
-    /// Cost: plays the range, from the last checkpoint before it; nothing if its steps do not write there. For a variable
-    /// in a register, also plays up to where its function goes on after the range.
-    pub fn writers(
-        &mut self,
-        target: &Target,
-        range: Range<u32>,
-        is_over: &dyn Fn() -> bool,
-    ) -> Result<Option<Vec<Step>>, TraceError> {
-        self.past.writers(&self.walk, target, range, is_over)
     }
 }
 

@@ -69,8 +69,7 @@ pub fn outline(run: &mut recorded::Run) -> Result<(Run, Statements), TraceError>
     match run {
         recorded::Run::Native(player) => {
             let mut read = (Reader::outline(), Statements::new());
-            player.seek(0)?;
-            player.play(&mut read)?;
+            player.replay(&mut read)?;
             Ok((read.0.end(&player.machine), read.1))
         }
         recorded::Run::Java(player) => {
@@ -246,12 +245,9 @@ fn state<T>(
     step: Step,
     look: impl FnOnce(State<'_>) -> T,
 ) -> Result<Option<T>, TraceError> {
-    let player = &mut recorded.player;
-    let (globals, words) = (Arc::clone(&player.globals), player.trace().process.words.clone());
     let mut found = None;
-    before_step(player, step, |machine| {
-        let view = View { machine, globals: &globals, words: &words };
-        found = machine.frame().map(|frame| look(State { view, frame }));
+    before_step(&mut recorded.player, step, |machine| {
+        found = machine.frame().map(|frame| look(State { view: View::new(machine), frame }));
     })?;
     Ok(found)
 }

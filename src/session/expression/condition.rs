@@ -4,12 +4,10 @@ use crate::session::expression;
 use crate::session::expression::state::State;
 use crate::session::expression::{Expression, Objects};
 use crate::trace::TraceError;
-use crate::trace::native::globals::Globals;
 use crate::trace::native::machine::{Machine, Watch};
 use crate::trace::native::object::View;
 use crate::trace::native::play::Player;
 use crate::trace::step::Step;
-use std::sync::Arc;
 
 /// Steps between two questions whether somebody waits.
 pub const INTERVAL: u32 = 1 << 10;
@@ -78,11 +76,8 @@ impl Condition {
         is_over: &dyn Fn() -> bool,
     ) -> Result<Vec<Result<bool, String>>, TraceError> {
         let Some(first) = steps.first() else { return Ok(Vec::new()) };
-        let (globals, words) = (Arc::clone(&player.globals), player.trace().process.words.clone());
-        let process = (&*globals, &*words);
-        let mut tests = Tests { process, steps, condition: self, found: Vec::new(), is_over, is_interrupted: false };
-        player.rewind(*first);
-        player.play(&mut tests)?;
+        let mut tests = Tests { steps, condition: self, found: Vec::new(), is_over, is_interrupted: false };
+        player.replay_from(*first, &mut tests)?;
         let Tests { mut found, is_interrupted, .. } = tests;
         if !is_interrupted {
             found.resize(steps.len(), Ok(false));
@@ -93,7 +88,6 @@ impl Condition {
 
 /// Examines the process at given steps.
 struct Tests<'t> {
-    process: (&'t Globals, &'t [u8]),
     /// Ascending.
     steps: &'t [Step],
     condition: &'t Condition,
@@ -108,7 +102,7 @@ impl Watch for Tests<'_> {
             self.is_interrupted = true;
         }
         if self.steps.get(self.found.len()).is_some_and(|step| step.0 == machine.n_steps) {
-            let view = View { machine, globals: self.process.0, words: self.process.1 };
+            let view = View::new(machine);
             let holds = machine.frame().map(|frame| self.condition.holds(&State { view, frame }));
             self.found.push(holds.unwrap_or(Ok(false)));
         }

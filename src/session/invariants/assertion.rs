@@ -15,13 +15,11 @@ use crate::session::failure::Failure;
 
 use crate::session::recorded::failed;
 use crate::session::slice::criterion::is_in_line;
-use crate::trace::native::globals::Globals;
 use crate::trace::native::machine::{Machine, Watch};
 use crate::trace::native::object::View;
 use crate::trace::native::play::Player;
 use crate::trace::native::visit::before_step;
 use crate::trace::step::Step;
-use std::sync::Arc;
 
 /// Finds the first step of the line at which the expression does not hold.
 ///
@@ -29,10 +27,8 @@ use std::sync::Arc;
 ///
 /// Cost: one pass over the trace.
 pub fn violated(assertion: &Expectation, player: &mut Player) -> Result<Step, Failure> {
-    let globals = Arc::clone(&player.globals);
-    let mut finder = Finder { assertion, globals, found: None, n_steps: 0, error: None };
-    player.seek(0).map_err(|error| failed(&error))?;
-    player.play(&mut finder).map_err(|error| failed(&error))?;
+    let mut finder = Finder { assertion, found: None, n_steps: 0, error: None };
+    player.replay(&mut finder).map_err(|error| failed(&error))?;
     let place = assertion.place();
     match (finder.found, finder.error, finder.n_steps) {
         (Some(step), ..) => Ok(step),
@@ -50,7 +46,6 @@ pub fn violated(assertion: &Expectation, player: &mut Player) -> Result<Step, Fa
 
 struct Finder<'f> {
     assertion: &'f Expectation,
-    globals: Arc<Globals>,
     found: Option<Step>,
     n_steps: usize,
     error: Option<String>,
@@ -64,7 +59,7 @@ impl Watch for Finder<'_> {
             return;
         }
         self.n_steps += 1;
-        let state = State { view: View { machine, globals: &self.globals, words: &[] }, frame };
+        let state = State { view: View::without_words(machine), frame };
         match self.assertion.condition.holds(&state) {
             Ok(true) => {}
             Ok(false) => self.found = Some(frame.step),
@@ -200,11 +195,10 @@ impl Translator<'_, '_> {
 
     fn variable(&mut self, expression: &Expression) -> Result<Operand, Failure> {
         let player = &mut *self.native.symbolic.tape.player;
-        let globals = Arc::clone(&player.globals);
         let (mut found, mut is_float) = (None, false);
         let look = |machine: &Machine| {
             let Some(frame) = machine.frame() else { return };
-            let state = State { view: View { machine, globals: &globals, words: &[] }, frame };
+            let state = State { view: View::without_words(machine), frame };
             let Some(place) = state.place(expression) else { return };
             let ty = place.ty.and_then(|ty| place.debug.plain_ty(ty)).map(|(_, ty)| ty);
             let is_signed = match ty {

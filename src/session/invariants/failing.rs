@@ -24,7 +24,6 @@ use crate::trace::native::visit::before_step;
 use crate::trace::output::{Outputs, Place, Stream};
 use crate::trace::step::Step;
 use signal_hook::consts::SIGSEGV;
-use std::sync::Arc;
 
 /// What fails.
 #[derive(Debug, Clone, PartialEq)]
@@ -160,10 +159,9 @@ fn found(at: Option<&Criterion>, player: &mut Player, ended: Option<u32>, source
 
 /// The address and the bytes of a variable before a step.
 fn variable_at(player: &mut Player, step: Step, variable: &str) -> Result<(u64, u64), Failure> {
-    let globals = Arc::clone(&player.globals);
     let (mut found, mut names) = (None, Vec::new());
     let look = |machine: &Machine| {
-        let view = View { machine, globals: &globals, words: &[] };
+        let view = View::without_words(machine);
         let Some(frame) = machine.frame() else { return };
         found = view.named_by(frame, variable).map(|place| (place.address, place.size));
         names = view.variables(frame).into_iter().map(|place| place.name).collect();

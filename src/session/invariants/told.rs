@@ -295,7 +295,7 @@ fn statement(
 
 /// Global variables whose initial values the slice depends on, as statements: their declarations.
 fn declarations(native: &Native<'_>, terms: &Terms, found: &Abstraction, sources: &mut Sources) -> Vec<Statement> {
-    let globals = &native.symbolic.tape.player.globals;
+    let globals = &native.symbolic.tape.player.machine.globals;
     let mut declared: BTreeMap<(Arc<str>, u32), Arc<str>> = BTreeMap::new();
     for (version, _) in variables(terms, &found.rest) {
         let known = native.symbolic.versions.get(version);
@@ -349,8 +349,7 @@ fn skipped(
     let mut counter =
         Counter { steps, begins, last: last.unwrap_or(Step::START), counts: HashMap::new(), is_over: false };
     let player = &mut *native.symbolic.tape.player;
-    player.seek(0)?;
-    player.play(&mut counter)?;
+    player.replay(&mut counter)?;
     let mut by_gap: BTreeMap<usize, Vec<(u64, Arc<str>)>> = BTreeMap::new();
     for ((gap, _), (n, name)) in counter.counts {
         by_gap.entry(gap).or_default().push((n, name));

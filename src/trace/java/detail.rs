@@ -3,8 +3,7 @@
 use crate::instrument::java::code::Variable;
 use crate::instrument::java::descriptor::result_type;
 use crate::trace::TraceError;
-use crate::trace::dependence::Dependences;
-use crate::trace::detail::{Access, Answer, Detail, Named, Outside, Standing, What as Neutral, Why};
+use crate::trace::detail::{Access, Answer, Detail, Named, Outside, Standing, What as Neutral};
 use crate::trace::java::frame::Frame;
 use crate::trace::java::input::Reader;
 use crate::trace::java::machine::{Machine, Watch, What};
@@ -306,22 +305,13 @@ fn root<'p>(machine: &Machine, frame: &Frame, path: &'p str) -> Option<(Location
     Some((set(part.strip_prefix('.')?, &|class| text::simple(class) == first)?, after))
 }
 
-/// Follows the last definitions of a variable; see [`Execution::why`](crate::trace::execution::Execution::why).
-pub fn why(
+/// A variable before a step, or the answer that there is none.
+pub fn asked(
     player: &mut Player,
-    dependences: &Dependences,
     (step, variable): (Step, &str),
-    limit: usize,
-) -> Result<Answer, TraceError> {
+) -> Result<Result<(Standing, Access), Answer>, TraceError> {
     let mut asked = Asked { step, path: variable, found: None };
     player.replay(&mut asked)?;
-    let Some((standing, asked, names)) = asked.found else { return Ok(Answer::NoStep) };
-    let Some(asked) = asked else { return Ok(Answer::NoVariable(names)) };
-    let (order, is_cut) = dependences.origins(asked.makers.iter().copied(), step, limit);
-    let mut ascending = order.clone();
-    ascending.sort_unstable();
-    let details = details(player, &ascending, step)?;
-    let mut details: HashMap<Step, Detail> = details.into_iter().map(|detail| (detail.standing.step, detail)).collect();
-    let steps = order.iter().filter_map(|step| details.remove(step)).collect();
-    Ok(Answer::Found(Why { standing, asked, steps, is_cut }))
+    let Some((standing, asked, names)) = asked.found else { return Ok(Err(Answer::NoStep)) };
+    Ok(asked.map(|asked| (standing, asked)).ok_or(Answer::NoVariable(names)))
 }

@@ -2,7 +2,7 @@
 
 use crate::trace::TraceError;
 use crate::trace::dependence::Dependences;
-use crate::trace::detail::{Answer, Detail};
+use crate::trace::detail::{Access, Answer, Detail, Standing};
 use crate::trace::execution::Execution;
 use crate::trace::input::{Contents, Entry};
 use crate::trace::java::frame::Frame;
@@ -37,8 +37,8 @@ impl Execution for Player {
         detail::details(self, steps, until)
     }
 
-    fn why(&mut self, dependences: &Dependences, at: (Step, &str), limit: usize) -> Result<Answer, TraceError> {
-        detail::why(self, dependences, at, limit)
+    fn asked(&mut self, at: (Step, &str)) -> Result<Result<(Standing, Access), Answer>, TraceError> {
+        detail::asked(self, at)
     }
 
     fn dependences(&mut self, until: Step) -> Result<Dependences, TraceError> {

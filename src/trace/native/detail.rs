@@ -4,12 +4,10 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::trace::TraceError;
-use crate::trace::dependence::Dependences;
-use crate::trace::detail::{Access, Answer, Detail, Doing, MAX_CONTENT, Named, Outside, Standing, What, Why};
+use crate::trace::detail::{Access, Answer, Detail, Doing, MAX_CONTENT, Named, Outside, Standing, What};
 use crate::trace::native::call::Call;
 use crate::trace::native::fault::Crash;
 use crate::trace::native::frame::Frame;
-use crate::trace::native::globals::Globals;
 use crate::trace::native::machine::{Machine, Watch};
 use crate::trace::native::object::View;
 use crate::trace::native::play::Player;
@@ -44,8 +42,6 @@ struct Focus<'f> {
     n_begun: usize,
     /// The first step that is left out.
     until: Step,
-    globals: &'f Globals,
-    words: &'f [u8],
     counts: Option<HashMap<(u32, u32), u64>>,
     open: Vec<Open>,
     found: Vec<Detail>,
@@ -54,14 +50,7 @@ struct Focus<'f> {
     is_done: bool,
 }
 
-impl<'f> Focus<'f> {
-    fn view<'v>(&self, machine: &'v Machine) -> View<'v>
-    where
-        'f: 'v,
-    {
-        View { machine, globals: self.globals, words: self.words }
-    }
-
+impl Focus<'_> {
     fn of(&mut self, step: Step) -> Option<&mut Open> {
         self.open.iter_mut().rev().find(|open| open.detail.standing.step == step)
     }
@@ -72,7 +61,7 @@ impl<'f> Focus<'f> {
 
     /// Stores a value that a step reads or writes.
     fn note(&mut self, step: Step, note: impl FnOnce(View<'_>, &mut Open), machine: &Machine) {
-        let view = self.view(machine);
+        let view = View::new(machine);
         if let Some(open) = self.of(step) {
             note(view, open);
         }
@@ -123,7 +112,7 @@ fn origin(view: View<'_>, address: u64) -> String {
     if view.machine.heap.find(address).is_some() {
         return "never written: a block of the heap".to_owned();
     }
-    if let Some(global) = view.globals.find(address) {
+    if let Some(global) = view.machine.globals.find(address) {
         return if global.is_named { format!("initial value of {}", global.name) } else { "a constant".to_owned() };
     }
     match view.name(address, 1) {
@@ -199,7 +188,7 @@ impl Watch for Focus<'_> {
             if self.n_begun == self.steps.len() {
                 self.counts = None;
             }
-            let detail = begun(self.view(machine), frame, count);
+            let detail = begun(View::new(machine), frame, count);
             self.open.push(Open { frame: frame.number, detail, makers: BTreeSet::new() });
             self.is_done = false;
         }
@@ -259,14 +248,14 @@ impl Watch for Focus<'_> {
     }
 
     fn called(&mut self, machine: &Machine, call: &Call, arguments: &[Option<u64>], result: Option<u64>) {
-        let view = self.view(machine);
+        let view = View::new(machine);
         if let Some(open) = self.current(machine) {
             open.detail.calls.push(outside(view, call, arguments, result));
         }
     }
 
     fn crashes(&mut self, machine: &Machine, crash: &Crash) {
-        let view = self.view(machine);
+        let view = View::new(machine);
         let Some(open) = self.current(machine) else { return };
         let written = if let Doing::Writing(written) = crash.doing { written.map(u64::to_le_bytes) } else { None };
         let length = usize::try_from(crash.length).unwrap_or(usize::MAX);
@@ -285,7 +274,7 @@ impl Watch for Focus<'_> {
 
     fn returned(&mut self, machine: &Machine, result: Option<u64>) {
         let Some((step, shape)) = self.left.take() else { return };
-        let view = self.view(machine);
+        let view = View::new(machine);
         let ty = shape.body.function.subprogram.and_then(|subprogram| shape.debug().result(subprogram));
         let text = result.and_then(|bits| match ty {
             Some(ty) => Some(view.given((shape.debug(), ty), bits)),
@@ -346,13 +335,10 @@ fn is_alone(frame: &Frame) -> bool {
 /// Cost: plays from the checkpoint before the first step to the end of the last one; checkpoints in between are used
 /// to skip.
 pub fn details(player: &mut Player, steps: &[Step], until: Step) -> Result<Vec<Detail>, TraceError> {
-    let (globals, words) = (Arc::clone(&player.globals), player.trace().process.words.clone());
     let mut focus = Focus {
         steps,
         n_begun: 0,
         until,
-        globals: &globals,
-        words: &words,
         counts: None,
         open: Vec::new(),
         found: Vec::new(),
@@ -387,7 +373,7 @@ pub fn detail(player: &mut Player, step: Step) -> Result<Option<Detail>, TraceEr
 }
 
 /// A variable before the current step of a frame, and its last writers.
-fn asked(view: View<'_>, frame: &Frame, variable: &str) -> Option<Access> {
+fn variable(view: View<'_>, frame: &Frame, variable: &str) -> Option<Access> {
     let place = view.named_by(frame, variable)?;
     let mut makers = BTreeSet::new();
     match place.held {
@@ -414,39 +400,25 @@ fn asked(view: View<'_>, frame: &Frame, variable: &str) -> Option<Access> {
     })
 }
 
-/// Follows the last definitions of a variable, from before `step`, through at most `limit` steps.
-///
-/// - `dependences`: the graph of the same run, at least up to `step`.
-///
-/// Cost: plays the steps that are found, see [`details`].
-pub fn why(
+/// A variable before a step, or the answer that there is none.
+pub fn asked(
     player: &mut Player,
-    dependences: &Dependences,
-    (step, variable): (Step, &str),
-    limit: usize,
-) -> Result<Answer, TraceError> {
-    let (globals, words) = (Arc::clone(&player.globals), player.trace().process.words.clone());
+    (step, path): (Step, &str),
+) -> Result<Result<(Standing, Access), Answer>, TraceError> {
     let mut found = None;
     before_step(player, step, |machine| {
-        let view = View { machine, globals: &globals, words: &words };
-        found = machine.frame().map(|frame| (begun(view, frame, None), asked(view, frame, variable)));
+        let view = View::new(machine);
+        found = machine.frame().map(|frame| (begun(view, frame, None), variable(view, frame, path)));
     })?;
-    let Some((detail, asked)) = found else { return Ok(Answer::NoStep) };
-    let Some(asked) = asked else {
-        return Ok(Answer::NoVariable(detail.variables.into_iter().map(|(name, _)| name).collect()));
-    };
-    let (order, is_cut) = dependences.origins(asked.makers.iter().copied(), step, limit);
-    let mut ascending = order.clone();
-    ascending.sort_unstable();
-    let details = details(player, &ascending, step)?;
-    let mut details: HashMap<Step, Detail> = details.into_iter().map(|detail| (detail.standing.step, detail)).collect();
-    let steps = order.iter().filter_map(|step| details.remove(step)).collect();
-    Ok(Answer::Found(Why { standing: detail.standing, asked, steps, is_cut }))
+    let Some((detail, asked)) = found else { return Ok(Err(Answer::NoStep)) };
+    let names = detail.variables.into_iter().map(|(name, _)| name).collect();
+    Ok(asked.map(|asked| (detail.standing, asked)).ok_or(Answer::NoVariable(names)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trace::execution::Execution;
     use crate::trace::native::stored::{player, step};
     use crate::trace::native::uses::dependences;
 
@@ -455,7 +427,7 @@ mod tests {
         let mut player = player(program, "bad");
         let at = step(&mut player, at.0, at.1);
         let graph = dependences(&mut player, at).unwrap();
-        let Answer::Found(why) = why(&mut player, &graph, (at, variable), limit).unwrap() else { panic!("{variable}") };
+        let Answer::Found(why) = player.why(&graph, (at, variable), limit).unwrap() else { panic!("{variable}") };
         assert!(why.steps.iter().all(|detail| detail.standing.step < at));
         let lines = why.steps.iter().map(|detail| detail.standing.place.as_ref().map_or(0, |place| place.line));
         (lines.collect(), why.is_cut)

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::trace::TraceError;
 use crate::trace::dependence::Dependences;
-use crate::trace::detail::{Answer, Detail};
+use crate::trace::detail::{Access, Answer, Detail, Standing};
 use crate::trace::execution::Execution;
 use crate::trace::input::{Contents, Entry};
 use crate::trace::native::machine::{Machine, Watch};
@@ -38,8 +38,8 @@ impl Execution for Player {
         detail::details(self, steps, until)
     }
 
-    fn why(&mut self, dependences: &Dependences, at: (Step, &str), limit: usize) -> Result<Answer, TraceError> {
-        detail::why(self, dependences, at, limit)
+    fn asked(&mut self, at: (Step, &str)) -> Result<Result<(Standing, Access), Answer>, TraceError> {
+        detail::asked(self, at)
     }
 
     fn dependences(&mut self, until: Step) -> Result<Dependences, TraceError> {
@@ -70,8 +70,7 @@ impl Execution for Player {
 
     fn steps_at(&mut self, is_there: &dyn Fn(&Place) -> bool) -> Result<Vec<Step>, TraceError> {
         let mut there = There { is_there, found: Vec::new() };
-        self.seek(0)?;
-        self.play(&mut there)?;
+        self.replay(&mut there)?;
         Ok(there.found)
     }
 

@@ -48,7 +48,7 @@ pub struct Globals {
     /// The standard streams of the C library: names, and addresses of the pointers to them.
     streams: Vec<(Arc<str>, u64)>,
     /// The functions that no unit defines, by address, as far as their addresses are used as values.
-    functions: Arc<HashMap<u64, Arc<str>>>,
+    functions: HashMap<u64, Arc<str>>,
     /// The units of the program.
     maps: Vec<Arc<Map>>,
 }
@@ -93,7 +93,7 @@ impl Globals {
         for (map, addresses) in &found {
             globals.unit(map, addresses, &mut by_name);
         }
-        globals.functions = Arc::new(functions);
+        globals.functions = functions;
         globals.maps = found.iter().map(|(map, _)| Arc::clone(map)).collect();
         globals.all.sort_by_key(|global| global.address);
         Ok(globals)
@@ -173,7 +173,7 @@ impl Globals {
     }
 
     /// The functions that no unit defines, by address, as far as their addresses are used as values.
-    pub fn functions(&self) -> &Arc<HashMap<u64, Arc<str>>> {
+    pub fn functions(&self) -> &HashMap<u64, Arc<str>> {
         &self.functions
     }
 
@@ -418,7 +418,7 @@ mod tests {
 
     #[test]
     fn a_global_is_found_by_each_of_its_bytes_and_by_its_name() {
-        let globals = Arc::clone(&player("list", "bad").globals);
+        let globals = Arc::clone(&player("list", "bad").machine.globals);
         let weights = globals.named("weights", 99).unwrap();
         assert_eq!(weights.size, 12);
         let at = |offset: u64| globals.find(weights.address + offset).map(|global| global.address);

@@ -16,10 +16,9 @@ use crate::trace::step::{Step, Steps};
 ///
 /// Cost: one pass over the trace.
 pub fn initial(player: &mut Player, steps: &Steps) -> Result<Vec<Initial>, TraceError> {
-    let globals = Arc::clone(&player.globals);
+    let globals = Arc::clone(&player.machine.globals);
     let mut reader = Reader { globals: &globals, steps, found: BTreeMap::new() };
-    player.seek(0)?;
-    player.play(&mut reader)?;
+    player.replay(&mut reader)?;
     Ok(reader.found.into_values().collect())
 }
 

@@ -18,6 +18,7 @@ use crate::trace::native::blame::Remembered;
 use crate::trace::native::call::Call;
 use crate::trace::native::fault::Crash;
 use crate::trace::native::frame::{External, Frame, number};
+use crate::trace::native::globals::Globals;
 use crate::trace::native::heap::Heap;
 use crate::trace::native::list::List;
 use crate::trace::native::memory::Memory;
@@ -141,8 +142,10 @@ pub struct Machine {
     left: Option<(u64, Arc<str>, Step)>,
     /// The arguments of the program, each ended by a zero byte; `None` once a read has shown where they are in memory.
     arguments: Option<Arc<[u8]>>,
-    /// The functions that may be called through pointers and are not instrumented, by address.
-    pub functions: Arc<HashMap<u64, Arc<str>>>,
+    /// The same, always.
+    pub given: Arc<[u8]>,
+    /// Its global variables.
+    pub globals: Arc<Globals>,
 }
 
 impl Machine {
@@ -279,7 +282,7 @@ impl Machine {
 
     /// A process with these arguments, each ended by a zero byte.
     pub fn new(arguments: &[u8]) -> Self {
-        Self { arguments: Some(arguments.into()), ..Self::default() }
+        Self { given: arguments.into(), arguments: Some(arguments.into()), ..Self::default() }
     }
 
     /// The arguments lie behind each other in memory, so one pointer to them tells where all are.
@@ -600,7 +603,8 @@ impl Machine {
                         unknown |= u8::from(frame.is_partial && found.is_none()) << bit;
                         *number = found.unwrap_or(0);
                     }
-                    let found = frame.number_at(call.pointer, bytes, 8).and_then(|at| self.functions.get(&at));
+                    let found =
+                        frame.number_at(call.pointer, bytes, 8).and_then(|at| self.globals.functions().get(&at));
                     let found = found.map(|name| Arc::new(call.of(name)));
                     External { call: index, arguments, unknown, is_entered: false, found }
                 });

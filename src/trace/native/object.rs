@@ -7,7 +7,7 @@ use crate::instrument::instruction::MetadataId;
 use crate::instrument::types::Type;
 use crate::trace::detail::Named;
 use crate::trace::native::frame::Frame;
-use crate::trace::native::globals::{Global, Globals};
+use crate::trace::native::globals::Global;
 use crate::trace::native::machine::Machine;
 use crate::trace::native::shape::{Register, Shape, Slot};
 use crate::trace::native::value;
@@ -22,10 +22,8 @@ pub const MAX_STRING: u64 = 80;
 pub struct View<'v> {
     /// The process.
     pub machine: &'v Machine,
-    /// Its global variables.
-    pub globals: &'v Globals,
-    /// Its arguments, each ended by a zero byte.
-    pub words: &'v [u8],
+    /// Its arguments, each ended by a zero byte, if they have names.
+    words: &'v [u8],
 }
 
 /// A variable in a frame or of the program.
@@ -82,7 +80,7 @@ impl Content for Held<'_> {
     }
 
     fn pointer(&self, pointer: u64, to: Option<(MetadataId, SourceType)>) -> String {
-        if let Some(function) = self.view.globals.functions().get(&pointer) {
+        if let Some(function) = self.view.machine.globals.functions().get(&pointer) {
             return function.to_string();
         }
         // A structure is meant as a whole, not its first member.
@@ -121,6 +119,16 @@ impl Content for Typed<'_> {
 const MAX_WORDS: u64 = 8 << 20;
 
 impl<'v> View<'v> {
+    /// A process in which all has a name.
+    pub fn new(machine: &'v Machine) -> Self {
+        Self { machine, words: &machine.given }
+    }
+
+    /// A process in which the texts of its arguments have no names.
+    pub fn without_words(machine: &'v Machine) -> Self {
+        Self { machine, words: &[] }
+    }
+
     /// The variables of a frame that are seen at its current statement, inner ones first; of those with the same name only the innermost.
     pub fn variables(self, frame: &'v Frame) -> Vec<Place<'v>> {
         let mut found = self.visible(frame, |_| true);
@@ -226,7 +234,7 @@ impl<'v> View<'v> {
     pub fn variable(self, frame: &'v Frame, name: &str) -> Option<Place<'v>> {
         let local = self.visible(frame, |variable| &*variable.name == name).into_iter().next();
         local.or_else(|| {
-            let global = self.globals.named(name, frame.shape.body.unit)?;
+            let global = self.machine.globals.named(name, frame.shape.body.unit)?;
             Some(everywhere(global))
         })
     }
@@ -235,11 +243,11 @@ impl<'v> View<'v> {
     pub fn seen_globals(self, frame: &'v Frame) -> Vec<Place<'v>> {
         let locals = self.variables(frame);
         let is_seen = |global: &&Global| {
-            let found = self.globals.named(&global.name, frame.shape.body.unit);
+            let found = self.machine.globals.named(&global.name, frame.shape.body.unit);
             let is_hidden = locals.iter().any(|local| local.name == global.name);
             global.is_named && !is_hidden && found.is_some_and(|found| found.address == global.address)
         };
-        let mut found: Vec<Place<'v>> = self.globals.iter().filter(is_seen).map(everywhere).collect();
+        let mut found: Vec<Place<'v>> = self.machine.globals.iter().filter(is_seen).map(everywhere).collect();
         found.sort_by(|one, other| one.name.cmp(&other.name));
         found.dedup_by(|one, other| one.name == other.name);
         found
@@ -302,7 +310,7 @@ impl<'v> View<'v> {
             let offset = if offset > 0 { format!("+{offset}") } else { String::new() };
             return Some((format!("{freed}block of step {}{offset}", block.made.0), None));
         }
-        if let Some(global) = self.globals.find(address) {
+        if let Some(global) = self.machine.globals.find(address) {
             let place = everywhere(global);
             if !global.is_named {
                 return Some(("a constant".to_owned(), None));
@@ -520,11 +528,9 @@ mod tests {
     fn look<T>(program: &str, (line, nth): (u32, usize), look: impl FnOnce(View<'_>, &Frame) -> T) -> T {
         let mut player = player(program, "bad");
         let at = step(&mut player, line, nth);
-        let (globals, words) = (Arc::clone(&player.globals), player.trace().process.words.clone());
         let mut found = None;
         before_step(&mut player, at, |machine| {
-            let view = View { machine, globals: &globals, words: &words };
-            found = Some(look(view, machine.frame().unwrap()));
+            found = Some(look(View::new(machine), machine.frame().unwrap()));
         })
         .unwrap();
         found.unwrap()

@@ -1,13 +1,10 @@
 //! What a program wrote to its standard streams, call by call, and how it ended.
 
-use std::sync::Arc;
-
 use crate::trace::TraceError;
 use crate::trace::detail::What;
 use crate::trace::native::call::Call;
 use crate::trace::native::fault::Crash;
 use crate::trace::native::frame::narrow;
-use crate::trace::native::globals::Globals;
 use crate::trace::native::machine::{Machine, Watch};
 use crate::trace::native::play::Player;
 use crate::trace::native::printed;
@@ -23,11 +20,9 @@ const MAX_TEXT: u64 = 1 << 20;
 ///
 /// Cost: one pass over the trace; the text of the output in memory.
 pub fn outputs(player: &mut Player) -> Result<Outputs, TraceError> {
-    let globals = Arc::clone(&player.globals);
-    let mut reader = Reader { globals: &globals, outputs: Outputs::default() };
-    player.seek(0)?;
-    player.play(&mut reader)?;
-    Ok(reader.outputs)
+    let mut outputs = Outputs::default();
+    player.replay(&mut outputs)?;
+    Ok(outputs)
 }
 
 /// The origin of a byte of the output: the steps that stored it. `None` if it is computed by the call, or is text of a format.
@@ -35,8 +30,7 @@ pub fn outputs(player: &mut Player) -> Result<Outputs, TraceError> {
 /// Cost: plays from the checkpoint before the step to the end of the call.
 pub fn part(player: &mut Player, place: Place) -> Result<Option<Part>, TraceError> {
     let mut seeker = Seeker::new(place);
-    player.rewind(place.step);
-    player.play(&mut seeker)?;
+    player.replay_from(place.step, &mut seeker)?;
     Ok(seeker.found)
 }
 
@@ -56,8 +50,7 @@ pub enum Origin {
 /// Cost: plays from the checkpoint before the step to the end of the call.
 pub fn origin(player: &mut Player, place: Place) -> Result<Origin, TraceError> {
     let mut seeker = Seeker::new(place);
-    player.rewind(place.step);
-    player.play(&mut seeker)?;
+    player.replay_from(place.step, &mut seeker)?;
     Ok(seeker.origin)
 }
 
@@ -66,8 +59,7 @@ pub fn origin(player: &mut Player, place: Place) -> Result<Origin, TraceError> {
 /// Cost: plays from the checkpoint before the step to the end of the call.
 pub fn passed(player: &mut Player, place: Place, index: usize) -> Result<Option<u64>, TraceError> {
     let mut seeker = Seeker::new(place);
-    player.rewind(place.step);
-    player.play(&mut seeker)?;
+    player.replay_from(place.step, &mut seeker)?;
     Ok(seeker.arguments.get(index).copied().flatten())
 }
 
@@ -210,67 +202,58 @@ fn copied(machine: &Machine, function: &str, arguments: &[Option<u64>], offset: 
     Some((part.address, part.address + (offset - part.at) as u64))
 }
 
-struct Reader<'r> {
-    globals: &'r Globals,
-    outputs: Outputs,
-}
-
-impl Reader<'_> {
-    fn stream(&self, machine: &Machine, function: &str, arguments: &[Option<u64>]) -> Stream {
-        let argument = |index: usize| arguments.get(index).copied().flatten().unwrap_or(0);
-        if function.starts_with("_Z") {
-            return match machine.ostreams {
-                (Some(output), _) if output == argument(0) => Stream::Output,
-                _ => Stream::Errors,
+fn stream(machine: &Machine, function: &str, arguments: &[Option<u64>]) -> Stream {
+    let argument = |index: usize| arguments.get(index).copied().flatten().unwrap_or(0);
+    if function.starts_with("_Z") {
+        return match machine.ostreams {
+            (Some(output), _) if output == argument(0) => Stream::Output,
+            _ => Stream::Errors,
+        };
+    }
+    let handle = match function {
+        "printf" | "puts" | "putchar" | "putchar_unlocked" | "vprintf" | "__printf_chk" => return Stream::Output,
+        "perror" | "warn" | "warnx" | "vwarn" | "vwarnx" | "error" | "err" | "errx" | "verr" | "verrx" => {
+            return Stream::Errors;
+        }
+        "write" | "dprintf" | "vdprintf" => {
+            return match argument(0) & 0xffff_ffff {
+                1 => Stream::Output,
+                2 => Stream::Errors,
+                _ => Stream::Other,
             };
         }
-        let handle = match function {
-            "printf" | "puts" | "putchar" | "putchar_unlocked" | "vprintf" | "__printf_chk" => return Stream::Output,
-            "perror" | "warn" | "warnx" | "vwarn" | "vwarnx" | "error" | "err" | "errx" | "verr" | "verrx" => {
-                return Stream::Errors;
-            }
-            "write" | "dprintf" | "vdprintf" => {
-                return match argument(0) & 0xffff_ffff {
-                    1 => Stream::Output,
-                    2 => Stream::Errors,
-                    _ => Stream::Other,
-                };
-            }
-            "fwrite" | "fwrite_unlocked" => argument(3),
-            "fputs" | "fputs_unlocked" | "fputc" | "fputc_unlocked" | "putc" | "putc_unlocked" | "_IO_putc" => {
-                argument(1)
-            }
-            _ => argument(0),
-        };
-        let is = |name: &str| {
-            let held = self.globals.stream(name).and_then(|address| machine.memory.word(address, 8));
-            held.is_some_and(|(pointer, _)| pointer == handle)
-        };
-        match () {
-            () if is("stdout") => Stream::Output,
-            () if is("stderr") => Stream::Errors,
-            () => Stream::Other,
-        }
+        "fwrite" | "fwrite_unlocked" => argument(3),
+        "fputs" | "fputs_unlocked" | "fputc" | "fputc_unlocked" | "putc" | "putc_unlocked" | "_IO_putc" => argument(1),
+        _ => argument(0),
+    };
+    let is = |name: &str| {
+        let held = machine.globals.stream(name).and_then(|address| machine.memory.word(address, 8));
+        held.is_some_and(|(pointer, _)| pointer == handle)
+    };
+    match () {
+        () if is("stdout") => Stream::Output,
+        () if is("stderr") => Stream::Errors,
+        () => Stream::Other,
     }
 }
 
-impl Watch for Reader<'_> {
+impl Watch for Outputs {
     fn step(&mut self, machine: &Machine) {
-        self.outputs.last = machine.frame().map(|frame| frame.step);
+        self.last = machine.frame().map(|frame| frame.step);
     }
 
     fn called(&mut self, machine: &Machine, call: &Call, arguments: &[Option<u64>], result: Option<u64>) {
         let Some(said) = said(machine, call, arguments, result) else { return };
-        let stream = self.stream(machine, &said.function, arguments);
+        let stream = stream(machine, &said.function, arguments);
         // `printf` returns the length; what a call that failed has printed is not known.
         let printed = said.function.contains("printf").then_some(result).flatten();
         let printed = printed.and_then(|length| u64::try_from(narrow(length)).ok());
         let length = said.text.as_ref().map(|text| text.len() as u64).or(printed);
-        self.outputs.written.push(Written { step: said.step, stream, length, bytes: said.text });
+        self.written.push(Written { step: said.step, stream, length, bytes: said.text });
     }
 
     fn crashes(&mut self, machine: &Machine, _crash: &Crash) {
-        self.outputs.crash = machine.frame().map(|frame| frame.step);
+        self.crash = machine.frame().map(|frame| frame.step);
     }
 }
 

@@ -36,8 +36,6 @@ pub struct Player {
     shapes: Vec<Option<Arc<Shape>>>,
     /// The process, as it is after the records played so far.
     pub machine: Machine,
-    /// Its global variables.
-    pub globals: Arc<Globals>,
     /// By thread, and by the end of the record that was broken off.
     faults: HashMap<(u32, u64), Fault>,
     checkpoints: Vec<(Position, Machine)>,
@@ -59,12 +57,12 @@ impl Player {
         let globals = Globals::read(&mut trace, &mut units)?;
         let mut machine = Machine::new(&trace.process.words);
         machine.ostreams = (globals.stream("_ZSt4cout"), ["_ZSt4cerr", "_ZSt4clog"].map(|name| globals.stream(name)));
-        machine.functions = Arc::clone(globals.functions());
         if trace.is_window() {
             machine.is_window = true;
         } else {
             globals.fill(&mut machine.memory);
         }
+        machine.globals = Arc::new(globals);
         let faults = faults(&mut trace)?;
         let records = Records::new(&trace);
         let checkpoints = vec![(Position::default(), machine.clone())];
@@ -74,7 +72,6 @@ impl Player {
             records,
             shapes: Vec::new(),
             machine,
-            globals: Arc::new(globals),
             faults,
             checkpoints,
             near: None,
@@ -147,7 +144,7 @@ impl Player {
     /// Cost: the text of each is parsed.
     pub fn program(&mut self) -> Result<Vec<Arc<Shape>>, TraceError> {
         let mut all = Vec::new();
-        for map in self.globals.maps().to_vec() {
+        for map in self.machine.globals.maps().to_vec() {
             for firsts in map.firsts.windows(2).filter(|firsts| firsts[0] < firsts[1]) {
                 let entry = self.units.entry(firsts[0])?;
                 all.push(shape_of(&mut self.shapes, &mut self.units, self.naming.as_ref(), entry.body)?);
@@ -166,6 +163,20 @@ impl Player {
     /// Plays on until the watch has seen enough; returns whether there is more.
     pub fn play(&mut self, watch: &mut dyn Watch) -> Result<bool, TraceError> {
         self.play_while(watch, |_| true)
+    }
+
+    /// Plays the whole run, until the watch has seen enough.
+    pub fn replay(&mut self, watch: &mut dyn Watch) -> Result<(), TraceError> {
+        self.seek(0)?;
+        self.play(watch)?;
+        Ok(())
+    }
+
+    /// The same from the nearest place that is known before a step begins.
+    pub fn replay_from(&mut self, step: Step, watch: &mut dyn Watch) -> Result<(), TraceError> {
+        self.rewind(step);
+        self.play(watch)?;
+        Ok(())
     }
 
     fn play_while<W: Watch + ?Sized>(

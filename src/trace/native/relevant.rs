@@ -119,7 +119,6 @@ pub fn dependences(player: &mut Player, wrong: (Step, Step)) -> Result<(Dependen
     let shapes = player.program()?;
     let graph = potential::Relevant::new(player.spool.clone(), wrong);
     let mut relevant = Relevant { graph, written_by: written_by(&shapes) };
-    player.seek(0)?;
-    player.play(&mut relevant)?;
+    player.replay(&mut relevant)?;
     relevant.graph.end()
 }

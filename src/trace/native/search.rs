@@ -2,12 +2,10 @@
 //! each whether it goes on.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use crate::trace::TraceError;
 use crate::trace::native::call::Call;
 use crate::trace::native::detail;
-use crate::trace::native::globals::Globals;
 use crate::trace::native::machine::{Machine, Watch};
 use crate::trace::native::object::View;
 use crate::trace::native::owner::{Owner, owner};
@@ -78,14 +76,11 @@ pub fn search(
     shown: &dyn Fn(Step) -> Step,
     is_stopped: &mut dyn FnMut(Step) -> bool,
 ) -> Result<Sought, TraceError> {
-    let (globals, words) = (Arc::clone(&player.globals), player.trace().process.words.clone());
     let hunt = Hunt {
         wanted,
         from,
         time,
         shown,
-        globals: &globals,
-        words: &words,
         functions: HashMap::new(),
         found: None,
         slice: 0,
@@ -153,8 +148,6 @@ struct Hunt<'h> {
     from: Step,
     time: Time,
     shown: &'h dyn Fn(Step) -> Step,
-    globals: &'h Globals,
-    words: &'h [u8],
     /// By the number of a function: whether its name has the text.
     functions: HashMap<u32, bool>,
     /// The first one, or the last one.
@@ -180,10 +173,6 @@ impl Hunt<'_> {
             Time::Backward if step < self.from && step != Step::START => self.found = self.found.max(Some(step)),
             _ => {}
         }
-    }
-
-    fn view<'v>(&'v self, machine: &'v Machine) -> View<'v> {
-        View { machine, globals: self.globals, words: self.words }
     }
 }
 
@@ -211,7 +200,7 @@ impl Watch for Hunt<'_> {
                 !is_apart((*begin, *size), (address, length)) && owner(machine, *begin) == *whose
             }
             Wanted::Text(text) => {
-                let named = detail::written(self.view(machine), address, length);
+                let named = detail::written(View::new(machine), address, length);
                 let value = named.value.as_deref().unwrap_or("?");
                 value.contains(text.as_str()) || format!("{} = {value}", named.name).contains(text.as_str())
             }
@@ -223,7 +212,7 @@ impl Watch for Hunt<'_> {
 
     fn called(&mut self, machine: &Machine, call: &Call, arguments: &[Option<u64>], result: Option<u64>) {
         let (Wanted::Text(text), Some(frame)) = (self.wanted, machine.frame()) else { return };
-        let call = detail::outside(self.view(machine), call, arguments, result);
+        let call = detail::outside(View::new(machine), call, arguments, result);
         let (name, result) = (call.name.as_deref().unwrap_or("a function"), call.result.as_deref());
         let told = format!("{name}({})", call.arguments.join(", "));
         let told = result.map_or_else(|| told.clone(), |result| format!("{told} = {result}"));

@@ -25,8 +25,7 @@ pub fn statements(
     distances: &[u32],
 ) -> Result<(Vec<Statement>, BTreeSet<Arc<str>>), TraceError> {
     let mut counter = Counter { sets, distances, known: HashMap::new(), found: Vec::new(), unknown: BTreeSet::new() };
-    player.seek(0)?;
-    player.play(&mut counter)?;
+    player.replay(&mut counter)?;
     Ok((counter.found, counter.unknown))
 }
 

@@ -42,8 +42,7 @@ pub(crate) fn lines(player: &mut Player) -> Vec<u32> {
         }
     }
     let mut lines = Lines(vec![0]);
-    player.seek(0).unwrap();
-    player.play(&mut lines).unwrap();
+    player.replay(&mut lines).unwrap();
     lines.0
 }
 

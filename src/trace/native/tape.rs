@@ -39,8 +39,7 @@ impl<'t> Tape<'t> {
     /// Cost: one pass over the trace; 8 bytes for each step, 16 for each call.
     pub fn new(player: &'t mut Player) -> Result<Self, TraceError> {
         let mut index = Indexer { begins: vec![0], resumes: Vec::new(), record: 0 };
-        player.seek(0)?;
-        player.play(&mut index)?;
+        player.replay(&mut index)?;
         let Indexer { begins, mut resumes, .. } = index;
         resumes.sort_unstable();
         Ok(Self { player, begins, resumes, windows: VecDeque::new() })

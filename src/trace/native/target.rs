@@ -27,8 +27,7 @@ pub struct Target {
 /// Cost: one pass over the trace up to the step.
 pub fn target(player: &mut Player, step: Step) -> Result<Option<Target>, TraceError> {
     let mut files = Files { step, open: HashMap::new(), found: None, is_done: false };
-    player.seek(0)?;
-    player.play(&mut files)?;
+    player.replay(&mut files)?;
     Ok(files.found)
 }
 

@@ -1,30 +1,17 @@
 //! The tree of calls and loops of a run.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
-use std::sync::Arc;
 
 use crate::instrument::instruction::Op;
 use crate::trace::TraceError;
 use crate::trace::flow::BlockId;
-use crate::trace::native::globals::Globals;
 use crate::trace::native::machine::{Machine, Watch};
 use crate::trace::native::object::View;
 use crate::trace::native::play::Player;
 use crate::trace::native::shape::Shape;
 use crate::trace::step::Step;
-use crate::trace::tree::{Kind, Limits, Node};
-
-/// A node that has not ended.
-struct Open {
-    /// Its frame, and its head if it is a loop.
-    frame: u64,
-    head: Option<BlockId>,
-    /// `None` if it is not wanted.
-    node: Option<Node>,
-    n_iterations: u64,
-    has_arguments: bool,
-}
+use crate::trace::tree::{GrowingTree, Kind, Limits, Node, OpenNode};
 
 /// The loops of a function.
 struct Loops {
@@ -65,38 +52,17 @@ fn test(shape: &Shape, head: BlockId, around: &[Vec<BlockId>]) -> BlockId {
     }
 }
 
-struct Builder<'b> {
-    limits: Limits,
-    globals: &'b Globals,
-    words: &'b [u8],
-    open: HashMap<u32, Vec<Open>>,
-    /// What no open node has, by thread, and how many are left out.
-    roots: BTreeMap<u32, (Vec<Node>, u64)>,
+struct Builder {
+    /// Of each open node is known whether it has its arguments.
+    tree: GrowingTree<bool>,
     /// For each thread what was closed last by a return; its value comes later.
     loops: HashMap<u32, Rc<Loops>>,
     last_returned: Option<u64>,
 }
 
-impl Builder<'_> {
-    fn push(&mut self, machine: &Machine, open: Open) {
-        self.open.entry(machine.thread).or_default().push(open);
-    }
-
-    /// Whether another node is wanted in the last open one.
-    fn has_room(&self, thread: u32) -> bool {
-        let open = self.open.get(&thread).map_or(&[][..], Vec::as_slice);
-        match open.last() {
-            None => self.roots.get(&thread).is_none_or(|(roots, _)| roots.len() < self.limits.width),
-            Some(last) => {
-                open.len() < self.limits.depth
-                    && last.node.as_ref().is_some_and(|node| node.children.len() < self.limits.width)
-            }
-        }
-    }
-
+impl Builder {
     fn close(&mut self, machine: &Machine, is_return: bool) {
-        let open = self.open.entry(machine.thread).or_default();
-        let Some(mut closed) = open.pop() else { return };
+        let Some(mut closed) = self.tree.open(machine.thread).pop() else { return };
         if let Some(node) = &mut closed.node {
             node.last = Step(machine.n_steps);
             match &mut node.kind {
@@ -104,31 +70,19 @@ impl Builder<'_> {
                 Kind::Call { is_unfinished, .. } => *is_unfinished = !is_return,
             }
         }
-        let iteration = open.last().filter(|last| last.head.is_some()).map(|last| last.n_iterations);
-        let (children, n_more) = if let Some(last) = open.last_mut() {
-            let Some(node) = &mut last.node else { return };
-            (&mut node.children, &mut node.n_more)
-        } else {
-            let (roots, n_more) = self.roots.entry(machine.thread).or_default();
-            (roots, n_more)
-        };
-        match closed.node {
-            Some(node) => children.push(Node { iteration, ..node }),
-            None => *n_more += 1,
-        }
+        self.tree.add(machine.thread, closed.node, 0);
     }
 
     /// Notes what the last call was given: before its first statement, and before a loop that its body begins with.
     fn note_arguments(&mut self, machine: &Machine) {
         let Some(frame) = machine.frame() else { return };
-        let Some(open) = self.open.get_mut(&machine.thread).and_then(|open| open.last_mut()) else { return };
-        if open.has_arguments || open.head.is_some() || open.frame != frame.number {
+        let Some(open) = self.tree.last(machine.thread) else { return };
+        if open.known || open.head.is_some() || open.frame != frame.number {
             return;
         }
-        open.has_arguments = true;
+        open.known = true;
         if let Some(Node { kind: Kind::Call { arguments, .. }, .. }) = &mut open.node {
-            let view = View { machine, globals: self.globals, words: self.words };
-            *arguments = Some(view.arguments(frame));
+            *arguments = Some(View::new(machine).arguments(frame));
         }
     }
 
@@ -139,75 +93,59 @@ impl Builder<'_> {
         let loops = Rc::clone(loops);
         let around = &loops.around[frame.block.0 as usize];
         let number = frame.number;
-        if around.is_empty()
-            && self.open.get(&machine.thread).and_then(|open| open.last()).is_none_or(|last| last.head.is_none())
-        {
+        if around.is_empty() && self.tree.last(machine.thread).is_none_or(|last| last.head.is_none()) {
             return;
         }
         loop {
-            let open = self.open.entry(machine.thread).or_default();
-            let n_loops = open.iter().rev().take_while(|open| open.frame == number && open.head.is_some()).count();
-            let heads = open[open.len() - n_loops..].iter().map(|open| open.head);
-            if n_loops <= around.len() && heads.zip(around).all(|(head, expected)| head == Some(*expected)) {
+            let n_loops = self.tree.n_loops_of(machine.thread, number, around);
+            let last = self.tree.last(machine.thread);
+            if let Some(n_loops) = n_loops {
                 let is_again = around.last() == Some(&frame.block) && n_loops == around.len();
                 if is_again {
-                    if let Some(last) = open.last_mut() {
+                    if let Some(last) = last {
                         last.n_iterations += 1;
                     }
                     return;
                 }
                 break;
             }
-            if let Some(last) = open.last_mut() {
+            if let Some(last) = last {
                 // Left from elsewhere than where it is tested: the iteration was begun.
                 let test = last.head.and_then(|head| loops.tests.get(&head));
                 last.n_iterations += u64::from(test != Some(&frame.block_before));
             }
             self.close(machine, true);
         }
-        let n_open = {
-            let open = &self.open[&machine.thread];
-            open.iter().rev().take_while(|open| open.frame == number && open.head.is_some()).count()
-        };
+        let n_open = self.tree.n_loops(machine.thread, number);
         for head in &around[n_open..] {
             let first = frame.shape.statements.iter().find(|statement| statement.block == *head);
-            let node = self.has_room(machine.thread).then(|| Node {
-                kind: Kind::Loop { n_iterations: 0 },
-                step: Step(machine.n_steps + 1),
-                last: Step(machine.n_steps + 1),
-                place: first.and_then(|statement| statement.place.clone()),
-                iteration: None,
-                children: Vec::new(),
-                n_more: 0,
+            let node = self.tree.has_room(machine.thread).then(|| {
+                let place = first.and_then(|statement| statement.place.clone());
+                Node::new(Kind::Loop { n_iterations: 0 }, Step(machine.n_steps + 1), place)
             });
-            self.push(machine, Open { frame: number, head: Some(*head), node, n_iterations: 0, has_arguments: true });
+            let open = OpenNode { frame: number, head: Some(*head), node, n_iterations: 0, known: true };
+            self.tree.open(machine.thread).push(open);
         }
     }
 }
 
-impl Watch for Builder<'_> {
+impl Watch for Builder {
     fn enters(&mut self, machine: &Machine) {
         let Some(frame) = machine.frame() else { return };
         let is_earlier = machine.is_window && frame.is_partial;
-        let is_root = self.open.get(&machine.thread).is_none_or(Vec::is_empty);
+        let is_root = self.tree.last(machine.thread).is_none();
         // Whoever was called earlier and is met only now had called all that was met before.
-        let within = if is_earlier && is_root { self.roots.remove(&machine.thread) } else { None };
+        let within = if is_earlier && is_root { self.tree.roots.remove(&machine.thread) } else { None };
         let first = Step(machine.n_steps + 1);
-        let node = self.has_room(machine.thread).then(|| {
+        let node = self.tree.has_room(machine.thread).then(|| {
             let (function, arguments) = (frame.shape.name(), Some(Vec::new()));
             let (children, n_more) = within.unwrap_or_default();
-            Node {
-                kind: Kind::Call { function, arguments, result: None, is_unfinished: true, is_earlier },
-                step: children.first().map_or(first, |child| child.step),
-                last: first,
-                place: frame.shape.statements[0].place.clone(),
-                iteration: None,
-                children,
-                n_more,
-            }
+            let kind = Kind::Call { function, arguments, result: None, is_unfinished: true, is_earlier };
+            let step = children.first().map_or(first, |child| child.step);
+            Node { last: first, children, n_more, ..Node::new(kind, step, frame.shape.statements[0].place.clone()) }
         });
-        let frame = frame.number;
-        self.push(machine, Open { frame, head: None, node, n_iterations: 0, has_arguments: is_earlier });
+        let open = OpenNode { frame: frame.number, head: None, node, n_iterations: 0, known: is_earlier };
+        self.tree.open(machine.thread).push(open);
     }
 
     fn step(&mut self, machine: &Machine) {
@@ -224,7 +162,7 @@ impl Watch for Builder<'_> {
     fn leaves(&mut self, machine: &Machine, is_return: bool) {
         let Some(frame) = machine.frame() else { return };
         loop {
-            let Some(open) = self.open.get_mut(&machine.thread).and_then(|open| open.last_mut()) else { return };
+            let Some(open) = self.tree.last(machine.thread) else { return };
             if open.frame != frame.number {
                 return;
             }
@@ -242,10 +180,9 @@ impl Watch for Builder<'_> {
 
     fn returned(&mut self, machine: &Machine, result: Option<u64>) {
         let (Some(result), Some(_)) = (result, self.last_returned.take()) else { return };
-        let view = View { machine, globals: self.globals, words: self.words };
         let Some(frame) = machine.frame() else { return };
-        let Some((text, _)) = view.result(frame, result) else { return };
-        let last = self.open.get_mut(&machine.thread).and_then(|open| open.last_mut());
+        let Some((text, _)) = View::new(machine).result(frame, result) else { return };
+        let last = self.tree.last(machine.thread);
         let children = match last {
             Some(open) => match &mut open.node {
                 Some(node) if node.n_more == 0 => &mut node.children,
@@ -273,27 +210,15 @@ fn prune(node: &mut Node, depth: usize) {
 /// The tree of a whole run: the first calls of its threads, and how many are left out.
 pub fn tree(player: &mut Player, limits: Limits) -> Result<(Vec<Node>, u64), TraceError> {
     player.rewind(Step(1));
-    let (globals, words) = (Arc::clone(&player.globals), player.trace().process.words.clone());
-    let mut builder = Builder {
-        limits,
-        globals: &globals,
-        words: &words,
-        open: HashMap::new(),
-        roots: BTreeMap::new(),
-        loops: HashMap::new(),
-        last_returned: None,
-    };
+    let mut builder = Builder { tree: GrowingTree::new(limits), loops: HashMap::new(), last_returned: None };
     player.play(&mut builder)?;
-    let threads: Vec<u32> = builder.open.keys().copied().collect();
-    for thread in threads {
+    for thread in builder.tree.threads() {
         player.machine.thread = thread;
-        while builder.open.get(&thread).is_some_and(|open| !open.is_empty()) {
+        while builder.tree.last(thread).is_some() {
             builder.close(&player.machine, false);
         }
     }
-    let n_more = builder.roots.values().map(|(_, n_more)| n_more).sum();
-    let mut roots: Vec<Node> = builder.roots.into_values().flat_map(|(roots, _)| roots).collect();
-    roots.sort_by_key(|root| root.step);
+    let (mut roots, n_more) = builder.tree.end();
     for root in &mut roots {
         prune(root, limits.depth);
     }

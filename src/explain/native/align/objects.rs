@@ -8,7 +8,6 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::explain::align::Alignment;
 use crate::explain::align::way::Way;
-use crate::trace::native::globals::Globals;
 use crate::trace::native::heap::Block;
 use crate::trace::native::machine::Machine;
 use crate::trace::native::object::View;
@@ -19,14 +18,12 @@ use crate::trace::step::Step;
 pub struct Side<'s> {
     /// The process.
     pub machine: &'s Machine,
-    /// Its global variables.
-    pub globals: &'s Globals,
 }
 
 impl<'s> Side<'s> {
     /// What is needed to read it.
     pub fn view(self) -> View<'s> {
-        View { machine: self.machine, globals: self.globals, words: &[] }
+        View::without_words(self.machine)
     }
 
     /// The block that an address is in, if it was not freed.

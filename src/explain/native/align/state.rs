@@ -215,7 +215,7 @@ impl<'s> Walk<'s> {
     fn globals(&mut self) {
         let (ours, theirs) = self.sides;
         let mut by_name: HashMap<(Arc<str>, Arc<str>), VecDeque<_>> = HashMap::new();
-        for global in theirs.globals.iter().filter(|global| global.is_named) {
+        for global in theirs.machine.globals.iter().filter(|global| global.is_named) {
             let key = (Arc::clone(&global.map.module.source), Arc::clone(&global.name));
             by_name.entry(key).or_default().push_back(global);
         }
@@ -223,12 +223,12 @@ impl<'s> Walk<'s> {
         let content = |side: Side<'_>, address: u64, size: u64| {
             side.machine.memory.bytes(address, usize::try_from(size.min(MAX_ELEMENTS)).unwrap_or(0))
         };
-        for global in theirs.globals.iter().filter(|global| !global.is_named) {
+        for global in theirs.machine.globals.iter().filter(|global| !global.is_named) {
             if let Some(bytes) = content(theirs, global.address, global.size) {
                 constants.entry(bytes).or_insert(Object(global.address));
             }
         }
-        for global in ours.globals.iter() {
+        for global in ours.machine.globals.iter() {
             if !global.is_named {
                 let same = content(ours, global.address, global.size).and_then(|bytes| constants.remove(&bytes));
                 if let Some(same) = same {
@@ -662,7 +662,7 @@ impl<'s> Walk<'s> {
             address: leaf.addresses.0,
             reference_address: leaf.addresses.1,
             length: leaf.length,
-            declared: ours.globals.find(leaf.addresses.0).and_then(|global| global.place.clone()),
+            declared: ours.machine.globals.find(leaf.addresses.0).and_then(|global| global.place.clone()),
             path: leaf.way.written(),
             writer: held.writer,
             reference_writer: other.writer,

@@ -90,7 +90,7 @@ impl Native<'_> {
     /// Where the object begins that an address is in, and its length.
     fn object(&mut self, step: Step, address: u64) -> Result<Option<(u64, u64)>, TraceError> {
         let player = &mut *self.symbolic.tape.player;
-        let global = player.globals.find(address).map(|global| (global.address, global.size));
+        let global = player.machine.globals.find(address).map(|global| (global.address, global.size));
         let mut found = None;
         before_step(player, step, |machine: &Machine| {
             let block = machine.heap.find(address).map(|block| (block.address, block.size));

@@ -153,7 +153,7 @@ impl<'n> Native<'n> {
             (Place::Pointer(..), None) => return true,
             _ => return false,
         };
-        self.symbolic.tape.player.globals.find(address).is_some_and(|global| !global.is_named)
+        self.symbolic.tape.player.machine.globals.find(address).is_some_and(|global| !global.is_named)
     }
 
     /// That a pointer leads to the place of a version.

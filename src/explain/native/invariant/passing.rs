@@ -136,8 +136,8 @@ impl<'p> Passing<'p> {
         if ours.width < 64 {
             return Ok(Some(theirs));
         }
-        let text = symbolic.tape.player.globals.literal(ours.value);
-        Ok(match (text, self.symbolic.tape.player.globals.literal(theirs)) {
+        let text = symbolic.tape.player.machine.globals.literal(ours.value);
+        Ok(match (text, self.symbolic.tape.player.machine.globals.literal(theirs)) {
             (None, _) => Some(theirs),
             (Some(text), other) => Some(ours.value).filter(|_| other == Some(text)),
         })
@@ -403,8 +403,7 @@ type Inputs = Vec<(Step, i64)>;
 /// Cost: one pass over the trace.
 fn inputs(player: &mut Player) -> Result<Inputs, TraceError> {
     let mut reader = Reader::default();
-    player.seek(0)?;
-    player.play(&mut reader)?;
+    player.replay(&mut reader)?;
     Ok(reader.inputs)
 }
 

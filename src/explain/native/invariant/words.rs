@@ -81,10 +81,8 @@ impl Native<'_> {
             return Ok(found);
         }
         let player = &mut *self.symbolic.tape.player;
-        let globals = std::sync::Arc::clone(&player.globals);
-        let words = player.trace().process.words.clone();
         let look = |machine: &Machine| {
-            let view = View { machine, globals: &globals, words: &words };
+            let view = View::new(machine);
             let mut found = naming::named(view, ranges, None);
             for (found, (address, length)) in found.iter_mut().zip(ranges).filter(|(found, _)| found.is_none()) {
                 *found = view.name(*address, *length).map(|name| (name, Kind::Signed));

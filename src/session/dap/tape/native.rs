@@ -9,7 +9,6 @@ use crate::trace::TraceError;
 use crate::trace::detail::Detail;
 use crate::trace::native::fault::Crash;
 use crate::trace::native::frame::Frame;
-use crate::trace::native::globals::Globals;
 use crate::trace::native::machine::{Machine, Watch};
 use crate::trace::native::object::View;
 use crate::trace::native::parts::Division;
@@ -20,7 +19,6 @@ use crate::trace::step::Step;
 use crate::trace::walk::{Row, Walk};
 use crate::trace::writes::Writes;
 use std::ops::Range;
-use std::sync::Arc;
 
 /// Structures of an array on the heap that are listed behind the members of the first one, at the most.
 const MAX_TARGETS: u64 = 100;
@@ -67,15 +65,13 @@ impl Watch for Reader<'_> {
 /// Reads a run; `None` if it was interrupted.
 pub fn read(mut player: Player, writes: Writes, table: Table<'_>) -> Result<Option<Tape>, TraceError> {
     let mut reader = Reader { table, crash: None, writes };
-    player.seek(0)?;
-    player.play(&mut reader)?;
+    player.replay(&mut reader)?;
     let Reader { table, crash, writes } = reader;
     Ok(table.end(Box::new(Played { player, writes, now: None }), crash))
 }
 
 /// Collects the steps that write a variable.
 struct Writers<'t> {
-    player: (&'t Globals, &'t [u8]),
     target: &'t Target,
     /// Steps from here on are not wanted.
     end: u32,
@@ -91,8 +87,7 @@ impl Watch for Writers<'_> {
         self.is_done = self.is_interrupted || machine.n_steps >= self.end;
         let Target::Register(number, name) = self.target else { return };
         let Some(frame) = machine.frame().filter(|frame| frame.number == *number) else { return };
-        let view = View { machine, globals: self.player.0, words: self.player.1 };
-        if let Some(place) = view.variable(frame, name)
+        if let Some(place) = View::new(machine).variable(frame, name)
             && let Some((_, writer)) = place.held
             && writer != Step::START
         {
@@ -125,9 +120,7 @@ impl Played {
             before_step(&mut self.player, step, |machine| found = Some(machine.clone()))?;
             self.now = found.map(|machine| (step, machine));
         }
-        let Some((_, machine)) = &self.now else { return Ok(None) };
-        let words = &self.player.trace().process.words;
-        Ok(Some(look(View { machine, globals: &self.player.globals, words })))
+        Ok(self.now.as_ref().map(|(_, machine)| look(View::new(machine))))
     }
 
     /// Looks at an activation right before a step; `None` if there is none of this level.
@@ -274,19 +267,10 @@ impl Past for Played {
             Target::Register(frame, _) => (Vec::new(), Self::seen(walk, *frame, &range)),
             Target::Place(..) => (Vec::new(), [0..0, 0..0]),
         };
-        let (globals, words) = (Arc::clone(&self.player.globals), self.player.trace().process.words.clone());
         for played in played.into_iter().filter(|played| !played.is_empty()) {
-            let mut writers = Writers {
-                player: (&globals, &words),
-                target,
-                end: played.end,
-                found: Vec::new(),
-                is_over,
-                is_done: false,
-                is_interrupted: false,
-            };
-            self.player.rewind(Step(played.start));
-            self.player.play(&mut writers)?;
+            let mut writers =
+                Writers { target, end: played.end, found: Vec::new(), is_over, is_done: false, is_interrupted: false };
+            self.player.replay_from(Step(played.start), &mut writers)?;
             if writers.is_interrupted {
                 return Ok(None);
             }

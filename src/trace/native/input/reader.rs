@@ -11,7 +11,6 @@ use crate::trace::TraceError;
 use crate::trace::input::{Contents, Entry, Landing, Source};
 use crate::trace::native::call::Call;
 use crate::trace::native::frame::narrow;
-use crate::trace::native::globals::Globals;
 use crate::trace::native::machine::{Machine, Watch};
 use crate::trace::native::model::Input;
 use crate::trace::native::play::Player;
@@ -36,9 +35,7 @@ const MAX_FORMAT: u64 = 1 << 16;
 /// Cost: one pass over the trace.
 pub fn inputs(player: &mut Player, until: Step, contents: &mut Contents<'_>) -> Result<Vec<Entry>, TraceError> {
     player.seek(0)?;
-    let globals = Arc::clone(&player.globals);
     let mut inputs = Inputs {
-        globals: &globals,
         contents,
         open: Vec::new(),
         handles: HashMap::new(),
@@ -73,7 +70,6 @@ enum Handle {
 }
 
 struct Inputs<'i> {
-    globals: &'i Globals,
     contents: &'i mut Contents<'i>,
     open: Vec<Open>,
     handles: HashMap<Handle, usize>,
@@ -144,7 +140,7 @@ impl Inputs<'_> {
         if let Some(file) = self.handles.get(&Handle::Stream(pointer)) {
             return *file;
         }
-        let address = self.globals.stream("stdin");
+        let address = machine.globals.stream("stdin");
         let standard = address.and_then(|address| machine.memory.word(address, 8)).map(|(pointer, _)| pointer);
         let file = if standard == Some(pointer) { self.standard() } else { self.file(Source::Stream) };
         self.handles.insert(Handle::Stream(pointer), file);

@@ -100,7 +100,7 @@ impl Symbolic<'_> {
             }
             Value::Global(name) => {
                 let known = recorded.or_else(|| {
-                    let globals = &self.tape.player.globals;
+                    let globals = &self.tape.player.machine.globals;
                     let global = globals.named(name, execution.event.shape.body.unit).map(|global| global.address);
                     let function = || globals.functions().iter().find(|(_, found)| *found == name);
                     global.or_else(|| function().map(|(address, _)| *address))

@@ -47,7 +47,7 @@ impl<'s> Slots<'s> {
         if let Some(block) = self.side.machine.heap.find(address) {
             return Some((Object(block.address), address - block.address));
         }
-        if let Some(global) = self.side.globals.find(address) {
+        if let Some(global) = self.side.machine.globals.find(address) {
             return Some((Object(global.address), address - global.address));
         }
         let (begin, ..) = self.find(address)?;

@@ -43,9 +43,8 @@ fn a_pointer_differs_by_where_it_leads_and_not_by_its_number() {
 /// The state of a player before a step of a line.
 fn look<T>(player: &mut Player, line: u32, look: impl FnOnce(Side<'_>) -> T) -> T {
     let at = stored::step(player, line, 0);
-    let globals = Arc::clone(&player.globals);
     let mut found = None;
-    before_step(player, at, |machine| found = Some(look(Side { machine, globals: &globals }))).unwrap();
+    before_step(player, at, |machine| found = Some(look(Side { machine }))).unwrap();
     found.unwrap()
 }
 
@@ -84,10 +83,7 @@ fn what_is_passed_over_is_never_faulty() {
         for (step, other) in [(90, 90), (60, 60), (60, 40), (40, 60), (20, 90), (5, 5)] {
             failing.seek(ours.run.records[step.min(ours.run.records.len() - 1)]).unwrap();
             reference.seek(theirs.run.records[other.min(theirs.run.records.len() - 1)]).unwrap();
-            let sides = (
-                Side { machine: &failing.machine, globals: &failing.globals },
-                Side { machine: &reference.machine, globals: &reference.globals },
-            );
+            let sides = (Side { machine: &failing.machine }, Side { machine: &reference.machine });
             let found = faulty(sides.0, sides.1, &alignment, &mut quick);
             assert_eq!(found, faulty(sides.0, sides.1, &alignment, &mut thorough), "{program} {step} {other}");
             n_faulty += found.len();
