@@ -17,7 +17,9 @@ use crate::trace::native::symbolic::{Crashed, Evaluated, Source, Stored, Symboli
 use crate::trace::step::Step;
 
 /// An event that is executed.
-pub(super) struct Execution<'e> {
+pub(super) struct Execution<'e, 's> {
+    pub(super) symbolic: &'e mut Symbolic<'s>,
+    pub(super) terms: &'e mut Terms,
     pub(super) event: &'e Event,
     pub(super) done: Evaluated,
     /// Pinned versions so far.
@@ -29,12 +31,13 @@ pub(super) struct Execution<'e> {
 impl Symbolic<'_> {
     /// An event as terms.
     pub(super) fn execute(&mut self, terms: &mut Terms, event: &Event) -> Result<Evaluated, TraceError> {
-        let mut execution = Execution { event, done: Evaluated::default(), n_pinned: 0, bases: HashMap::new() };
+        let (done, bases) = (Evaluated::default(), HashMap::new());
+        let mut execution = Execution { symbolic: self, terms, event, done, n_pinned: 0, bases };
         for access in &event.received {
             store_ranges(&mut execution.done, access, (&unknown(), None));
         }
         if let Some(back) = &event.back {
-            self.came_back(terms, &mut execution, back)?;
+            execution.came_back(back)?;
         }
         if event.is_quiet {
             // What a function of a library does in the program's stead is taken as it is.
@@ -47,26 +50,9 @@ impl Symbolic<'_> {
         let mut accesses = event.accesses.iter();
         for index in event.range.clone() {
             let Some(instruction) = instructions.get(index) else { break };
-            self.instruction(terms, &mut execution, (index, instruction), &mut accesses)?;
+            execution.instruction((index, instruction), &mut accesses)?;
         }
         Ok(execution.done)
-    }
-
-    /// A version that has its recorded value as long as some terms have theirs.
-    pub(super) fn pinned(
-        &mut self,
-        terms: &mut Terms,
-        execution: &mut Execution<'_>,
-        (value, width): (u64, u32),
-        pins: Vec<TermId>,
-    ) -> TermId {
-        if pins.is_empty() {
-            return terms.constant(value, width);
-        }
-        let moment = execution.event.moment;
-        let place = Place::Pinned(moment, execution.n_pinned);
-        execution.n_pinned += 1;
-        self.versions.put(terms, Version { place, width, value, assigned: Some(moment), pins })
     }
 
     /// That a term has its recorded value.
@@ -76,150 +62,150 @@ impl Symbolic<'_> {
         terms.binary(Binary::Eq, term, value)
     }
 
+    /// That terms have their recorded values; nothing for constants.
+    pub(super) fn pins(&self, terms: &mut Terms, all: &[TermId]) -> Vec<TermId> {
+        let mut pins: Vec<TermId> = all.iter().map(|term| self.as_recorded(terms, *term)).collect();
+        pins.retain(|pin| terms.constant_of(*pin).is_none());
+        pins
+    }
+}
+
+impl Execution<'_, '_> {
+    /// A version that has its recorded value as long as some terms have theirs.
+    pub(super) fn pinned(&mut self, (value, width): (u64, u32), pins: Vec<TermId>) -> TermId {
+        if pins.is_empty() {
+            return self.terms.constant(value, width);
+        }
+        let moment = self.event.moment;
+        let place = Place::Pinned(moment, self.n_pinned);
+        self.n_pinned += 1;
+        self.symbolic.versions.put(self.terms, Version { place, width, value, assigned: Some(moment), pins })
+    }
+
     /// An operand of an instruction as a term.
-    pub(super) fn operand(
-        &mut self,
-        terms: &mut Terms,
-        execution: &mut Execution<'_>,
-        index: usize,
-        number: usize,
-    ) -> Result<Option<TermId>, TraceError> {
-        let instruction = &execution.event.block_instructions()[index];
+    pub(super) fn operand(&mut self, index: usize, number: usize) -> Result<Option<TermId>, TraceError> {
+        let instruction = &self.event.block_instructions()[index];
         let Some(Operand { ty, value }) = instruction.operands.get(number) else { return Ok(None) };
         let Some(width) = compute::width(ty) else { return Ok(None) };
-        let recorded = item(execution.event, index, What::Operand(number));
+        let recorded = item(self.event, index, What::Operand(number));
         Ok(match value {
             Value::Int(int) => {
                 let bits = u64::try_from(*int & i128::from(u64::MAX)).unwrap_or(0);
-                Some(terms.constant(bits, width))
+                Some(self.terms.constant(bits, width))
             }
             Value::Local(id) => {
-                let found = self.local(terms, execution, *id, width)?;
-                execution.done.is_incomplete |= found.is_none();
-                found.or_else(|| recorded.map(|bits| terms.constant(bits, width)))
+                let found = self.local(*id, width)?;
+                self.done.is_incomplete |= found.is_none();
+                found.or_else(|| recorded.map(|bits| self.terms.constant(bits, width)))
             }
             Value::Global(name) => {
                 let known = recorded.or_else(|| {
-                    let globals = &self.tape.player.machine.globals;
-                    let global = globals.named(name, execution.event.shape.body.unit).map(|global| global.address);
+                    let globals = &self.symbolic.tape.player.machine.globals;
+                    let global = globals.named(name, self.event.shape.body.unit).map(|global| global.address);
                     let function = || globals.functions().iter().find(|(_, found)| *found == name);
                     global.or_else(|| function().map(|(address, _)| *address))
                 });
-                known.map(|address| terms.constant(address, width))
+                known.map(|address| self.terms.constant(address, width))
             }
             Value::Constant(text) => {
                 let known = recorded.or_else(|| compute::constant_bits(text, ty));
-                known.map(|bits| terms.constant(bits, width))
+                known.map(|bits| self.terms.constant(bits, width))
             }
         })
     }
 
     /// A local value as a term.
-    fn local(
-        &mut self,
-        terms: &mut Terms,
-        execution: &mut Execution<'_>,
-        id: ValueId,
-        width: u32,
-    ) -> Result<Option<TermId>, TraceError> {
-        let event = execution.event;
-        if let Some(value) = execution.done.values.get(&id) {
+    fn local(&mut self, id: ValueId, width: u32) -> Result<Option<TermId>, TraceError> {
+        let event = self.event;
+        if let Some(value) = self.done.values.get(&id) {
             return Ok(*value);
         }
         if event.shape.slots.iter().any(|slot| slot.id == id) {
-            return Ok(event.known.get(&id).map(|address| terms.constant(*address, 64)));
+            return Ok(event.known.get(&id).map(|address| self.terms.constant(*address, 64)));
         }
         let parameters = &event.shape.body.function.parameters;
         if let Some(index) = parameters.iter().position(|parameter| parameter.value == id) {
-            return self.parameter(terms, event, (index, id), width);
+            return self.parameter((index, id), width);
         }
-        let Some(moment) = self.computed(event, id)? else { return Ok(None) };
-        let Some(other) = self.evaluated(terms, moment)? else { return Ok(None) };
+        let Some(moment) = self.symbolic.computed(event, id)? else { return Ok(None) };
+        let Some(other) = self.symbolic.evaluated(self.terms, moment)? else { return Ok(None) };
         for (version, pointers) in &other.loads {
-            execution.done.loads.entry(*version).or_insert_with(|| pointers.clone());
+            self.done.loads.entry(*version).or_insert_with(|| pointers.clone());
         }
-        execution.done.hypotheses.extend(&other.hypotheses);
+        self.done.hypotheses.extend(&other.hypotheses);
         Ok(other.values.get(&id).copied().flatten())
     }
 
-    fn parameter(
-        &mut self,
-        terms: &mut Terms,
-        event: &Event,
-        (index, id): (usize, ValueId),
-        width: u32,
-    ) -> Result<Option<TermId>, TraceError> {
+    fn parameter(&mut self, (index, id): (usize, ValueId), width: u32) -> Result<Option<TermId>, TraceError> {
+        let event = self.event;
         let assigned = match event.caller {
             Step::START => None,
-            caller => self.last_before(caller, event.moment),
+            caller => self.symbolic.last_before(caller, event.moment),
         };
         let mut value = event.known.get(&id).copied();
         if value.is_none()
             && let Some(moment) = assigned
-            && let Some(call) = self.evaluated(terms, moment)?
+            && let Some(call) = self.symbolic.evaluated(self.terms, moment)?
             && let Some(term) = call.arguments.get(index).copied().flatten()
         {
-            value = Some(self.versions.value(terms, term));
+            value = Some(self.symbolic.versions.value(self.terms, term));
         }
         let index = u32::try_from(index).unwrap_or(u32::MAX);
         let place = Place::Parameter(event.frame, index);
-        Ok(value.map(|value| self.versions.put(terms, Version { place, width, value, assigned, pins: Vec::new() })))
+        Ok(value.map(|value| {
+            self.symbolic.versions.put(self.terms, Version { place, width, value, assigned, pins: Vec::new() })
+        }))
     }
 
     #[expect(clippy::too_many_lines, reason = "one arm for each instruction")]
     fn instruction(
         &mut self,
-        terms: &mut Terms,
-        execution: &mut Execution<'_>,
         (index, instruction): (usize, &Instruction),
         accesses: &mut std::slice::Iter<'_, Access>,
     ) -> Result<(), TraceError> {
         let width = compute::width(&instruction.ty);
-        let event = execution.event;
-        let operand = |this: &mut Self, terms: &mut Terms, execution: &mut Execution<'_>, number: usize| {
-            this.operand(terms, execution, index, number)
-        };
+        let event = self.event;
         let value = match &instruction.op {
             Op::Load => {
-                let pointer = operand(self, terms, execution, 0)?;
+                let pointer = self.operand(index, 0)?;
                 let Some(access) = accesses.next() else {
-                    self.crash(execution, pointer);
+                    self.crash(pointer);
                     return Ok(());
                 };
-                let loaded = self.load(terms, execution, access, pointer)?;
+                let loaded = self.load(access, pointer)?;
                 match (loaded, width) {
-                    (Some(loaded), Some(width)) if width <= terms.width(loaded) => {
-                        Some(terms.extract(loaded, 0, width))
+                    (Some(loaded), Some(width)) if width <= self.terms.width(loaded) => {
+                        Some(self.terms.extract(loaded, 0, width))
                     }
                     _ => None,
                 }
             }
             Op::Store => {
-                let (value, pointer) = (operand(self, terms, execution, 0)?, operand(self, terms, execution, 1)?);
+                let (value, pointer) = (self.operand(index, 0)?, self.operand(index, 1)?);
                 let Some(access) = accesses.next() else {
-                    self.crash(execution, pointer);
+                    self.crash(pointer);
                     return Ok(());
                 };
                 for (address, length) in &access.written {
                     let bits = u32::try_from(8 * length).unwrap_or(u32::MAX);
                     let source = match value {
-                        Some(value) if bits <= 64 && terms.width(value) <= bits => {
-                            Source::Term(terms.zero_extend(value, bits))
+                        Some(value) if bits <= 64 && self.terms.width(value) <= bits => {
+                            Source::Term(self.terms.zero_extend(value, bits))
                         }
                         _ => unknown(),
                     };
-                    execution.done.stored.push(Stored { address: *address, length: *length, source, pointer });
+                    self.done.stored.push(Stored { address: *address, length: *length, source, pointer });
                 }
                 return Ok(());
             }
             Op::AtomicUpdate(name) => {
-                let pointer = operand(self, terms, execution, 0)?;
-                let change = operand(self, terms, execution, 1)?;
+                let pointer = self.operand(index, 0)?;
+                let change = self.operand(index, 1)?;
                 let Some(access) = accesses.next() else {
-                    self.crash(execution, pointer);
+                    self.crash(pointer);
                     return Ok(());
                 };
-                let loaded = self.load(terms, execution, access, pointer)?;
+                let loaded = self.load(access, pointer)?;
                 let op = match *name {
                     "add" => Some(Binary::Add),
                     "sub" => Some(Binary::Sub),
@@ -229,260 +215,229 @@ impl Symbolic<'_> {
                     _ => None,
                 };
                 let new = match (loaded, change, op) {
-                    (Some(loaded), Some(change), Some(op)) if terms.width(loaded) == terms.width(change) => {
-                        Some(terms.binary(op, loaded, change))
+                    (Some(loaded), Some(change), Some(op)) if self.terms.width(loaded) == self.terms.width(change) => {
+                        Some(self.terms.binary(op, loaded, change))
                     }
                     (_, change, None) if *name == "xchg" => change,
                     _ => None,
                 };
                 for (address, length) in &access.written {
-                    let fits = |new: &TermId| u64::from(terms.width(*new)) == 8 * length;
+                    let fits = |new: &TermId| u64::from(self.terms.width(*new)) == 8 * length;
                     let source = new.filter(fits).map_or_else(unknown, Source::Term);
-                    execution.done.stored.push(Stored { address: *address, length: *length, source, pointer });
+                    self.done.stored.push(Stored { address: *address, length: *length, source, pointer });
                 }
                 loaded
             }
             Op::CompareExchange => {
                 if let Some(access) = accesses.next() {
-                    store_ranges(&mut execution.done, access, (&unknown(), None));
+                    store_ranges(&mut self.done, access, (&unknown(), None));
                 }
                 None
             }
-            Op::Element(ty) => self.element(terms, execution, (index, instruction), ty)?,
+            Op::Element(ty) => self.element((index, instruction), ty)?,
             Op::Binary(op, flags) => {
-                let operands = (operand(self, terms, execution, 0)?, operand(self, terms, execution, 1)?);
+                let operands = (self.operand(index, 0)?, self.operand(index, 1)?);
                 let (Some(first), Some(second), Some(width)) = (operands.0, operands.1, width) else {
-                    return self.finish(execution, instruction, None);
+                    return self.finish(instruction, None);
                 };
                 if event.crash.is_some_and(|crash| crash.doing == Doing::Dividing) && op.is_division() {
-                    execution.done.crash = Some(Crashed { operand: second, base: None });
+                    self.done.crash = Some(Crashed { operand: second, base: None });
                 }
                 if flags.no_signed_wrap
-                    && let Some(promise) = compute::no_signed_wrap(terms, *op, first, second)
-                    && terms.constant_of(promise).is_none()
-                    && self.versions.value(terms, promise) == 1
+                    && let Some(promise) = compute::no_signed_wrap(self.terms, *op, first, second)
+                    && self.terms.constant_of(promise).is_none()
+                    && self.symbolic.versions.value(self.terms, promise) == 1
                 {
-                    execution.done.hypotheses.push(promise);
+                    self.done.hypotheses.push(promise);
                 }
-                match compute::binary(terms, *op, first, second) {
+                match compute::binary(self.terms, *op, first, second) {
                     Some(value) => Some(value),
-                    None => self.inexact(terms, execution, *op, &instruction.ty, (first, second, width)),
+                    None => self.inexact(*op, &instruction.ty, (first, second, width)),
                 }
             }
             Op::Compare(predicate) => {
-                let operands = (operand(self, terms, execution, 0)?, operand(self, terms, execution, 1)?);
+                let operands = (self.operand(index, 0)?, self.operand(index, 1)?);
                 match (operands, predicate) {
                     ((Some(first), Some(second)), Predicate::Float(predicate)) => {
-                        let bits = [first, second].map(|term| self.versions.value(terms, term));
+                        let bits = [first, second].map(|term| self.symbolic.versions.value(self.terms, term));
                         let ty = &instruction.operands[0].ty;
                         let holds = compute::compare_floats(*predicate, ty, bits[0], bits[1]);
-                        let pins = self.pins(terms, &[first, second]);
-                        holds.map(|holds| self.pinned(terms, execution, (u64::from(holds), 1), pins))
+                        let pins = self.symbolic.pins(self.terms, &[first, second]);
+                        holds.map(|holds| self.pinned((u64::from(holds), 1), pins))
                     }
-                    ((Some(first), Some(second)), predicate) => compute::compare(terms, *predicate, first, second),
+                    ((Some(first), Some(second)), predicate) => compute::compare(self.terms, *predicate, first, second),
                     _ => None,
                 }
             }
-            Op::Cast(op) => match (operand(self, terms, execution, 0)?, width) {
+            Op::Cast(op) => match (self.operand(index, 0)?, width) {
                 (Some(from), Some(width)) => {
-                    let value = compute::cast(terms, *op, from, width);
-                    if let (Some(value), Some(base)) = (value, execution.bases.get(&from).copied()) {
-                        execution.bases.insert(value, base);
+                    let value = compute::cast(self.terms, *op, from, width);
+                    if let (Some(value), Some(base)) = (value, self.bases.get(&from).copied()) {
+                        self.bases.insert(value, base);
                     }
                     value.or_else(|| {
-                        let bits = self.versions.value(terms, from);
+                        let bits = self.symbolic.versions.value(self.terms, from);
                         let bits = compute::cast_bits(*op, &instruction.operands[0].ty, &instruction.ty, bits);
-                        let pins = self.pins(terms, &[from]);
-                        bits.map(|bits| self.pinned(terms, execution, (bits, width), pins))
+                        let pins = self.symbolic.pins(self.terms, &[from]);
+                        bits.map(|bits| self.pinned((bits, width), pins))
                     })
                 }
                 _ => None,
             },
             Op::Phi(blocks) => match blocks.iter().position(|block| *block == event.block_before) {
                 Some(number) => {
-                    let value = operand(self, terms, execution, number)?;
-                    self.chosen(terms, execution, value)?
+                    let value = self.operand(index, number)?;
+                    self.chosen(value)?
                 }
                 None => None,
             },
             Op::Select => {
-                let [condition, yes, no] = [0, 1, 2].map(|number| operand(self, terms, execution, number));
+                let [condition, yes, no] = [0, 1, 2].map(|number| self.operand(index, number));
                 match (condition?, yes?, no?) {
-                    (Some(condition), Some(yes), Some(no)) if terms.width(condition) == 1 => {
-                        Some(terms.if_else(condition, yes, no))
+                    (Some(condition), Some(yes), Some(no)) if self.terms.width(condition) == 1 => {
+                        Some(self.terms.if_else(condition, yes, no))
                     }
                     _ => None,
                 }
             }
-            Op::Freeze => operand(self, terms, execution, 0)?,
-            Op::Negate => match (operand(self, terms, execution, 0)?, width) {
+            Op::Freeze => self.operand(index, 0)?,
+            Op::Negate => match (self.operand(index, 0)?, width) {
                 (Some(from), Some(width)) => {
-                    let sign = terms.constant(1 << (width - 1), width);
-                    Some(terms.binary(Binary::Xor, from, sign))
+                    let sign = self.terms.constant(1 << (width - 1), width);
+                    Some(self.terms.binary(Binary::Xor, from, sign))
                 }
                 _ => None,
             },
-            Op::Call(..) => return self.call(terms, execution, (index, instruction), accesses),
+            Op::Call(..) => return self.call((index, instruction), accesses),
             Op::Return => {
-                execution.done.returned = operand(self, terms, execution, 0)?;
+                self.done.returned = self.operand(index, 0)?;
                 return Ok(());
             }
             Op::Branch(..) => {
-                let condition = operand(self, terms, execution, 0)?;
-                let chosen = condition.map(|condition| self.versions.value(terms, condition));
-                execution.done.chosen = chosen.and_then(|bit| usize::try_from(bit).ok());
-                execution.done.condition =
-                    condition.map(|condition| if chosen == Some(1) { condition } else { terms.not(condition) });
+                let condition = self.operand(index, 0)?;
+                let chosen = condition.map(|condition| self.symbolic.versions.value(self.terms, condition));
+                self.done.chosen = chosen.and_then(|bit| usize::try_from(bit).ok());
+                self.done.condition =
+                    condition.map(|condition| if chosen == Some(1) { condition } else { self.terms.not(condition) });
                 return Ok(());
             }
             Op::Switch(_, cases) => {
-                let Some(chosen) = operand(self, terms, execution, 0)? else { return Ok(()) };
-                let (bits, width) = (self.versions.value(terms, chosen), terms.width(chosen));
-                let mut condition = terms.truth(true);
+                let Some(chosen) = self.operand(index, 0)? else { return Ok(()) };
+                let (bits, width) = (self.symbolic.versions.value(self.terms, chosen), self.terms.width(chosen));
+                let mut condition = self.terms.truth(true);
                 let case_bits = |case: i128| u64::try_from(case & i128::from(u64::MAX)).unwrap_or(0) & mask(width);
                 let case = cases.iter().position(|(case, _)| case_bits(*case) == bits);
-                execution.done.chosen = Some(case.unwrap_or(cases.len()));
+                self.done.chosen = Some(case.unwrap_or(cases.len()));
                 let is_case = case.is_some();
                 for (case, _) in cases {
-                    let case = terms.constant(case_bits(*case), width);
-                    let is_this = terms.binary(Binary::Eq, chosen, case);
-                    if terms.constant_of(case) == Some(bits) {
+                    let case = self.terms.constant(case_bits(*case), width);
+                    let is_this = self.terms.binary(Binary::Eq, chosen, case);
+                    if self.terms.constant_of(case) == Some(bits) {
                         condition = is_this;
                     } else if !is_case {
-                        let is_other = terms.not(is_this);
-                        condition = terms.binary(Binary::And, condition, is_other);
+                        let is_other = self.terms.not(is_this);
+                        condition = self.terms.binary(Binary::And, condition, is_other);
                     }
                 }
-                execution.done.condition = Some(condition);
+                self.done.condition = Some(condition);
                 return Ok(());
             }
             Op::Alloca(_) | Op::NextArgument => match (item(event, index, What::Result), width) {
-                (Some(bits), Some(width)) => Some(terms.constant(bits, width)),
+                (Some(bits), Some(width)) => Some(self.terms.constant(bits, width)),
                 _ => None,
             },
             _ => None,
         };
-        self.finish(execution, instruction, value)
+        self.finish(instruction, value)
     }
 
-    #[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "the end of each arm")]
-    fn finish(
-        &mut self,
-        execution: &mut Execution<'_>,
-        instruction: &Instruction,
-        value: Option<TermId>,
-    ) -> Result<(), TraceError> {
+    #[expect(clippy::unnecessary_wraps, reason = "the end of each arm")]
+    fn finish(&mut self, instruction: &Instruction, value: Option<TermId>) -> Result<(), TraceError> {
         if let Some(id) = instruction.result {
-            execution.done.values.insert(id, value);
+            self.done.values.insert(id, value);
         }
         Ok(())
     }
 
-    /// That terms have their recorded values; nothing for constants.
-    pub(super) fn pins(&self, terms: &mut Terms, all: &[TermId]) -> Vec<TermId> {
-        let mut pins: Vec<TermId> = all.iter().map(|term| self.as_recorded(terms, *term)).collect();
-        pins.retain(|pin| terms.constant_of(*pin).is_none());
-        pins
-    }
-
     /// An operation that terms do not have, or not cheaply.
-    fn inexact(
-        &mut self,
-        terms: &mut Terms,
-        execution: &mut Execution<'_>,
-        op: BinaryOp,
-        ty: &Type,
-        (first, second, width): (TermId, TermId, u32),
-    ) -> Option<TermId> {
+    fn inexact(&mut self, op: BinaryOp, ty: &Type, (first, second, width): (TermId, TermId, u32)) -> Option<TermId> {
         // One factor, or the amount of a shift, is enough if the rest is a term.
         if matches!(op, BinaryOp::Mul | BinaryOp::Shl | BinaryOp::LShr | BinaryOp::AShr) && width <= 32 {
-            let pins = self.pins(terms, &[second]);
-            let bits = self.versions.value(terms, second);
-            let constant = terms.constant(bits, width);
-            let value = compute::binary(terms, op, first, constant)?;
-            let bits = self.versions.value(terms, second);
-            let fixed = self.pinned(terms, execution, (bits, width), pins);
+            let pins = self.symbolic.pins(self.terms, &[second]);
+            let bits = self.symbolic.versions.value(self.terms, second);
+            let constant = self.terms.constant(bits, width);
+            let value = compute::binary(self.terms, op, first, constant)?;
+            let bits = self.symbolic.versions.value(self.terms, second);
+            let fixed = self.pinned((bits, width), pins);
             // The pinned version stands for the constant, so its condition comes along.
-            let difference = terms.binary(Binary::Xor, fixed, constant);
-            return Some(terms.binary(Binary::Xor, value, difference));
+            let difference = self.terms.binary(Binary::Xor, fixed, constant);
+            return Some(self.terms.binary(Binary::Xor, value, difference));
         }
-        let bits = [first, second].map(|term| self.versions.value(terms, term));
+        let bits = [first, second].map(|term| self.symbolic.versions.value(self.terms, term));
         let bits = compute::binary_bits(op, ty, bits[0], bits[1])?;
-        let pins = self.pins(terms, &[first, second]);
-        Some(self.pinned(terms, execution, (bits, width), pins))
+        let pins = self.symbolic.pins(self.terms, &[first, second]);
+        Some(self.pinned((bits, width), pins))
     }
 
     /// A value that decisions chose, as long as they go the same way.
-    fn chosen(
-        &mut self,
-        terms: &mut Terms,
-        execution: &mut Execution<'_>,
-        value: Option<TermId>,
-    ) -> Result<Option<TermId>, TraceError> {
+    fn chosen(&mut self, value: Option<TermId>) -> Result<Option<TermId>, TraceError> {
         let Some(value) = value else { return Ok(None) };
-        let event = execution.event;
+        let event = self.event;
         let mut conditions = Vec::new();
         for decision in &event.choices {
-            let Some(moment) = self.last_before(*decision, event.moment) else { continue };
-            let Some(other) = self.evaluated(terms, moment)? else { continue };
-            conditions.extend(other.condition.filter(|condition| terms.constant_of(*condition).is_none()));
+            let Some(moment) = self.symbolic.last_before(*decision, event.moment) else { continue };
+            let Some(other) = self.symbolic.evaluated(self.terms, moment)? else { continue };
+            conditions.extend(other.condition.filter(|condition| self.terms.constant_of(*condition).is_none()));
             for (version, pointers) in &other.loads {
-                execution.done.loads.entry(*version).or_insert_with(|| pointers.clone());
+                self.done.loads.entry(*version).or_insert_with(|| pointers.clone());
             }
         }
         if conditions.is_empty() {
             return Ok(Some(value));
         }
-        let is_chosen = self.pinned(terms, execution, (1, 1), conditions);
-        let other = terms.not(value);
-        Ok(Some(terms.if_else(is_chosen, value, other)))
+        let is_chosen = self.pinned((1, 1), conditions);
+        let other = self.terms.not(value);
+        Ok(Some(self.terms.if_else(is_chosen, value, other)))
     }
 
     /// Notes the pointer of an access that crashed.
-    #[expect(clippy::unused_self, reason = "it is one of the steps of the execution")]
-    fn crash(&mut self, execution: &mut Execution<'_>, pointer: Option<TermId>) {
-        if execution.event.crash.is_some()
-            && execution.done.crash.is_none()
+    fn crash(&mut self, pointer: Option<TermId>) {
+        if self.event.crash.is_some()
+            && self.done.crash.is_none()
             && let Some(operand) = pointer
         {
-            let base = execution.bases.get(&operand).copied();
-            execution.done.crash = Some(Crashed { operand, base });
+            let base = self.bases.get(&operand).copied();
+            self.done.crash = Some(Crashed { operand, base });
         }
     }
 
     /// What a load reads, all bytes of it.
-    fn load(
-        &mut self,
-        terms: &mut Terms,
-        execution: &mut Execution<'_>,
-        access: &Access,
-        pointer: Option<TermId>,
-    ) -> Result<Option<TermId>, TraceError> {
-        let moment = execution.event.moment;
+    fn load(&mut self, access: &Access, pointer: Option<TermId>) -> Result<Option<TermId>, TraceError> {
+        let moment = self.event.moment;
         let (Some(address), Some(value), 1..=8) = (access.address, access.value, access.size) else { return Ok(None) };
         let length = u64::from(access.size);
-        let stored = execution.done.stored.clone();
-        match self.written(terms, moment, &stored, (address, length))? {
+        let stored = self.done.stored.clone();
+        match self.symbolic.written(self.terms, moment, &stored, (address, length))? {
             Written::Term(term) => return Ok(Some(term)),
             Written::Unknown(pins) => {
-                execution.done.is_incomplete |= pins.is_empty();
+                self.done.is_incomplete |= pins.is_empty();
                 let width = u32::try_from(8 * length).unwrap_or(64);
-                return Ok(Some(self.pinned(terms, execution, (value, width), pins.to_vec())));
+                return Ok(Some(self.pinned((value, width), pins.to_vec())));
             }
             Written::Not => {}
         }
         let mut makers = access.makers.clone();
         makers.dedup();
         let term = match (&makers[..], access.looked.first()) {
-            ([only], _) => self.bytes_of(terms, moment, (address, length), (*only, value))?,
-            (_, Some(looked)) => match self.looked(terms, moment, looked, (address, length))? {
+            ([only], _) => self.symbolic.bytes_of(self.terms, moment, (address, length), (*only, value))?,
+            (_, Some(looked)) => match self.symbolic.looked(self.terms, moment, looked, (address, length))? {
                 Some(term) => term,
                 None => return Ok(None),
             },
-            _ => self.bytes_of(terms, moment, (address, length), (Step::START, value))?,
+            _ => self.symbolic.bytes_of(self.terms, moment, (address, length), (Step::START, value))?,
         };
-        for (version, _) in crate::logic::substitute::variables(terms, &[term]) {
-            execution.done.loads.entry(version).or_default().extend(pointer);
+        for (version, _) in crate::logic::substitute::variables(self.terms, &[term]) {
+            self.done.loads.entry(version).or_default().extend(pointer);
         }
         Ok(Some(term))
     }
@@ -490,13 +445,11 @@ impl Symbolic<'_> {
     /// The address of a part.
     fn element(
         &mut self,
-        terms: &mut Terms,
-        execution: &mut Execution<'_>,
         (index, instruction): (usize, &Instruction),
         ty: &Type,
     ) -> Result<Option<TermId>, TraceError> {
-        let Some(base) = self.operand(terms, execution, index, 0)? else { return Ok(None) };
-        let map = std::sync::Arc::clone(&execution.event.shape.map);
+        let Some(base) = self.operand(index, 0)? else { return Ok(None) };
+        let map = std::sync::Arc::clone(&self.event.shape.map);
         let layout = map.module.layout();
         let (mut address, mut ty) = (base, ty.clone());
         for number in 1..instruction.operands.len() {
@@ -507,8 +460,8 @@ impl Symbolic<'_> {
                     let Ok(offsets) = layout.offsets(&resolved) else { return Ok(None) };
                     let field = usize::try_from(field).unwrap_or(usize::MAX);
                     let (Some(offset), Some(inner)) = (offsets.get(field), fields.get(field)) else { return Ok(None) };
-                    let offset = terms.constant(*offset, 64);
-                    address = terms.binary(Binary::Add, address, offset);
+                    let offset = self.terms.constant(*offset, 64);
+                    address = self.terms.binary(Binary::Add, address, offset);
                     ty = inner.clone();
                     continue;
                 }
@@ -517,62 +470,61 @@ impl Symbolic<'_> {
                     _ => return Ok(None),
                 };
             }
-            let Some(by) = self.operand(terms, execution, index, number)? else { return Ok(None) };
+            let Some(by) = self.operand(index, number)? else { return Ok(None) };
             let Ok((size, _)) = layout.size_and_align(&ty) else { return Ok(None) };
-            let by = if terms.width(by) < 64 { terms.sign_extend(by, 64) } else { by };
-            let size = terms.constant(size, 64);
-            let offset = terms.binary(Binary::Mul, by, size);
-            address = terms.binary(Binary::Add, address, offset);
+            let by = if self.terms.width(by) < 64 { self.terms.sign_extend(by, 64) } else { by };
+            let size = self.terms.constant(size, 64);
+            let offset = self.terms.binary(Binary::Mul, by, size);
+            address = self.terms.binary(Binary::Add, address, offset);
         }
-        let first = execution.bases.get(&base).copied().unwrap_or(base);
-        execution.bases.insert(address, first);
+        let first = self.bases.get(&base).copied().unwrap_or(base);
+        self.bases.insert(address, first);
         Ok(Some(address))
     }
 
     /// A call: of the program or of a library, where the event ends; or an intrinsic.
     fn call(
         &mut self,
-        terms: &mut Terms,
-        execution: &mut Execution<'_>,
         (index, instruction): (usize, &Instruction),
         accesses: &mut std::slice::Iter<'_, Access>,
     ) -> Result<(), TraceError> {
         let name = instruction.called().unwrap_or_default();
         if is_memory_intrinsic(name) {
-            let pointer = self.operand(terms, execution, index, 0)?;
-            let second = self.operand(terms, execution, index, 1)?;
+            let pointer = self.operand(index, 0)?;
+            let second = self.operand(index, 1)?;
             let Some(access) = accesses.next() else { return Ok(()) };
-            let filled = second.filter(|byte| name.starts_with("llvm.memset") && terms.width(*byte) == 8);
+            let filled = second.filter(|byte| name.starts_with("llvm.memset") && self.terms.width(*byte) == 8);
             let otherwise = filled.map_or_else(unknown, Source::Filled);
-            store_ranges(&mut execution.done, access, (&otherwise, pointer));
+            store_ranges(&mut self.done, access, (&otherwise, pointer));
             return Ok(());
         }
         if splits(instruction) {
             for number in 0..instruction.operands.len() {
-                let argument = self.operand(terms, execution, index, number)?;
-                execution.done.arguments.push(argument);
+                let argument = self.operand(index, number)?;
+                self.done.arguments.push(argument);
             }
             return Ok(());
         }
         let value = match name {
-            _ if name.starts_with("llvm.expect.") => self.operand(terms, execution, index, 0)?,
+            _ if name.starts_with("llvm.expect.") => self.operand(index, 0)?,
             _ if name.starts_with("llvm.") => {
                 let mut operands = Vec::new();
                 for number in 0..instruction.operands.len() {
-                    operands.extend(self.operand(terms, execution, index, number)?);
+                    operands.extend(self.operand(index, number)?);
                 }
-                let bits: Vec<u64> = operands.iter().map(|term| self.versions.value(terms, *term)).collect();
+                let bits: Vec<u64> =
+                    operands.iter().map(|term| self.symbolic.versions.value(self.terms, *term)).collect();
                 let ty = instruction.operands.first().map(|operand| &operand.ty);
                 let is_whole = operands.len() == instruction.operands.len();
                 let found = ty.filter(|_| is_whole).and_then(|ty| compute::intrinsic_bits(name, ty, &bits));
                 found.zip(compute::width(&instruction.ty)).map(|(bits, width)| {
-                    let pins = self.pins(terms, &operands);
-                    self.pinned(terms, execution, (bits, width), pins)
+                    let pins = self.symbolic.pins(self.terms, &operands);
+                    self.pinned((bits, width), pins)
                 })
             }
             _ => None,
         };
-        self.finish(execution, instruction, value)
+        self.finish(instruction, value)
     }
 }
 

@@ -19,69 +19,69 @@ use crate::trace::native::symbolic::{Evaluated, Source, Symbolic, compute};
 const MAX_BYTES: usize = 64;
 
 impl Symbolic<'_> {
-    /// Takes in what a call did.
-    pub(super) fn came_back(
-        &mut self,
-        terms: &mut Terms,
-        execution: &mut Execution<'_>,
-        back: &Back,
-    ) -> Result<(), TraceError> {
-        let event = execution.event;
-        let Some(index) = event.segment().first.checked_sub(1) else { return Ok(()) };
-        let Some(instruction) = event.block_instructions().get(index) else { return Ok(()) };
-        let width = compute::width(&instruction.ty);
-        let recorded = item(event, index, What::Result);
-        let Some((call, _)) = &back.library else {
-            store_ranges(&mut execution.done, &back.access, (&unknown(), None));
-            let assigned = self.last_before(back.returned, event.moment);
-            if let (Some(id), Some(width)) = (instruction.result, width) {
-                let mut value = recorded;
-                if value.is_none()
-                    && let Some(moment) = assigned
-                    && let Some(returned) = self.evaluated(terms, moment)?.and_then(|done| done.returned)
-                {
-                    value = Some(self.versions.value(terms, returned));
-                }
-                let place = Place::Result(event.moment);
-                let term = value
-                    .map(|value| self.versions.put(terms, Version { place, width, value, assigned, pins: Vec::new() }));
-                execution.done.values.insert(id, term);
-            }
-            return Ok(());
-        };
-        let before = self.last_before(event.step, event.moment);
-        let before = before.map(|moment| self.evaluated(terms, moment)).transpose()?.flatten();
-        let arguments = before.as_ref().map(|done| done.arguments.clone()).unwrap_or_default();
-        let conditions: Rc<[TermId]> = self.conditions(terms, execution, (call, back), &arguments)?.into();
-        if let Some(before) = &before {
-            // The versions of the call are read by what comes back of it, too.
-            for (version, pointers) in &before.loads {
-                execution.done.loads.entry(*version).or_insert_with(|| pointers.clone());
-            }
-        }
-        library_stores(terms, &mut execution.done, (call, back), &arguments, &conditions);
-        if let (Some(id), Some(width), Some(bits)) = (instruction.result, width, recorded) {
-            let alias = call.model.and_then(|model| model.alias).and_then(|index| arguments.get(index).copied());
-            let term = match alias.flatten() {
-                Some(same) if terms.width(same) == width && self.versions.value(terms, same) == bits => same,
-                _ => self.pinned(terms, execution, (bits, width), conditions.to_vec()),
-            };
-            execution.done.values.insert(id, Some(term));
-        }
-        Ok(())
-    }
-
     /// The argument that is a pointer to an address.
     pub fn pointer_to(&self, terms: &Terms, arguments: &[Option<TermId>], address: u64) -> Option<TermId> {
         let is_it = |term: &TermId| terms.width(*term) == 64 && self.versions.value(terms, *term) == address;
         arguments.iter().flatten().copied().find(is_it)
     }
+}
+
+impl Execution<'_, '_> {
+    /// Takes in what a call did.
+    pub(super) fn came_back(&mut self, back: &Back) -> Result<(), TraceError> {
+        let event = self.event;
+        let Some(index) = event.segment().first.checked_sub(1) else { return Ok(()) };
+        let Some(instruction) = event.block_instructions().get(index) else { return Ok(()) };
+        let width = compute::width(&instruction.ty);
+        let recorded = item(event, index, What::Result);
+        let Some((call, _)) = &back.library else {
+            store_ranges(&mut self.done, &back.access, (&unknown(), None));
+            let assigned = self.symbolic.last_before(back.returned, event.moment);
+            if let (Some(id), Some(width)) = (instruction.result, width) {
+                let mut value = recorded;
+                if value.is_none()
+                    && let Some(moment) = assigned
+                    && let Some(returned) = self.symbolic.evaluated(self.terms, moment)?.and_then(|done| done.returned)
+                {
+                    value = Some(self.symbolic.versions.value(self.terms, returned));
+                }
+                let place = Place::Result(event.moment);
+                let term = value.map(|value| {
+                    self.symbolic.versions.put(self.terms, Version { place, width, value, assigned, pins: Vec::new() })
+                });
+                self.done.values.insert(id, term);
+            }
+            return Ok(());
+        };
+        let before = self.symbolic.last_before(event.step, event.moment);
+        let before = before.map(|moment| self.symbolic.evaluated(self.terms, moment)).transpose()?.flatten();
+        let arguments = before.as_ref().map(|done| done.arguments.clone()).unwrap_or_default();
+        let conditions: Rc<[TermId]> = self.conditions((call, back), &arguments)?.into();
+        if let Some(before) = &before {
+            // The versions of the call are read by what comes back of it, too.
+            for (version, pointers) in &before.loads {
+                self.done.loads.entry(*version).or_insert_with(|| pointers.clone());
+            }
+        }
+        library_stores(self.terms, &mut self.done, (call, back), &arguments, &conditions);
+        if let (Some(id), Some(width), Some(bits)) = (instruction.result, width, recorded) {
+            let alias = call.model.and_then(|model| model.alias).and_then(|index| arguments.get(index).copied());
+            let term = match alias.flatten() {
+                Some(same)
+                    if self.terms.width(same) == width && self.symbolic.versions.value(self.terms, same) == bits =>
+                {
+                    same
+                }
+                _ => self.pinned((bits, width), conditions.to_vec()),
+            };
+            self.done.values.insert(id, Some(term));
+        }
+        Ok(())
+    }
 
     /// What a library function depends on: its arguments that are no pointers, and the bytes that it read.
     fn conditions(
         &mut self,
-        terms: &mut Terms,
-        execution: &mut Execution<'_>,
         (call, back): (&Call, &Back),
         arguments: &[Option<TermId>],
     ) -> Result<Vec<TermId>, TraceError> {
@@ -91,7 +91,7 @@ impl Symbolic<'_> {
         if call.model.is_some_and(|model| model.input.is_some() || model.effects.iter().any(is_given)) {
             return Ok(Vec::new());
         }
-        let event = execution.event;
+        let event = self.event;
         let index = event.segment().first.saturating_sub(1);
         let types: Vec<Type> = match &event.block_instructions()[index] {
             instruction if matches!(instruction.op, Op::Call(..)) => {
@@ -105,13 +105,13 @@ impl Symbolic<'_> {
             .filter(|(_, ty)| **ty != Type::Ptr)
             .filter_map(|(argument, _)| *argument)
             .collect();
-        let mut conditions = self.pins(terms, &plain);
+        let mut conditions = self.symbolic.pins(self.terms, &plain);
         let is_text = |effect: &Effect| matches!(effect, Effect::Reads(_, Length::String | Length::StringAtMost(_)));
         let reads_text = call.model.is_some_and(|model| model.effects.iter().any(is_text));
         let is_length = matches!(call.name.as_deref(), Some("strlen" | "strnlen"));
         let mut n_bytes = 0;
         for looked in &back.access.looked {
-            let pointer = self.pointer_to(terms, arguments, looked.address);
+            let pointer = self.symbolic.pointer_to(self.terms, arguments, looked.address);
             for (at, (byte, _)) in (looked.address..).zip(&looked.bytes) {
                 let Some(byte) = byte else {
                     // Nobody knows where a text ends of which a byte is not known.
@@ -124,23 +124,23 @@ impl Symbolic<'_> {
                 if n_bytes > MAX_BYTES {
                     break;
                 }
-                let Some(term) = self.looked(terms, event.moment, looked, (at, 1))? else { continue };
+                let Some(term) = self.symbolic.looked(self.terms, event.moment, looked, (at, 1))? else { continue };
                 if let Some(pointer) = pointer {
-                    let offset = terms.constant(at - looked.address, 64);
-                    let pointer = terms.binary(Binary::Add, pointer, offset);
-                    for (version, _) in variables(terms, &[term]) {
-                        execution.done.loads.entry(version).or_default().push(pointer);
+                    let offset = self.terms.constant(at - looked.address, 64);
+                    let pointer = self.terms.binary(Binary::Add, pointer, offset);
+                    for (version, _) in variables(self.terms, &[term]) {
+                        self.done.loads.entry(version).or_default().push(pointer);
                     }
                 }
-                let zero = terms.constant(0, 8);
+                let zero = self.terms.constant(0, 8);
                 let condition = if is_length && *byte != 0 {
-                    let is_end = terms.binary(Binary::Eq, term, zero);
-                    terms.not(is_end)
+                    let is_end = self.terms.binary(Binary::Eq, term, zero);
+                    self.terms.not(is_end)
                 } else {
-                    let byte = terms.constant(u64::from(*byte), 8);
-                    terms.binary(Binary::Eq, term, byte)
+                    let byte = self.terms.constant(u64::from(*byte), 8);
+                    self.terms.binary(Binary::Eq, term, byte)
                 };
-                if terms.constant_of(condition).is_none() {
+                if self.terms.constant_of(condition).is_none() {
                     conditions.push(condition);
                 }
             }
