@@ -14,7 +14,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::explain::invariant::history::{Assignment, Because, Effects, History, Time, Version};
-use crate::explain::native::invariant::passing::Passing;
+use crate::explain::native::invariant::passing::{FailingRun, Passing};
 use crate::instrument::instruction::{Instruction, Op};
 use crate::logic::substitute::variables;
 use crate::logic::term::{Binary, Node, TermId, Terms};
@@ -137,7 +137,7 @@ impl<'n> Native<'n> {
         }
         if let Some(passing) = &mut self.passing {
             for version in seen {
-                let value = passing.value((&mut self.symbolic, terms), moment, version)?;
+                let value = passing.value(&mut FailingRun { symbolic: &mut self.symbolic, terms }, moment, version)?;
                 effects.passing.extend(value.map(|value| (version, value)));
             }
         }
@@ -360,7 +360,7 @@ impl History for Native<'_> {
             self.because.extend(moment.map(|moment| (moment, Because::Supplies)));
         }
         if let Some(passing) = &mut self.passing {
-            for parting in passing.parting((&mut self.symbolic, terms), (step, decider))? {
+            for parting in passing.parting(&mut FailingRun { symbolic: &mut self.symbolic, terms }, (step, decider))? {
                 let moment = self.symbolic.last_before(parting, at);
                 found.extend(moment);
                 self.because.extend(moment.map(|moment| (moment, Because::Parts)));
@@ -380,11 +380,12 @@ impl History for Native<'_> {
         let at = moment(time);
         let step = self.event(at)?.step;
         let Some(passing) = &mut self.passing else { return Ok(Vec::new()) };
-        let mut omissions = passing.omissions((&mut self.symbolic, terms), at)?;
+        let run = &mut FailingRun { symbolic: &mut self.symbolic, terms };
+        let mut omissions = passing.omissions(run, at)?;
         if self.failing == Some(step)
             && let Some(right) = self.right
         {
-            omissions.extend(passing.skipped((&mut self.symbolic, terms), right)?);
+            omissions.extend(passing.skipped(run, right)?);
         }
         let mut found = Vec::new();
         for (omission, because) in omissions {
@@ -416,13 +417,14 @@ impl History for Native<'_> {
         let condition = evaluated.condition.unwrap_or_else(|| terms.truth(true));
         let effects = self.surroundings(terms, (moment, &evaluated), &[condition])?;
         let is_same_way = match &mut self.passing {
-            Some(passing) => match passing.went_the_same_way((&mut self.symbolic, terms), moment)? {
-                // Only this run decides here, and not because another decision went another way.
-                None if !passing.parting((&mut self.symbolic, terms), (event.step, event.decider))?.is_empty() => {
-                    Some(false)
+            Some(passing) => {
+                let run = &mut FailingRun { symbolic: &mut self.symbolic, terms };
+                match passing.went_the_same_way(run, moment)? {
+                    // Only this run decides here, and not because another decision went another way.
+                    None if !passing.parting(run, (event.step, event.decider))?.is_empty() => Some(false),
+                    way => way,
                 }
-                way => way,
-            },
+            }
             None => None,
         };
         Ok((condition, Effects { is_same_way, is_unknown, ..effects }))

@@ -39,6 +39,14 @@ type Both = (Rc<Evaluated>, Rc<Evaluated>, Rc<Event>);
 /// The versions of the passing run that correspond to those of the failing one.
 type Pairs = HashMap<Version, Version>;
 
+/// The failing run.
+pub struct FailingRun<'f, 's> {
+    /// Its events as terms.
+    pub symbolic: &'f mut Symbolic<'s>,
+    /// The terms.
+    pub terms: &'f mut Terms,
+}
+
 /// A passing run.
 pub struct Passing<'p> {
     symbolic: Symbolic<'p>,
@@ -73,31 +81,23 @@ impl<'p> Passing<'p> {
     }
 
     /// Both events as terms, and the one of the passing run.
-    fn both(
-        &mut self,
-        (symbolic, terms): (&mut Symbolic<'_>, &mut Terms),
-        moment: Moment,
-    ) -> Result<Option<Both>, TraceError> {
-        let Some(event) = self.counterpart(symbolic, moment)? else { return Ok(None) };
-        let ours = symbolic.evaluated(terms, moment)?;
+    fn both(&mut self, run: &mut FailingRun<'_, '_>, moment: Moment) -> Result<Option<Both>, TraceError> {
+        let Some(event) = self.counterpart(run.symbolic, moment)? else { return Ok(None) };
+        let ours = run.symbolic.evaluated(run.terms, moment)?;
         let theirs = self.symbolic.evaluated(&mut self.terms, event.moment)?;
         Ok(ours.zip(theirs).map(|(ours, theirs)| (ours, theirs, event)))
     }
 
     /// The versions that an event reads, with those that the corresponding event reads.
-    fn pairs(
-        &mut self,
-        (symbolic, terms): (&mut Symbolic<'_>, &mut Terms),
-        moment: Moment,
-    ) -> Result<Rc<Pairs>, TraceError> {
+    fn pairs(&mut self, run: &mut FailingRun<'_, '_>, moment: Moment) -> Result<Rc<Pairs>, TraceError> {
         if let Some(pairs) = self.pairs.get(&moment) {
             return Ok(Rc::clone(pairs));
         }
         let mut pairs = Pairs::new();
-        if let Some((ours, theirs, other)) = self.both((symbolic, terms), moment)?
-            && let Some(event) = symbolic.tape.event(moment)?
+        if let Some((ours, theirs, other)) = self.both(run, moment)?
+            && let Some(event) = run.symbolic.tape.event(moment)?
         {
-            let mut pairing = Pairing { ours: terms, theirs: &self.terms, pairs, seen: HashSet::new() };
+            let mut pairing = Pairing { ours: run.terms, theirs: &self.terms, pairs, seen: HashSet::new() };
             let instructions = |event: &Event| event.block_instructions()[event.range.clone()].to_vec();
             for (one, two) in instructions(&event).iter().zip(&instructions(&other)) {
                 let value = |evaluated: &Evaluated, id| evaluated.values.get(&id?).copied().flatten();
@@ -127,16 +127,16 @@ impl<'p> Passing<'p> {
     /// of a text is the same if the text is.
     pub fn value(
         &mut self,
-        (symbolic, terms): (&mut Symbolic<'_>, &mut Terms),
+        run: &mut FailingRun<'_, '_>,
         moment: Moment,
         version: Version,
     ) -> Result<Option<u64>, TraceError> {
-        let Some(theirs) = self.held((symbolic, terms), moment, version)? else { return Ok(None) };
-        let ours = symbolic.versions.get(version);
+        let Some(theirs) = self.held(run, moment, version)? else { return Ok(None) };
+        let ours = run.symbolic.versions.get(version);
         if ours.width < 64 {
             return Ok(Some(theirs));
         }
-        let text = symbolic.tape.player.machine.globals.literal(ours.value);
+        let text = run.symbolic.tape.player.machine.globals.literal(ours.value);
         Ok(match (text, self.symbolic.tape.player.machine.globals.literal(theirs)) {
             (None, _) => Some(theirs),
             (Some(text), other) => Some(ours.value).filter(|_| other == Some(text)),
@@ -146,34 +146,34 @@ impl<'p> Passing<'p> {
     /// The value of a version, as a number.
     fn held(
         &mut self,
-        (symbolic, terms): (&mut Symbolic<'_>, &mut Terms),
+        run: &mut FailingRun<'_, '_>,
         moment: Moment,
         version: Version,
     ) -> Result<Option<u64>, TraceError> {
-        let pairs = self.pairs((&mut *symbolic, &mut *terms), moment)?;
+        let pairs = self.pairs(run, moment)?;
         if let Some(other) = pairs.get(&version) {
             return Ok(Some(self.symbolic.versions.get(*other).value));
         }
-        let known = symbolic.versions.get(version).clone();
+        let known = run.symbolic.versions.get(version).clone();
         if let Place::Pointer(address, length) = known.place
-            && let Some(stored) = symbolic.versions.find(Place::Memory(address, length), known.assigned)
+            && let Some(stored) = run.symbolic.versions.find(Place::Memory(address, length), known.assigned)
             && let Some(other) = pairs.get(&stored)
         {
             let other = self.symbolic.versions.get(*other).clone();
             let Place::Memory(address, _) = other.place else { return Ok(None) };
-            let is_same = self.is_same_writer(symbolic, known.assigned, other.assigned)?;
+            let is_same = self.is_same_writer(run.symbolic, known.assigned, other.assigned)?;
             return Ok(is_same.then_some(address));
         }
-        self.assigned((symbolic, terms), version)
+        self.assigned(run, version)
     }
 
     /// Whether the decision that corresponds to one went the same way; `None` if there is none.
     pub fn went_the_same_way(
         &mut self,
-        (symbolic, terms): (&mut Symbolic<'_>, &mut Terms),
+        run: &mut FailingRun<'_, '_>,
         moment: Moment,
     ) -> Result<Option<bool>, TraceError> {
-        let both = self.both((symbolic, terms), moment)?;
+        let both = self.both(run, moment)?;
         Ok(both.map(|(ours, theirs, _)| ours.chosen == theirs.chosen))
     }
 
@@ -190,14 +190,10 @@ impl<'p> Passing<'p> {
     }
 
     /// What the passing run assigned where the failing one assigned a version.
-    fn assigned(
-        &mut self,
-        (symbolic, terms): (&mut Symbolic<'_>, &mut Terms),
-        version: Version,
-    ) -> Result<Option<u64>, TraceError> {
-        let known = symbolic.versions.get(version).clone();
+    fn assigned(&mut self, run: &mut FailingRun<'_, '_>, version: Version) -> Result<Option<u64>, TraceError> {
+        let known = run.symbolic.versions.get(version).clone();
         let Some(moment) = known.assigned else { return Ok(None) };
-        let Some((ours, theirs, _)) = self.both((symbolic, terms), moment)? else { return Ok(None) };
+        let Some((ours, theirs, _)) = self.both(run, moment)? else { return Ok(None) };
         let value = |term: Option<TermId>| Some(self.symbolic.versions.value(&self.terms, term?));
         Ok(match known.place {
             Place::Memory(address, length) | Place::Pointer(address, length) => {
@@ -227,31 +223,27 @@ impl<'p> Passing<'p> {
 
     /// The statements of the failing run because of which it did not store what the passing run stored, and read in the
     /// event that corresponds to this one.
-    pub fn omissions(
-        &mut self,
-        (symbolic, terms): (&mut Symbolic<'_>, &mut Terms),
-        moment: Moment,
-    ) -> Result<Vec<Omission>, TraceError> {
-        let pairs = self.pairs((&mut *symbolic, &mut *terms), moment)?;
+    pub fn omissions(&mut self, run: &mut FailingRun<'_, '_>, moment: Moment) -> Result<Vec<Omission>, TraceError> {
+        let pairs = self.pairs(run, moment)?;
         let mut found: BTreeMap<Step, Option<Because>> = BTreeMap::new();
         for (version, other) in &*pairs {
             let Some(assigned) = self.symbolic.versions.get(*other).assigned else { continue };
             let Some(event) = self.symbolic.tape.event(assigned)? else { continue };
-            found.extend(self.skipped((symbolic, terms), event.step)?);
-            let known = symbolic.versions.get(*version).clone();
+            found.extend(self.skipped(run, event.step)?);
+            let known = run.symbolic.versions.get(*version).clone();
             if let (Some(ours), Place::Memory(address, length)) = (self.alignment.failing(event.step), known.place)
-                && !self.is_same_writer(symbolic, known.assigned, Some(assigned))?
-                && !writes(symbolic, ours, (address, length))?
+                && !self.is_same_writer(run.symbolic, known.assigned, Some(assigned))?
+                && !writes(run.symbolic, ours, (address, length))?
             {
                 // The statement is another one here, or it stores at another address.
-                let is_same = self.is_in_both(symbolic, ours)?;
+                let is_same = self.is_in_both(run.symbolic, ours)?;
                 found.insert(ours, Some(if is_same { Because::Elsewhere } else { Because::Parts }));
             }
         }
-        if let Some(event) = symbolic.tape.event(moment)?
+        if let Some(event) = run.symbolic.tape.event(moment)?
             && event.back.as_ref().and_then(|back| back.library.as_ref()).is_some_and(|(call, _)| is_input(call))
         {
-            found.extend(self.shifted((symbolic, terms), event.step)?);
+            found.extend(self.shifted(run, event.step)?);
         }
         Ok(found.into_iter().collect())
     }
@@ -266,29 +258,29 @@ impl<'p> Passing<'p> {
     /// statement was added or removed that leaves the function. The last step of both runs, and the first one after it.
     pub fn parting(
         &mut self,
-        (symbolic, terms): (&mut Symbolic<'_>, &mut Terms),
+        run: &mut FailingRun<'_, '_>,
         (step, decider): (Step, Step),
     ) -> Result<Vec<Step>, TraceError> {
-        if self.is_in_both(symbolic, step)? || !self.is_in_both(symbolic, decider)? {
+        if self.is_in_both(run.symbolic, step)? || !self.is_in_both(run.symbolic, decider)? {
             return Ok(Vec::new());
         }
-        if let Some(moment) = symbolic.tape.moments(decider).next_back()
-            && self.went_the_same_way((symbolic, terms), moment)? == Some(false)
+        if let Some(moment) = run.symbolic.tape.moments(decider).next_back()
+            && self.went_the_same_way(run, moment)? == Some(false)
         {
             return Ok(Vec::new());
         }
         let mut last = decider;
         for before in (decider.0..step.0).rev().take(MAX_STEPS).map(Step) {
-            if self.alignment.reference(before).is_some() && self.is_in_both(symbolic, before)? {
+            if self.alignment.reference(before).is_some() && self.is_in_both(run.symbolic, before)? {
                 last = before;
                 break;
             }
         }
         // A call before it was the last step of both.
-        let here = symbolic.around(step)?.map(|(frame, ..)| frame);
+        let here = run.symbolic.around(step)?.map(|(frame, ..)| frame);
         let first = Step(last.0 + 1);
         while last > decider
-            && let Some((other, _, caller)) = symbolic.around(last)?
+            && let Some((other, _, caller)) = run.symbolic.around(last)?
             && Some(other) != here
         {
             last = caller;
@@ -298,19 +290,15 @@ impl<'p> Passing<'p> {
 
     /// Why a step ran in the passing run only: the last decision of both before it; or, if that went the same way, the last
     /// step of both in its function, and the one after it if that ran in the failing run only. Nothing if it ran in both.
-    pub fn skipped(
-        &mut self,
-        (symbolic, terms): (&mut Symbolic<'_>, &mut Terms),
-        step: Step,
-    ) -> Result<Vec<Omission>, TraceError> {
+    pub fn skipped(&mut self, run: &mut FailingRun<'_, '_>, step: Step) -> Result<Vec<Omission>, TraceError> {
         let (mut outer, mut decision) = (step, step);
         while decision != Step::START && self.alignment.failing(decision).is_none() {
             outer = decision;
             decision = self.symbolic.around(decision)?.map_or(Step::START, |(_, decider, _)| decider);
         }
         let Some(ours) = self.alignment.failing(decision).filter(|_| decision != step) else { return Ok(Vec::new()) };
-        let last = symbolic.tape.moments(ours).next_back();
-        let way = last.map(|last| self.went_the_same_way((symbolic, terms), last)).transpose()?.flatten();
+        let last = run.symbolic.tape.moments(ours).next_back();
+        let way = last.map(|last| self.went_the_same_way(run, last)).transpose()?.flatten();
         if way == Some(false) {
             return Ok(vec![(ours, None)]);
         }
@@ -327,7 +315,7 @@ impl<'p> Passing<'p> {
         }
         let Some(parting) = self.alignment.failing(last) else { return Ok(Vec::new()) };
         let next = Step(parting.0 + 1);
-        let is_new = !self.is_in_both(symbolic, next)?;
+        let is_new = !self.is_in_both(run.symbolic, next)?;
         Ok([parting, next]
             .into_iter()
             .take(1 + usize::from(is_new))
@@ -337,14 +325,10 @@ impl<'p> Passing<'p> {
 
     /// Decisions because of which the failing run is at another place of its input than the passing one, when a step of it
     /// reads: those of the input calls that only one of them made since they last were at the same place.
-    fn shifted(
-        &mut self,
-        (ours, terms): (&mut Symbolic<'_>, &mut Terms),
-        step: Step,
-    ) -> Result<Vec<Omission>, TraceError> {
+    fn shifted(&mut self, run: &mut FailingRun<'_, '_>, step: Step) -> Result<Vec<Omission>, TraceError> {
         let Some(other) = self.alignment.reference(step) else { return Ok(Vec::new()) };
         if self.inputs.is_none() {
-            self.inputs = Some([inputs(ours.tape.player)?, inputs(self.symbolic.tape.player)?]);
+            self.inputs = Some([inputs(run.symbolic.tape.player)?, inputs(self.symbolic.tape.player)?]);
         }
         let Some([one, two]) = &self.inputs else { return Ok(Vec::new()) };
         let place = |inputs: &Inputs, step: Step| {
@@ -372,11 +356,11 @@ impl<'p> Passing<'p> {
         let missing: Vec<Step> = two[other_begin.min(other_end)..other_end].iter().map(|(step, _)| *step).collect();
         let mut found = Vec::new();
         for step in added.into_iter().take(MAX_CALLS) {
-            let decider = ours.around(step)?.map(|(_, decider, _)| decider);
+            let decider = run.symbolic.around(step)?.map(|(_, decider, _)| decider);
             found.extend(decider.filter(|decider| *decider != Step::START).map(|decider| (decider, None)));
         }
         for step in missing {
-            found.extend(self.skipped((ours, terms), step)?);
+            found.extend(self.skipped(run, step)?);
             if found.len() >= MAX_CALLS {
                 break;
             }
