@@ -9,8 +9,8 @@ use crate::report::Status;
 use crate::revision::{CommitId, TreeId};
 use crate::session::context::Context;
 use crate::session::explain::model::{
-    Explained, Explainer, Explanation, FIRST_TRACE, LONGER, Limit, PARKED_LIMIT, PATIENCE, PATIENCE_ENDLESS, Pair,
-    Sides, ending_of,
+    Desk, Explained, Explainer, Explanation, FIRST_TRACE, LONGER, Limit, PARKED_LIMIT, PATIENCE, PATIENCE_ENDLESS,
+    Pair, Sides, ending_of,
 };
 use crate::session::explain::sides::{Meant, Side};
 use crate::session::failure::Failure;
@@ -63,13 +63,13 @@ pub fn run(
     context: &Context,
     talk: &mut dyn Talk,
 ) -> Result<Explained, Failure> {
-    let done = with_explainer(order, location, context, talk, |explainer, sandbox, (pair, changed), talk| {
-        if let Some(observed) = explainer.explain_java(sandbox, (&pair, &changed), talk)? {
+    let done = with_explainer(order, location, context, talk, |explainer, (pair, changed), desk| {
+        if let Some(observed) = explainer.explain_java((&pair, &changed), desk)? {
             return Ok(Found::Observed(Box::new(observed), pair, explainer.interrupt.is_interrupted()));
         }
         let explanation = match explainer.order.switch_budget {
-            Some(budget) => explainer.explain_switched(budget, sandbox, (pair, changed), talk),
-            None => explainer.explain(sandbox, pair, changed, talk),
+            Some(budget) => explainer.explain_switched(budget, (pair, changed), desk),
+            None => explainer.explain(pair, changed, desk),
         };
         explanation.map(|explanation| Found::Tested(Box::new(explanation)))
     });
@@ -110,7 +110,7 @@ fn with_explainer<T>(
     location: &Location,
     context: &Context,
     talk: &mut dyn Talk,
-    explain: impl FnOnce(&Explainer<'_>, &mut Sandbox, (Pair, change::Lines), &mut dyn Talk) -> Result<T, Failure>,
+    explain: impl FnOnce(&Explainer<'_>, (Pair, change::Lines), &mut Desk<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let user = private::open(&location.git_directory)?;
     let (mut pair, order) = pair::find(order, location, &user, talk)?;
@@ -135,7 +135,7 @@ fn with_explainer<T>(
     let explainer = Explainer { order: &order, location, context, root: &root, surroundings, objects, interrupt };
     let done = (|| {
         let mut sandbox = Sandbox::create(&root, "w", &private, pair.failing.1)?;
-        explain(&explainer, &mut sandbox, (pair, changed), talk)
+        explain(&explainer, (pair, changed), &mut Desk { sandbox: &mut sandbox, talk })
     })();
     sandbox::remove(&root, &private);
     done
@@ -166,29 +166,28 @@ pub fn keep(
 
 impl Explainer<'_> {
     /// Builds the reference, and runs the test on it.
-    fn passing(&self, pair: &Pair, sandbox: &mut Sandbox, talk: &mut dyn Talk) -> Result<Side, Failure> {
-        talk.say("Building and running the reference.");
-        let good = self.side("ref", pair.reference, (self.order.max_trace, self.limit()), sandbox)?;
+    fn passing(&self, pair: &Pair, desk: &mut Desk<'_>) -> Result<Side, Failure> {
+        desk.talk.say("Building and running the reference.");
+        let good = self.side("ref", pair.reference, (self.order.max_trace, self.limit()), desk.sandbox)?;
         if good.ending == outcome::Ending::Exit(0) {
             return Ok(good);
         }
-        Err(self.not_passing(&good, pair, sandbox, talk))
+        Err(self.not_passing(&good, pair, desk))
     }
 
     /// Explains the failing version of a hunt by itself, because its reference cannot be recorded.
     fn explain_alone(
         &self,
-        sandbox: &mut Sandbox,
         (mut pair, changed): (Pair, change::Lines),
         failure: Failure,
-        talk: &mut dyn Talk,
+        desk: &mut Desk<'_>,
     ) -> Result<Explanation, Failure> {
         let why = String::from_utf8_lossy(failure.message.as_bytes()).into_owned();
-        talk.say(&format!(
+        desk.talk.say(&format!(
             "The reference cannot be recorded: {why}. The failing version is compared with itself, as with `--switch`."
         ));
         pair::SWITCHED.clone_into(&mut pair.names.1);
-        match self.explain_switched(SWITCH_BUDGET, sandbox, (pair, changed), talk) {
+        match self.explain_switched(SWITCH_BUDGET, (pair, changed), desk) {
             Ok(mut explanation) => {
                 explanation.remarks.push(format!("the reference of the hunt could not be recorded: {why}"));
                 Ok(explanation)
@@ -199,40 +198,38 @@ impl Explainer<'_> {
         }
     }
 
-    fn explain(
-        &self,
-        sandbox: &mut Sandbox,
-        pair: Pair,
-        changed: change::Lines,
-        talk: &mut dyn Talk,
-    ) -> Result<Explanation, Failure> {
+    fn explain(&self, pair: Pair, changed: change::Lines, desk: &mut Desk<'_>) -> Result<Explanation, Failure> {
         let begin = Instant::now();
-        let good = match self.passing(&pair, sandbox, talk) {
+        let good = match self.passing(&pair, desk) {
             Err(failure) if pair.hunt.is_some() && failure.status == Status::Error => {
-                return self.explain_alone(sandbox, (pair, changed), failure, talk);
+                return self.explain_alone((pair, changed), failure, desk);
             }
             good => good?,
         };
-        talk.say("Building and running the failing version.");
+        desk.talk.say("Building and running the failing version.");
         // What takes so much longer than the reference will not end, and may fill the disk till then.
         let longest = good.duration * LONGER.0 + LONGER.1;
         let limits = (FIRST_TRACE.min(self.order.max_trace), self.limit().min(longest));
-        let (bad, products) = self.failing(pair.failing.0, limits, sandbox)?;
+        let (bad, products) = self.failing(pair.failing.0, limits, desk.sandbox)?;
         if bad.ending == outcome::Ending::Exit(0) {
-            return Err(self.not_failing(&pair, sandbox, talk));
+            return Err(self.not_failing(&pair, desk));
         }
         let which = self.which(&bad, &good)?;
         let number = which.number;
         let remark = which::remark(&bad, &which);
         if remark.is_some() {
-            talk.say(&format!("Of {} processes, `{}` is explained.", bad.taken.len(), which::called(&bad, number)));
+            desk.talk.say(&format!(
+                "Of {} processes, `{}` is explained.",
+                bad.taken.len(),
+                which::called(&bad, number)
+            ));
         }
         let mut reference = Self::reference(&good, which.twin)?;
         let n_reference = Run::read(&mut reference)?.n_records;
 
         let commands = |variables| products.commands(self, variables).map_err(Failure::from);
         self.while_parked(
-            sandbox,
+            desk.sandbox,
             &products.job(pair.failing.0, PARKED_LIMIT),
             &Meant::new(&bad, number),
             commands,
@@ -246,7 +243,7 @@ impl Explainer<'_> {
                 let failing = self.fork(&products.build, &mut server, &process, &forks::whole(budget, self.limit()))?;
                 let way = failing.compared(taken)?;
                 let seconds = begin.elapsed().as_secs_f64();
-                talk.say("Searching for the chain.");
+                desk.talk.say("Searching for the chain.");
                 let expected = ending_of(reference.trace().end());
                 let (failing, reference) = ((failing.player, failing.ending), (reference, expected));
                 let sides = Sides {
@@ -257,7 +254,7 @@ impl Explainer<'_> {
                     n_processes: bad.taken.len(),
                     limits: (self.order.max_tests, self.order.budget),
                 };
-                let explained = self.chain(sides, pair, changed, seconds, talk)?;
+                let explained = self.chain(sides, pair, changed, seconds, desk.talk)?;
                 Ok(explained.with(remark).with(way))
             },
         )

@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// An executed statement, by its number in the process: from 1, in the order in which they began.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Step(pub u32);
 
 impl Step {

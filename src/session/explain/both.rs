@@ -10,7 +10,7 @@ use crate::session::context::Context;
 use crate::session::debug::passing::Passing;
 use crate::session::debug::walked::Walked;
 use crate::session::explain::finding::{no_difference, rename};
-use crate::session::explain::model::{Explainer, LONGER, Pair, ending_of};
+use crate::session::explain::model::{Desk, Explainer, LONGER, Pair, ending_of};
 use crate::session::explain::{change, with_explainer};
 use crate::session::failure::Failure;
 use crate::session::order::ExplainOrder;
@@ -19,7 +19,6 @@ use crate::trace::java::player::Player;
 use crate::trace::run::Run;
 use crate::trace::step::Step;
 use crate::world::repo::locate::Location;
-use crate::world::run::sandbox::Sandbox;
 
 /// Both runs.
 pub struct Both {
@@ -43,20 +42,15 @@ pub fn with_both<T>(
     talk: &mut dyn Talk,
     look: impl FnOnce(Both, &mut dyn Talk) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    with_explainer(order, location, context, talk, |explainer, sandbox, (pair, changed), talk| {
-        let both = explainer.both(sandbox, (pair, changed), talk)?;
-        look(both, talk)
+    with_explainer(order, location, context, talk, |explainer, (pair, changed), desk| {
+        let both = explainer.both((pair, changed), desk)?;
+        look(both, desk.talk)
     })
 }
 
 impl Explainer<'_> {
-    fn both(
-        &self,
-        sandbox: &mut Sandbox,
-        (pair, changed): (Pair, change::Lines),
-        talk: &mut dyn Talk,
-    ) -> Result<Both, Failure> {
-        if let Some((bad, good)) = self.java_sides(sandbox, &pair, talk)? {
+    fn both(&self, (pair, changed): (Pair, change::Lines), desk: &mut Desk<'_>) -> Result<Both, Failure> {
+        if let Some((bad, good)) = self.java_sides(&pair, desk)? {
             let (runs, wrong, _) = self.java_runs(&bad, &good)?;
             let run = |(player, taken): (Player, Taken)| {
                 let (run, named) = taken.into_named();
@@ -66,13 +60,13 @@ impl Explainer<'_> {
             let passing = Passing { run: reference, alignment: runs.alignment };
             return Ok(Both { failing, passing, failure: wrong.step, changed, pair });
         }
-        let good = self.passing(&pair, sandbox, talk)?;
-        talk.say("Building and running the failing version.");
+        let good = self.passing(&pair, desk)?;
+        desk.talk.say("Building and running the failing version.");
         let longest = good.duration * LONGER.0 + LONGER.1;
         let limits = (self.order.max_trace, self.limit().min(longest));
-        let bad = self.side("bad", pair.failing.0, limits, sandbox)?;
+        let bad = self.side("bad", pair.failing.0, limits, desk.sandbox)?;
         if bad.ending == outcome::Ending::Exit(0) {
-            return Err(self.not_failing(&pair, sandbox, talk));
+            return Err(self.not_failing(&pair, desk));
         }
         let which = self.which(&bad, &good)?;
         let mut reference = Self::reference(&good, which.twin)?;

@@ -22,21 +22,20 @@ use crate::report::{Status, Untrusted};
 use crate::revision::TreeId;
 use crate::session::explain::finding::without_counterpart;
 use crate::session::explain::java::experiments::{Experiments, Laboratory};
-use crate::session::explain::model::{Explainer, Pair, interrupted};
+use crate::session::explain::model::{Desk, Explainer, Pair, interrupted};
 use crate::session::explain::plain::{At, of_link};
 use crate::session::explain::{change, words};
 use crate::session::failure::Failure;
 use crate::session::order::RecordOrder;
 use crate::session::record::instruments::{Instruments, Place, Ran, Tools};
 use crate::session::record::{missed, observe, plain_build};
-use crate::session::talk::Talk;
 use crate::trace;
 use crate::trace::TraceError;
 use crate::trace::java::player::Player;
 use crate::trace::step::Step;
 use crate::world::record::listen::Taken as Process;
 use crate::world::record::store;
-use crate::world::run::sandbox::{Job, Sandbox};
+use crate::world::run::sandbox::Job;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
@@ -112,41 +111,35 @@ impl Explainer<'_> {
     /// Explains a test that runs Java programs; `None` if it runs none.
     pub(super) fn explain_java(
         &self,
-        sandbox: &mut Sandbox,
         (pair, changed): (&Pair, &change::Lines),
-        talk: &mut dyn Talk,
+        desk: &mut Desk<'_>,
     ) -> Result<Option<Chain>, Failure> {
         if let Some(budget) = self.order.switch_budget {
-            return self.explain_java_switched(budget, sandbox, (pair, changed), talk);
+            return self.explain_java_switched(budget, (pair, changed), desk);
         }
         let begin = Instant::now();
-        let Some((bad, good)) = self.java_sides(sandbox, pair, talk)? else { return Ok(None) };
+        let Some((bad, good)) = self.java_sides(pair, desk)? else { return Ok(None) };
         let seconds = begin.elapsed().as_secs_f64();
-        talk.say("Searching for the chain.");
+        desk.talk.say("Searching for the chain.");
         let searched = Instant::now();
         let (mut runs, wrong, number) = self.java_runs(&bad, &good)?;
         let Begun { mut chain, remedies, .. } = self.java_chain(&mut runs, &wrong, (pair, changed), Touched::Change)?;
         drop(runs);
-        self.finish((&mut chain, &remedies), (&bad, number, pair.failing.0), (sandbox, talk))?;
+        self.finish((&mut chain, &remedies), (&bad, number, pair.failing.0), desk)?;
         chain.figures.build_seconds = seconds;
         chain.figures.seconds = searched.elapsed().as_secs_f64();
         Ok(Some(chain))
     }
 
     /// Runs both versions, the failing one first in the result; `None` if the test runs no Java program.
-    pub(super) fn java_sides(
-        &self,
-        sandbox: &mut Sandbox,
-        pair: &Pair,
-        talk: &mut dyn Talk,
-    ) -> Result<Option<(Side, Side)>, Failure> {
+    pub(super) fn java_sides(&self, pair: &Pair, desk: &mut Desk<'_>) -> Result<Option<(Side, Side)>, Failure> {
         if Tools::of_java(self.location, self.context, pair.failing.0).is_none() {
             return Ok(None);
         }
-        talk.say("Building and running the reference; Java programs are recorded.");
-        let good = self.java_side("good", pair.reference, sandbox, talk)?;
+        desk.talk.say("Building and running the reference; Java programs are recorded.");
+        let good = self.java_side("good", pair.reference, desk)?;
         if good.processes.is_empty() {
-            talk.say("The test ran no Java program of this repository.");
+            desk.talk.say("The test ran no Java program of this repository.");
             return Ok(None);
         }
         if good.ending != outcome::Ending::Exit(0) {
@@ -155,10 +148,10 @@ impl Explainer<'_> {
             let message = format!("the test does not pass on the reference, it ends with {}{said}", good.ending);
             return Err(Failure::new(Status::Error, message).with_hint("`--good` needs a version that passes"));
         }
-        talk.say("Building and running the failing version.");
+        desk.talk.say("Building and running the failing version.");
         // Tests of links run what was built.
-        sandbox.keep_products();
-        let bad = self.java_side("bad", pair.failing.0, sandbox, talk)?;
+        desk.sandbox.keep_products();
+        let bad = self.java_side("bad", pair.failing.0, desk)?;
         bad.check_failing()?;
         Ok(Some((bad, good)))
     }
@@ -167,19 +160,18 @@ impl Explainer<'_> {
         &'i self,
         order: &'i RecordOrder,
         tree: TreeId,
-        sandbox: &Sandbox,
-        talk: &mut dyn Talk,
+        desk: &mut Desk<'_>,
     ) -> Result<Instruments<'i>, Failure> {
         let (location, context, root, surroundings) = (self.location, self.context, self.root, &self.surroundings);
         let at = Place { order, location, context, root, surroundings };
         let tools = Tools::of_java(self.location, self.context, tree);
         let tools = tools.ok_or_else(|| Failure::new(Status::Error, "one of the versions has no Java program"))?;
-        Instruments::create(tools, at, &sandbox.tree_directory(), talk)
+        Instruments::create(tools, at, &desk.sandbox.tree_directory(), desk.talk)
     }
 
     /// Builds a version, and runs the test on it.
-    fn java_side(&self, name: &str, tree: TreeId, sandbox: &mut Sandbox, talk: &mut dyn Talk) -> Result<Side, Failure> {
-        self.java_run(name, (tree, true), &[], (sandbox, talk))
+    fn java_side(&self, name: &str, tree: TreeId, desk: &mut Desk<'_>) -> Result<Side, Failure> {
+        self.java_run(name, (tree, true), &[], desk)
     }
 
     /// Runs the test on a version.
@@ -190,21 +182,21 @@ impl Explainer<'_> {
         name: &str,
         (tree, is_built): (TreeId, bool),
         replacements: &[Replacement],
-        (sandbox, talk): (&mut Sandbox, &mut dyn Talk),
+        desk: &mut Desk<'_>,
     ) -> Result<Side, Failure> {
         let order = self.record_args();
-        let instruments = self.java_instruments(&order, tree, sandbox, talk)?;
+        let instruments = self.java_instruments(&order, tree, desk)?;
         let place = self.root.join(name);
         let mut interrupt = self.interrupt.clone();
         let job = Job { is_clean: is_built, ..Job::fresh(tree, self.limit()) };
         let Ran { seen, taken, losses } =
             instruments.run_with(replacements, &job, (&place, is_built), &mut |job, commands, listener| {
-                observe(sandbox, job, commands, (listener, &mut interrupt))?.ok_or_else(interrupted)
+                observe(desk.sandbox, job, commands, (listener, &mut interrupt))?.ok_or_else(interrupted)
             })?;
         let processes = taken.into_iter().filter(|taken| taken.is_java).collect();
         plain_build(&seen)?;
         for loss in losses {
-            talk.say(&loss);
+            desk.talk.say(&loss);
         }
         Ok(Side { place, processes, ending: seen.ending, output: seen.output })
     }
@@ -319,16 +311,16 @@ impl Explainer<'_> {
         &self,
         (chain, remedies): (&mut Chain, &[Remedy]),
         (bad, number, tree): (&Side, usize, TreeId),
-        (sandbox, talk): (&mut Sandbox, &mut dyn Talk),
+        desk: &mut Desk<'_>,
     ) -> Result<(), Failure> {
         if self.order.is_unchecked {
             chain.remarks.splice(..0, how(chain).map(Untrusted::from));
             return Ok(());
         }
-        talk.say("Testing the links: the failing version runs with values of the reference.");
+        desk.talk.say("Testing the links: the failing version runs with values of the reference.");
         let order = self.record_args();
-        let instruments = self.java_instruments(&order, tree, sandbox, talk)?;
-        let done = match Laboratory::new(self, (&instruments, sandbox), (bad, number, tree)).test(remedies) {
+        let instruments = self.java_instruments(&order, tree, desk)?;
+        let done = match Laboratory::new(self, (&instruments, desk.sandbox), (bad, number, tree)).test(remedies) {
             // The chain is told without them.
             Err(failure) if failure.status == Status::Interrupted => Experiments::interrupted(),
             done => done?,

@@ -14,6 +14,7 @@ use crate::session::explain::forks::Server;
 use crate::session::failure::Failure;
 use crate::session::interrupt::Interrupt;
 use crate::session::order::ExplainOrder;
+use crate::session::talk::Talk;
 use crate::trace::container::REPLACED;
 use crate::trace::native::play::Player;
 use crate::trace::native::target::Target;
@@ -22,6 +23,7 @@ use crate::trace::step::Step;
 use crate::world::place::surroundings::Surroundings;
 use crate::world::record::objects::Objects;
 use crate::world::repo::locate::Location;
+use crate::world::run::sandbox::Sandbox;
 use std::path::Path;
 use std::time::Duration;
 
@@ -141,6 +143,12 @@ pub(super) struct Sides {
     pub(super) limits: (u64, Option<Duration>),
 }
 
+/// Where versions are built and run, and who hears of it.
+pub(super) struct Desk<'d> {
+    pub(super) sandbox: &'d mut Sandbox,
+    pub(super) talk: &'d mut dyn Talk,
+}
+
 pub(super) struct Explainer<'e> {
     pub(super) order: &'e ExplainOrder,
     pub(super) location: &'e Location,
@@ -169,7 +177,7 @@ pub(in crate::session) fn ending_of(end: Option<u32>) -> Ending {
 }
 
 /// The decision that was switched.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Switched {
     /// Its step.
     pub step: Step,

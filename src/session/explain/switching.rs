@@ -30,7 +30,7 @@ use crate::report::Status;
 use crate::revision::TreeId;
 use crate::session::explain::forks::Server;
 use crate::session::explain::model::{
-    Explainer, Explanation, FIRST_TRACE, Limit, Other, PARKED_LIMIT, PATIENCE, Pair, Sides, Switched, interrupted,
+    Desk, Explainer, Explanation, FIRST_TRACE, Limit, Other, PARKED_LIMIT, PATIENCE, Pair, Sides, Switched, interrupted,
 };
 use crate::session::explain::parking::Until;
 use crate::session::explain::products::Products;
@@ -213,14 +213,9 @@ impl Subject<'_, '_> {
             let (ours, theirs) = (&failing.reply.output, &reference.reply.output);
             let switched = Switched {
                 step: found.next.step,
-                place: None,
-                instance: None,
-                outcome: None,
-                reference: None,
                 n_tried: search.n_tried,
-                n_passing: 0,
                 is_prefix: ours.len() > theirs.len() && ours.starts_with(theirs),
-                others: Vec::new(),
+                ..Switched::default()
             };
             let sides = Sides {
                 failing: (failing.player, failing.ending),
@@ -245,15 +240,14 @@ impl Explainer<'_> {
     pub(super) fn explain_switched(
         &self,
         budget: usize,
-        sandbox: &mut Sandbox,
         (pair, changed): (Pair, change::Lines),
-        talk: &mut dyn Talk,
+        desk: &mut Desk<'_>,
     ) -> Result<Explanation, Failure> {
         let begin = Instant::now();
         let tree = pair.failing.0;
-        talk.say("Building and running the failing version.");
+        desk.talk.say("Building and running the failing version.");
         let limits = (FIRST_TRACE.min(self.order.max_trace), self.limit());
-        let (bad, products) = self.failing(tree, limits, sandbox)?;
+        let (bad, products) = self.failing(tree, limits, desk.sandbox)?;
         Self::check_failing(&bad)?;
         let meant = Meant::new(&bad, self.failed_process(&bad)?);
         let which = Which { number: meant.number, twin: meant.number, others: Vec::new() };
@@ -262,14 +256,14 @@ impl Explainer<'_> {
         let patience = if is_ended { u64::MAX >> 8 } else { PATIENCE.0 * ENDLESS + PATIENCE.1 };
         let whole = forks::whole(patience, self.limit());
         let n_processes = bad.taken.len();
-        let mut subject = Subject { explainer: self, sandbox, tree, meant, products, whole, n_processes };
+        let mut subject = Subject { explainer: self, sandbox: desk.sandbox, tree, meant, products, whole, n_processes };
 
         let (build, whole) = (subject.products.build.clone(), subject.whole.clone());
         let (mut search, groups) = subject.at_start(|mut server, process| {
             let fork = self.fork(&build, &mut server, &process, &whole)?;
             let mut search = Search::new(fork, budget)?;
             let (n_ways, n_decisions) = (search.queue.len(), search.n_decisions);
-            talk.say(&format!(
+            desk.talk.say(&format!(
                 "Switching one of {} at a time, in {}.",
                 count(n_decisions, "decision"),
                 count(n_ways, "way")
@@ -288,14 +282,15 @@ impl Explainer<'_> {
             }
             Ok((search, groups))
         })?;
-        talk.say(&format!("Running the test with up to {} of them switched.", groups.len()));
+        desk.talk.say(&format!("Running the test with up to {} of them switched.", groups.len()));
         let passing = subject.passing(groups, &mut search.n_tried.1)?;
         if passing.is_empty() {
-            return Err(self.none_passes(&search, &pair, subject.sandbox, talk));
+            let desk = &mut Desk { sandbox: subject.sandbox, talk: desk.talk };
+            return Err(self.none_passes(&search, &pair, desk));
         }
         let n_passing = passing.iter().map(|group| group.tries.len()).sum();
         let mut found = subject.measured(&passing, &search)?;
-        talk.say(&format!("Searching for the chain, {}.", count(found.len(), "switched run")));
+        desk.talk.say(&format!("Searching for the chain, {}.", count(found.len(), "switched run")));
         let seconds = begin.elapsed().as_secs_f64();
         let from = (&pair, &changed, seconds);
         let searching = Instant::now();
@@ -313,7 +308,7 @@ impl Explainer<'_> {
                 }
                 each.is_tested = true;
             }
-            match subject.chain(each, &search, (limits.0, left), from, talk) {
+            match subject.chain(each, &search, (limits.0, left), from, desk.talk) {
                 Ok(explanation) => {
                     let is_whole = explanation.chain.end != End::Unfinished;
                     let n_links = explanation.links.len();
@@ -332,10 +327,10 @@ impl Explainer<'_> {
         let (chosen, mut explanation) = explained.swap_remove(index);
         if explanation.limit == Some(Limit::MaxTests) && limits.0 < max_tests {
             let left = limits.1.map(|budget| budget.saturating_sub(searching.elapsed()));
-            explanation = subject.chain(&chosen, &search, (max_tests, left), from, talk)?;
+            explanation = subject.chain(&chosen, &search, (max_tests, left), from, desk.talk)?;
         }
         if explanation.limit.is_none() && limits.1.is_none_or(|budget| searching.elapsed() < budget) {
-            talk.say("Replacing values before the switched decision.");
+            desk.talk.say("Replacing values before the switched decision.");
             let links = subject.behind(&chosen, &search, &passing)?;
             if !links.is_empty() {
                 explanation.origin = Origin::Replaced;

@@ -4,12 +4,11 @@ use crate::outcome::Ending;
 use crate::report::Status;
 use crate::report::escape::{Terminal, Untrusted};
 use crate::revision::TreeId;
-use crate::session::explain::model::{Explainer, FIRST_TRACE, Pair, interrupted};
+use crate::session::explain::model::{Desk, Explainer, FIRST_TRACE, Pair, interrupted};
 use crate::session::explain::sides::Side;
 use crate::session::explain::switching::search::{Search, none_passes};
 use crate::session::failure::Failure;
 use crate::session::record;
-use crate::session::talk::Talk;
 use crate::world::process::Watch as _;
 use crate::world::run::sandbox::{Commands, Job, Sandbox};
 
@@ -18,9 +17,9 @@ type Endings = (Option<Ending>, Option<Ending>);
 
 impl Explainer<'_> {
     /// What is said of a reference that does not pass; named versions that were swapped are told to be.
-    pub(super) fn not_passing(&self, good: &Side, pair: &Pair, sandbox: &mut Sandbox, talk: &mut dyn Talk) -> Failure {
+    pub(super) fn not_passing(&self, good: &Side, pair: &Pair, desk: &mut Desk<'_>) -> Failure {
         let limits = (FIRST_TRACE.min(self.order.max_trace), self.limit());
-        let bad = self.side("bad", pair.failing.0, limits, sandbox).ok().map(|bad| bad.ending);
+        let bad = self.side("bad", pair.failing.0, limits, desk.sandbox).ok().map(|bad| bad.ending);
         if pair.hunt.is_none() && bad == Some(Ending::Exit(0)) {
             let (bad, good) = &pair.names;
             let message = format!("the test passes on `{bad}` and fails on `{good}`: they look swapped");
@@ -29,7 +28,7 @@ impl Explainer<'_> {
         }
         let said = if good.said.is_empty() { String::new() } else { format!(": {}", good.said) };
         let ending = good.ending;
-        let as_they_are = self.as_they_are(pair, sandbox, talk);
+        let as_they_are = self.as_they_are(pair, desk);
         let advice = if as_they_are.0 == Some(Ending::Exit(0)) {
             "`git idd record` shows what the test does there"
         } else {
@@ -42,8 +41,8 @@ impl Explainer<'_> {
     }
 
     /// What is said of a failing version that passes.
-    pub(super) fn not_failing(&self, pair: &Pair, sandbox: &mut Sandbox, talk: &mut dyn Talk) -> Failure {
-        let (good, bad) = self.as_they_are(pair, sandbox, talk);
+    pub(super) fn not_failing(&self, pair: &Pair, desk: &mut Desk<'_>) -> Failure {
+        let (good, bad) = self.as_they_are(pair, desk);
         let advice = if bad == Some(Ending::Exit(0)) {
             "`--bad` needs a version that fails; if it does at times, `git idd` counts how often"
         } else {
@@ -56,15 +55,9 @@ impl Explainer<'_> {
     }
 
     /// What is said if no decision makes the test pass: perhaps it fails only under instrumentation.
-    pub(super) fn none_passes(
-        &self,
-        search: &Search,
-        pair: &Pair,
-        sandbox: &mut Sandbox,
-        talk: &mut dyn Talk,
-    ) -> Failure {
-        talk.say("Running the failing version without instrumentation, to compare.");
-        let ending = self.as_it_is(pair.failing.0, sandbox);
+    pub(super) fn none_passes(&self, search: &Search, pair: &Pair, desk: &mut Desk<'_>) -> Failure {
+        desk.talk.say("Running the failing version without instrumentation, to compare.");
+        let ending = self.as_it_is(pair.failing.0, desk.sandbox);
         if self.interrupt.is_interrupted() {
             return interrupted();
         }
@@ -77,9 +70,9 @@ impl Explainer<'_> {
     }
 
     /// How the reference and the failing version end without instrumentation.
-    fn as_they_are(&self, pair: &Pair, sandbox: &mut Sandbox, talk: &mut dyn Talk) -> Endings {
-        talk.say("Running both versions without instrumentation, to compare.");
-        (self.as_it_is(pair.reference, sandbox), self.as_it_is(pair.failing.0, sandbox))
+    fn as_they_are(&self, pair: &Pair, desk: &mut Desk<'_>) -> Endings {
+        desk.talk.say("Running both versions without instrumentation, to compare.");
+        (self.as_it_is(pair.reference, desk.sandbox), self.as_it_is(pair.failing.0, desk.sandbox))
     }
 
     fn as_it_is(&self, tree: TreeId, sandbox: &mut Sandbox) -> Option<Ending> {

@@ -23,15 +23,13 @@ use crate::session::explain::change;
 use crate::session::explain::java::experiments::{BUDGET, Failing, Laboratory};
 use crate::session::explain::java::trials::Bounds;
 use crate::session::explain::java::{Begun, Side, Touched, runs, too_long, wrong};
-use crate::session::explain::model::{Explainer, Pair, interrupted};
+use crate::session::explain::model::{Desk, Explainer, Pair, interrupted};
 use crate::session::failure::Failure;
 use crate::session::record::instruments::Tools;
-use crate::session::talk::Talk;
 use crate::trace::java::uses;
 use crate::trace::step::Step;
 use crate::world::process::Watch as _;
 use crate::world::record::listen;
-use crate::world::run::sandbox::Sandbox;
 
 /// Decisions with which the test passes and whose chains are compared.
 const N_COMPARED: u32 = 4;
@@ -100,23 +98,22 @@ impl Explainer<'_> {
     pub(super) fn explain_java_switched(
         &self,
         budget: usize,
-        sandbox: &mut Sandbox,
         (pair, changed): (&Pair, &change::Lines),
-        talk: &mut dyn Talk,
+        desk: &mut Desk<'_>,
     ) -> Result<Option<Chain>, Failure> {
         let begin = Instant::now();
         if Tools::of_java(self.location, self.context, pair.failing.0).is_none() {
             return Ok(None);
         }
-        talk.say("Building and running the failing version; Java programs are recorded.");
-        sandbox.keep_products();
-        let bad = self.java_side("bad", pair.failing.0, sandbox, talk)?;
+        desk.talk.say("Building and running the failing version; Java programs are recorded.");
+        desk.sandbox.keep_products();
+        let bad = self.java_side("bad", pair.failing.0, desk)?;
         let wanted = |(number, process): &(usize, &listen::Taken)| self.is_wanted(*number, process);
         let Some((number, _)) = bad.processes.iter().enumerate().rfind(wanted) else { return Ok(None) };
         bad.check_failing()?;
         let tries = Tries::new(&bad, number, budget)?;
-        talk.say(&format!("Switching one of {} at a time.", count(tries.n_decisions, "decision")));
-        let (passing, n_runs) = self.switched_java(&tries, (&bad, number, pair), sandbox, talk)?;
+        desk.talk.say(&format!("Switching one of {} at a time.", count(tries.n_decisions, "decision")));
+        let (passing, n_runs) = self.switched_java(&tries, (&bad, number, pair), desk)?;
         if passing.is_empty() {
             let message = format!("no decision makes the test pass when it is switched (switched: {n_runs})");
             return Err(Failure::new(Status::Error, message).with_hint(format!(
@@ -125,11 +122,11 @@ impl Explainer<'_> {
             )));
         }
         let n_passing = passing.len();
-        talk.say(&format!("Searching for the chain, {}.", count(n_passing, "switched run")));
+        desk.talk.say(&format!("Searching for the chain, {}.", count(n_passing, "switched run")));
         let searched = Instant::now();
         let mut found = Vec::new();
         for next in passing {
-            found.extend(self.with_switched(next, (&bad, number), (pair, changed), (sandbox, talk))?);
+            found.extend(self.with_switched(next, (&bad, number), (pair, changed), desk)?);
         }
         let told: Vec<passing::Explained> = found
             .iter()
@@ -163,7 +160,7 @@ impl Explainer<'_> {
             is_prefix: false,
             others: Vec::new(),
         });
-        self.finish((&mut chain, &remedies), (&bad, number, pair.failing.0), (sandbox, talk))?;
+        self.finish((&mut chain, &remedies), (&bad, number, pair.failing.0), desk)?;
         chain.figures.build_seconds = searched.duration_since(begin).as_secs_f64();
         chain.figures.seconds = searched.elapsed().as_secs_f64();
         Ok(Some(chain))
@@ -174,12 +171,11 @@ impl Explainer<'_> {
         &self,
         tries: &'t Tries,
         (bad, number, pair): (&Side, usize, &Pair),
-        sandbox: &mut Sandbox,
-        talk: &mut dyn Talk,
+        desk: &mut Desk<'_>,
     ) -> Result<(Vec<&'t Try>, usize), Failure> {
         let order = self.record_args();
-        let instruments = self.java_instruments(&order, pair.failing.0, sandbox, talk)?;
-        let mut laboratory = Laboratory::new(self, (&instruments, sandbox), (bad, number, pair.failing.0));
+        let instruments = self.java_instruments(&order, pair.failing.0, desk)?;
+        let mut laboratory = Laboratory::new(self, (&instruments, desk.sandbox), (bad, number, pair.failing.0));
         let sets: Vec<&[Replacement]> = tries.all.iter().map(|next| slice::from_ref(&next.replacement)).collect();
         let budget = self.order.budget.unwrap_or(BUDGET);
         let bounds = Bounds { begin: Instant::now(), budget, n_wanted: N_COMPARED };
@@ -217,10 +213,10 @@ impl Explainer<'_> {
         next: &Try,
         (bad, number): (&Side, usize),
         (pair, changed): (&Pair, &change::Lines),
-        (sandbox, talk): (&mut Sandbox, &mut dyn Talk),
+        desk: &mut Desk<'_>,
     ) -> Result<Option<Found>, Failure> {
         let replacements = slice::from_ref(&next.replacement);
-        let good = self.java_run("switched", (pair.failing.0, false), replacements, (sandbox, talk))?;
+        let good = self.java_run("switched", (pair.failing.0, false), replacements, desk)?;
         if good.ending != outcome::Ending::Exit(0) {
             return Ok(None);
         }
