@@ -22,7 +22,7 @@ const SCHEMA: &str = "git-idd/hunts/1";
 const MAX_TEST: usize = 40;
 
 /// One line of the list.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 struct Row {
     id: String,
     /// RFC 3339; `None` if the journal cannot be read.
@@ -70,17 +70,7 @@ pub fn run(location: &Location, console: Console) -> Result<Answer, Failure> {
 }
 
 fn row(id: String, kept: Result<Kept, Failure>, location: &Location) -> Result<Row, Failure> {
-    let row = Row {
-        id,
-        started: None,
-        status: "unreadable".to_owned(),
-        test: None,
-        first_bad: None,
-        is_own: false,
-        is_default: false,
-        other: String::new(),
-        day_and_time: "-".to_owned(),
-    };
+    let row = Row { id, status: "unreadable".to_owned(), day_and_time: "-".to_owned(), ..Row::default() };
     let kept = match kept {
         Ok(kept) => kept,
         Err(failure) => return Ok(Row { other: Terminal.line(&failure.message), ..row }),

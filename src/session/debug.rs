@@ -45,7 +45,7 @@ pub mod walked;
 pub mod written;
 
 /// What is debugged.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct DebugOrder {
     /// The recorded run.
     pub which: Which,

@@ -355,17 +355,7 @@ pub fn commands(
     words.extend(SAME_IN_EVERY_RUN.map(OsString::from));
     words.extend(["setarch".into(), "-R".into()]);
     words.extend(limited(order));
-    Commands {
-        fetching: None,
-        regeneration: None,
-        build: order.build.clone().map(Words::Shell),
-        test: Words::Argv(words),
-        artifacts: Vec::new(),
-        directory: location.prefix.clone(),
-        environment,
-        is_home_isolated: false,
-        surroundings: Surroundings::default(),
-    }
+    Commands { test: Words::Argv(words), environment, ..plain_commands(order, location, context) }
 }
 
 #[cfg(test)]

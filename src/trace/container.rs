@@ -100,7 +100,7 @@ impl Chunk {
 }
 
 /// A process that was traced.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Process {
     /// Its number, and that of its parent.
     pub pid: u32,
@@ -264,7 +264,7 @@ impl Trace {
             Some(chunks) => chunks,
             None => scan(&mut *source, length)?,
         };
-        let unknown = Process { pid: 0, parent: 0, forked_at: None, program: Vec::new(), words: Vec::new() };
+        let unknown = Process::default();
         let mut trace = Self { sources: vec![source], chunks, is_complete, process: unknown };
         let first = trace.chunks.first().copied().filter(|chunk| chunk.kind == Kind::Process);
         let first = first.ok_or(TraceError::Damaged("it does not say who ran"))?;

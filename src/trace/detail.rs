@@ -38,7 +38,7 @@ pub enum Doing {
 }
 
 /// What is at an address.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Named {
     /// Its name: `total`, `head->v` is `block of step 12+4`.
     pub name: String,
@@ -47,7 +47,7 @@ pub struct Named {
 }
 
 /// The place of a step in the source.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Standing {
     /// The step.
     pub step: Step,
@@ -62,7 +62,7 @@ pub struct Standing {
 }
 
 /// A value that was read or written.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Access {
     /// Its name, and the value that was read or written.
     pub named: Named,
@@ -104,7 +104,7 @@ pub struct Outside {
 }
 
 /// All facts about a step.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Detail {
     /// Its place.
     pub standing: Standing,

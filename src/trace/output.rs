@@ -40,7 +40,7 @@ pub struct Escape {
 }
 
 /// A byte of the output.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Place {
     /// The step that wrote it.
     pub step: Step,

@@ -251,14 +251,9 @@ pub fn slice(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failur
 fn walk(arguments: &Arguments) -> DebugOrder {
     DebugOrder {
         which: which(arguments),
-        record: None,
-        expected: Vec::new(),
-        from: None,
-        answers: None,
-        passing: None,
         is_restarted: arguments.flag("restart"),
         is_plain: true,
-        versions: None,
+        ..DebugOrder::default()
     }
 }
 

@@ -75,6 +75,7 @@ impl Way {
 }
 
 /// A run.
+#[derive(Default)]
 pub struct Taken {
     /// Where its steps stand, and what it printed.
     pub run: Run,
@@ -184,6 +185,7 @@ impl Taken {
     }
 }
 
+#[derive(Default)]
 struct Taking {
     taken: Taken,
     outline: Reader,
@@ -224,33 +226,9 @@ fn of_text(text: &str) -> u64 {
 
 impl Taking {
     fn new() -> Self {
-        let taken = Taken {
-            run: Run::default(),
-            did: Vec::new(),
-            ways: Vec::new(),
-            statements: Vec::new(),
-            places: vec![Place { file: "".into(), line: 0, column: 0 }],
-            escapes: Vec::new(),
-            exit: None,
-            first: Vec::new(),
-            uses: Vec::new(),
-            objects: HashMap::new(),
-            contents: HashMap::new(),
-        };
-        let mut taking = Self {
-            taken,
-            outline: Reader::new(),
-            uses: Vec::new(),
-            thrown: HashMap::new(),
-            last: HashMap::new(),
-            known: HashMap::new(),
-            objects: HashMap::new(),
-            contents: HashMap::new(),
-            kept: HashMap::new(),
-            changed: Vec::new(),
-            made: HashMap::new(),
-            names: HashMap::new(),
-        };
+        let nowhere = Place { file: "".into(), line: 0, column: 0 };
+        let taken = Taken { places: vec![nowhere], ..Taken::default() };
+        let mut taking = Self { taken, outline: Reader::new(), ..Self::default() };
         taking.push(0, 0);
         taking
     }

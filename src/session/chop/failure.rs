@@ -22,6 +22,7 @@ use std::path::Path;
 const MAX_EXPECTED: u64 = 1 << 30;
 
 /// Where the failure shows.
+#[derive(Default)]
 pub struct Failed {
     /// The step.
     step: Step,
@@ -179,17 +180,7 @@ pub fn find(
     let expected = reference.output;
     let outputs = run.outputs().map_err(|error| failed(&error))?;
     let last = outputs.last.ok_or_else(|| Failure::new(Status::Error, "the run has no steps"))?;
-    let found = |step: Step, words: String| Failed {
-        step,
-        previous: step,
-        is_crash: false,
-        is_end: false,
-        part: None,
-        text_before: None,
-        words,
-        wrong: None,
-        is_unknown: false,
-    };
+    let found = |step: Step, words: String| Failed { step, previous: step, words, ..Failed::default() };
     let at_end = |words: String| Failed { is_end: true, ..found(last, words) };
     if let Some((step, words)) = crash(&outputs, reference.escapes) {
         return Ok(Failed { is_crash: true, ..found(step, words) });

@@ -54,14 +54,10 @@ impl Recordings for Stored<'_> {
         let from = begin.from.as_deref().map(|text| (self.criterion)(text).map_err(complaint)).transpose()?;
         let order = DebugOrder {
             which: which.clone(),
-            record: None,
             expected: begin.expected.clone(),
             from,
-            answers: None,
-            passing: None,
             is_restarted: begin.is_restarted,
-            is_plain: false,
-            versions: None,
+            ..DebugOrder::default()
         };
         let (walk, _, kept) = begin::of_recording(&order, self.location)?;
         Ok((walk, Some(written::open(&kept, begin.is_restarted)?)))

@@ -43,17 +43,10 @@ fn begun(machine: &Machine, frame: &Frame) -> Detail {
     Detail {
         standing: standing(frame),
         thread: machine.thread,
-        instance: None,
-        reads: Vec::new(),
-        writes: Vec::new(),
-        uses: BTreeSet::new(),
-        calls: Vec::new(),
-        returned: None,
-        crash: None,
         control: Some(frame.decider()).filter(|step| *step != Step::START),
         stack,
         variables: text::variables(machine, frame),
-        is_window: false,
+        ..Detail::default()
     }
 }
 
@@ -62,18 +55,14 @@ fn access(machine: &Machine, frame: &Frame, location: Location, value: Value) ->
     let is_before = value.maker == Step::START;
     Access {
         named: Named { name: name.text, value: Some(text::value(machine, &name.descriptor, value)) },
-        address: 0,
-        size: 0,
-        content: None,
         makers: BTreeSet::from([value.maker]),
-        text_makers: BTreeSet::new(),
-        text_name: None,
-        target: None,
         origin: is_before.then(|| "not set by code that is recorded".to_owned()),
+        ..Access::default()
     }
 }
 
 /// Collects the facts about some steps.
+#[derive(Default)]
 pub struct Focus<'f> {
     steps: &'f [Step],
     /// The number of these that have begun.
@@ -90,15 +79,7 @@ pub struct Focus<'f> {
 impl<'f> Focus<'f> {
     /// Of steps, ascending, as far as the facts are known before `until`.
     pub fn new(steps: &'f [Step], until: Step) -> Self {
-        Self {
-            steps,
-            n_begun: 0,
-            until,
-            found: HashMap::new(),
-            open: Vec::new(),
-            n_steps: 0,
-            inputs: Reader::default(),
-        }
+        Self { steps, until, ..Self::default() }
     }
 
     /// What was found, in the order of the steps.

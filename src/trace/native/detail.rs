@@ -35,6 +35,7 @@ struct Open {
 }
 
 /// Collects the facts about some steps.
+#[derive(Default)]
 struct Focus<'f> {
     /// The steps, ascending.
     steps: &'f [Step],
@@ -140,16 +141,11 @@ fn begun(view: View<'_>, frame: &Frame, instance: Option<u64>) -> Detail {
         },
         thread: machine.thread,
         instance,
-        reads: Vec::new(),
-        writes: Vec::new(),
-        uses: BTreeSet::new(),
-        calls: Vec::new(),
-        returned: None,
-        crash: None,
         control: (control != Step::START).then_some(control),
         stack: stack.collect(),
         variables: variables.iter().map(|place| (Arc::clone(&place.name), view.show(place))).collect(),
         is_window: machine.is_window,
+        ..Detail::default()
     }
 }
 
@@ -335,16 +331,7 @@ fn is_alone(frame: &Frame) -> bool {
 /// Cost: plays from the checkpoint before the first step to the end of the last one; checkpoints in between are used
 /// to skip.
 pub fn details(player: &mut Player, steps: &[Step], until: Step) -> Result<Vec<Detail>, TraceError> {
-    let mut focus = Focus {
-        steps,
-        n_begun: 0,
-        until,
-        counts: None,
-        open: Vec::new(),
-        found: Vec::new(),
-        left: None,
-        is_done: false,
-    };
+    let mut focus = Focus { steps, until, ..Focus::default() };
     while let Some(step) = steps.get(focus.n_begun) {
         let n_before = player.machine.n_steps;
         player.rewind(*step);
@@ -387,17 +374,7 @@ fn variable(view: View<'_>, frame: &Frame, variable: &str) -> Option<Access> {
     let origin = makers.contains(&Step::START).then(|| origin(view, place.address));
     let named = Named { name: place.name.to_string(), value: Some(view.show(&place)) };
     let (address, size) = (place.address, place.size);
-    Some(Access {
-        named,
-        address,
-        size,
-        content: None,
-        makers,
-        text_makers: BTreeSet::new(),
-        text_name: None,
-        target: None,
-        origin,
-    })
+    Some(Access { named, address, size, makers, origin, ..Access::default() })
 }
 
 /// A variable before a step, or the answer that there is none.

@@ -36,7 +36,7 @@ pub struct Looked {
 }
 
 /// Something that an event does to memory, in the order of the actions of its record.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Access {
     /// Whether it is a single load, store or atomic operation.
     pub is_single: bool,
@@ -249,16 +249,7 @@ fn known(event: &Event, frame: &Frame) -> HashMap<ValueId, u64> {
 }
 
 fn empty(size: u32) -> Access {
-    Access {
-        is_single: size > 0,
-        size,
-        address: None,
-        value: None,
-        makers: Vec::new(),
-        looked: Vec::new(),
-        written: Vec::new(),
-        copied: Vec::new(),
-    }
+    Access { is_single: size > 0, size, ..Access::default() }
 }
 
 /// The bytes of a range with their writers.

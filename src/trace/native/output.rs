@@ -35,13 +35,14 @@ pub fn part(player: &mut Player, place: Place) -> Result<Option<Part>, TraceErro
 }
 
 /// What of a call a byte of the output comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Origin {
     /// The byte at this address.
     Byte(u64),
     /// An argument, by its index: a number, or a character.
     Argument(usize),
     /// Something else: text of a format, or what is not known.
+    #[default]
     Unknown,
 }
 
@@ -111,6 +112,7 @@ fn printed_from(machine: &Machine, function: &str, arguments: &[Option<u64>], of
 }
 
 /// Looks for the byte in memory that a call prints.
+#[derive(Default)]
 struct Seeker {
     place: Place,
     /// The number of calls of the step that were seen.
@@ -125,15 +127,7 @@ struct Seeker {
 
 impl Seeker {
     fn new(place: Place) -> Self {
-        Self {
-            place,
-            n_before: 0,
-            uses: Vec::new(),
-            found: None,
-            origin: Origin::Unknown,
-            arguments: Vec::new(),
-            is_done: false,
-        }
+        Self { place, ..Self::default() }
     }
 }
 

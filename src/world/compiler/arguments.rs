@@ -42,7 +42,7 @@ impl Language {
 }
 
 /// A command that makes objects, a program or a library.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Build {
     /// Positions of the sources among the arguments.
     pub sources: Vec<usize>,
@@ -118,16 +118,7 @@ impl Job {
         if is_probe(directory) {
             return Self::Other;
         }
-        let mut build = Build {
-            sources: Vec::new(),
-            languages: Vec::new(),
-            output: None,
-            is_compile_only: false,
-            is_program: true,
-            front: Vec::new(),
-            back: Vec::new(),
-            dependencies: None,
-        };
+        let mut build = Build { is_program: true, ..Build::default() };
         let mut language: Option<OsString> = None;
         let mut n_inputs = 0;
         let mut index = 0;

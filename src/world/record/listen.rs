@@ -177,7 +177,7 @@ impl Watch for Watched<'_> {
 
 /// The data of one recorded process.
 #[expect(clippy::struct_excessive_bools, reason = "they are independent facts")]
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Taken {
     /// The trace, relative to the directory.
     pub file: String,
@@ -440,21 +440,7 @@ fn take(
     let path: Arc<Path> = place.directory.join(&name).into();
     let mut writer = Writer::new(BufWriter::with_capacity(1 << 20, File::create(&path)?))?;
     writer.add(Kind::Process, 0, 0, &process.to_bytes())?;
-    let (end, is_left, is_cut, is_lost) = (None, false, false, false);
-    let taken = Taken {
-        file: name,
-        process,
-        n_bytes: 0,
-        end,
-        is_left,
-        n_given_up: 0,
-        is_cut,
-        is_lost,
-        n_packed: 0,
-        is_java: false,
-        has_values: true,
-        left_out: Vec::new(),
-    };
+    let taken = Taken { file: name, process, has_values: true, ..Taken::default() };
     let mut taking = Taking { place, path, writer, taken, offsets: Vec::new() };
     let mut content = Vec::new();
     let mut head = [0; 16];

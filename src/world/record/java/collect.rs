@@ -111,20 +111,8 @@ fn take(place: &Path, directory: &Path, number: usize) -> io::Result<Option<Take
     if let Ok(stream) = ring::stream(place, ring::OBJECTS) {
         objects(&mut writer, stream)?;
     }
-    let mut taken = Taken {
-        file,
-        process,
-        n_bytes: 0,
-        end: None,
-        is_left: false,
-        n_given_up: 0,
-        is_cut: false,
-        is_lost: false,
-        n_packed: 0,
-        is_java: true,
-        has_values: content == Content::Values,
-        left_out,
-    };
+    let has_values = content == Content::Values;
+    let mut taken = Taken { file, process, is_java: true, has_values, left_out, ..Taken::default() };
     for thread in threads {
         let mut input = BufReader::with_capacity(FIRST_READ, ring::stream(place, thread)?);
         let ended = records(&mut input, &sizes, &mut |offset, bytes| writer.add(Kind::Records, thread, offset, bytes))?;
