@@ -335,7 +335,9 @@ fn result(fix: &Fix) -> String {
         0 => String::new(),
         n_warnings => format!("; {}", count(n_warnings, "new warning")),
     };
-    format!("{size}: {test} at HEAD, {suite}{warnings}")
+    let tests: Vec<String> = fix.tests.iter().map(|path| Terminal.line(path)).collect();
+    let tests = if tests.is_empty() { String::new() } else { format!("; it changes {}", tests.join(", ")) };
+    format!("{size}: {test} at HEAD, {suite}{warnings}{tests}")
 }
 
 /// The first rows, with a row that counts the others.

@@ -12,6 +12,7 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use std::{fs, io};
 
 /// The beginning of each line of our `.keep` files. The commit and the git directory of a worktree follow, with a space
@@ -72,14 +73,14 @@ fn owner_of(user: &Repository, commit: CommitId) -> Vec<u8> {
     [commit.to_string().as_bytes(), b" ", user.git().path().as_os_str().as_bytes()].concat()
 }
 
-fn packs(user: &Repository) -> PathBuf {
-    user.git().commondir().join("objects/pack")
+fn objects_of(user: &Repository) -> PathBuf {
+    user.git().commondir().join("objects")
 }
 
 /// Our `.keep` files, each with its commits and worktrees.
 fn kept(user: &Repository) -> Vec<(PathBuf, Vec<Vec<u8>>)> {
     const MAX_BYTES: u64 = 64 << 10;
-    let directory = packs(user);
+    let directory = objects_of(user).join("pack");
     let names = files::names(&directory).into_iter().filter(|name| name.as_bytes().ends_with(b".keep"));
     let read = |path: PathBuf| {
         let bytes = files::bytes_up_to(&path, MAX_BYTES).ok()?;
@@ -116,6 +117,21 @@ fn new_objects(
     Ok(())
 }
 
+/// The beginning of the names of directories in which a pack is written.
+const UNFINISHED: &str = "git-idd-";
+
+/// Removes the directories of programs that were killed while they wrote a pack.
+fn remove_unfinished(stores: &Path) {
+    const LONG_AGO: Duration = Duration::from_secs(24 * 60 * 60);
+    let names = files::names(stores).into_iter().filter(|name| name.as_bytes().starts_with(UNFINISHED.as_bytes()));
+    for place in names.map(|name| stores.join(name)) {
+        let changed = fs::symlink_metadata(&place).and_then(|metadata| metadata.modified());
+        if changed.is_ok_and(|changed| changed.elapsed().is_ok_and(|age| age > LONG_AGO)) {
+            let _ = files::remove(&place);
+        }
+    }
+}
+
 /// Writes a pack into the user's object store, its `.keep` file before all, so that it is never there without.
 fn pack(source: &git2::Repository, objects: &[Oid], user: &Repository, owner: &[u8]) -> Result<(), RepoError> {
     let failed = |error| RepoError::git("keep the fix in the repository", error);
@@ -123,22 +139,25 @@ fn pack(source: &git2::Repository, objects: &[Oid], user: &Repository, owner: &[
     for object in objects {
         builder.insert_object(*object, None).map_err(failed)?;
     }
-    let place = source.path().join(format!("kept-{}", std::process::id()));
+    let (stores, packs) = (objects_of(user), objects_of(user).join("pack"));
+    remove_unfinished(&stores);
+    // In the same file system, under a name that git leaves alone.
+    let place = stores.join(format!("{UNFINISHED}{}", std::process::id()));
     let mut write = || {
         files::remove(&place)?;
         fs::create_dir(&place)?;
         builder.write(&place, 0o444).map_err(io::Error::other)?;
         let name = builder.name().map_err(io::Error::other)?.unwrap_or_default();
-        let keep = packs(user).join(format!("pack-{name}.keep"));
+        let keep = packs.join(format!("pack-{name}.keep"));
         let others = kept(user).into_iter().find(|(file, _)| *file == keep).map(|(_, owners)| owners);
         files::replace(&keep, &lines(others.iter().flatten().chain([&owner.to_vec()])))?;
         // The index comes last: without it, the pack does not count.
         for ending in ["pack", "idx"] {
             let name = format!("pack-{name}.{ending}");
             File::open(place.join(&name))?.sync_all()?;
-            fs::rename(place.join(&name), packs(user).join(&name))?;
+            fs::rename(place.join(&name), packs.join(&name))?;
         }
-        File::open(packs(user))?.sync_all()
+        File::open(&packs)?.sync_all()
     };
     let written: io::Result<()> = write();
     let _ = files::remove(&place);
