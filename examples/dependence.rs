@@ -5,7 +5,8 @@
 //! checkpoint before it. Then it computes a backward slice of the last step and a forward slice of the second one. Prints JSON.
 
 use git_idd::trace::detail::{Answer, What};
-use git_idd::trace::native::detail::{detail, why};
+use git_idd::trace::execution::Execution;
+use git_idd::trace::native::detail::detail;
 use git_idd::trace::native::machine::{Machine, Nobody, Watch};
 use git_idd::trace::native::play::Player;
 use git_idd::trace::native::uses::dependences;
@@ -95,7 +96,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut rows = Vec::new();
     for (variable, limit) in variables.iter().flat_map(|variable| LIMITS.map(|limit| (variable, limit))) {
         let begin = Instant::now();
-        let Answer::Found(found) = why(&mut player, &graph, (at, variable), limit)? else {
+        let Answer::Found(found) = player.why(&graph, (at, variable), limit)? else {
             return Err(format!("there is no `{variable}` before the last step").into());
         };
         let by_graph = begin.elapsed().as_secs_f64();
