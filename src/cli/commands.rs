@@ -41,7 +41,7 @@ use crate::world::lease::Held;
 use crate::world::record::store;
 use crate::world::repo::fetch::Remote;
 use crate::world::repo::locate::Location;
-use crate::world::repo::{RepoError, Repository, fetch, graph, locate, origin, private, refs};
+use crate::world::repo::{RepoError, Repository, fetch, graph, keep, locate, origin, private};
 use crate::world::{files, journal};
 use std::ffi::{OsStr, OsString};
 use std::fmt::Display;
@@ -63,7 +63,7 @@ pub fn run(request: Request, context: &Context, console: Console) -> Result<Answ
     let moved = is_by_hand.then(|| session::by_hand::directory_of_user(context)).flatten();
     let context = &Context { directory: moved.unwrap_or_else(|| context.directory.clone()), ..context.clone() };
     let location = locate::locate(&context.directory, &context.environment).map_err(|error| located(&error))?;
-    for name in refs::mend(&location) {
+    for name in keep::mend(&location) {
         console.progress().say(&format!("`{name}` named an object that is gone, and was removed."));
     }
     let uses_store = matches!(

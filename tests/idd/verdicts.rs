@@ -216,9 +216,9 @@ fn a_fix_beside_lines_that_were_appended_since_does_not_repeat_them() {
          for n in 3 4 5; do echo $n >> value; commit \"append $n\"; done",
     );
     let report = check(&fixture, &["head -n1 value | grep -q good"], "break it");
-    let fix = report.fix.unwrap();
-    assert_eq!((fix.lines, fix.complete), (2, true), "{:?}", fix.patch);
-    fixture.run(&["apply"]);
+    let revert = report.revert().unwrap();
+    assert_eq!((revert.lines, revert.complete), (2, true), "{:?}", revert.patch);
+    fixture.run(&["apply", "--revert"]);
     assert_eq!(std::fs::read_to_string(fixture.repo().join("value")).unwrap(), "good\n3\n4\n5\n");
 }
 

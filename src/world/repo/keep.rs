@@ -6,7 +6,8 @@
 use crate::revision::{CommitId, TreeId};
 use crate::world::files;
 use crate::world::repo::ids::{commit_id, oid};
-use crate::world::repo::{RepoError, Repository};
+use crate::world::repo::locate::Location;
+use crate::world::repo::{RepoError, Repository, private, refs};
 use git2::{ObjectType, Oid, Signature, Time};
 use std::ffi::OsStr;
 use std::fs::File;
@@ -66,6 +67,20 @@ pub fn release(user: &Repository, except: Option<CommitId>) {
 
 fn lines<'a>(owners: impl IntoIterator<Item = &'a Vec<u8>>) -> Vec<u8> {
     owners.into_iter().flat_map(|owner| [MARK, owner, b"\n"].concat()).collect()
+}
+
+/// Removes the refs of this worktree below `refs/worktree/idd/` whose objects are gone; returns their names.
+///
+/// Git itself ends with an error as long as there is one. Nothing is done if the refs cannot be read.
+pub fn mend(location: &Location) -> Vec<String> {
+    let names = refs::of_findings(location).unwrap_or_default();
+    let user = if names.is_empty() { None } else { private::open(&location.git_directory).ok() };
+    let is_broken = |user: &Repository, name: &str| {
+        let target = refs::id(user, name);
+        target.is_some_and(|target| user.git().odb().is_ok_and(|objects| !objects.exists(target)))
+    };
+    let broken = names.into_iter().filter(|name| user.as_ref().is_some_and(|user| is_broken(user, name)));
+    broken.filter(|name| refs::set(location, name, None).is_ok()).collect()
 }
 
 /// The commit and the worktree, as in a line of a `.keep` file.

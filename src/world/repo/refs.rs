@@ -6,7 +6,7 @@
 use crate::revision::{CommitId, ObjectId};
 use crate::world::repo::ids::oid;
 use crate::world::repo::locate::{Location, run_git};
-use crate::world::repo::{RepoError, Repository, private};
+use crate::world::repo::{RepoError, Repository};
 use git2::Oid;
 use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
@@ -85,20 +85,6 @@ pub fn set(location: &Location, name: &str, target: Option<&str>) -> Result<(), 
 pub fn of_findings(location: &Location) -> Result<Vec<String>, RepoError> {
     let names = text(&location.git_directory, &["for-each-ref", "--format=%(refname)", "refs/worktree/idd/"])?;
     Ok(names.lines().map(str::to_owned).collect())
-}
-
-/// Removes the refs of this worktree below `refs/worktree/idd/` whose objects are gone; returns their names.
-///
-/// Git itself ends with an error as long as there is one. Nothing is done if the refs cannot be read.
-pub fn mend(location: &Location) -> Vec<String> {
-    let names = of_findings(location).unwrap_or_default();
-    let user = if names.is_empty() { None } else { private::open(&location.git_directory).ok() };
-    let is_broken = |user: &Repository, name: &str| {
-        let target = id(user, name);
-        target.is_some_and(|target| user.git().odb().is_ok_and(|objects| !objects.exists(target)))
-    };
-    let broken = names.into_iter().filter(|name| user.as_ref().is_some_and(|user| is_broken(user, name)));
-    broken.filter(|name| set(location, name, None).is_ok()).collect()
 }
 
 /// The names of branches, tags and branches of remotes, as short as they are unambiguous.
