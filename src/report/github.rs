@@ -15,7 +15,7 @@ use crate::report::{Report, Untrusted, summary};
 pub fn write(report: &Report, test: &Untrusted, out: &mut dyn Write) -> io::Result<()> {
     let title = Workflow.property(&summary::title(report, test));
     let message = Workflow.message(&summary::message(report));
-    let places = places(report).filter(|_| report.reversal().is_some());
+    let places = places(report).filter(|_| report.reversal().is_some_and(|fix| fix.complete));
     let Some(places) = places.filter(|places| !places.places.is_empty()) else {
         let level = if report.first_bad.is_some() || report.error.is_some() { "error" } else { "warning" };
         return writeln!(out, "::{level} title={title}::{message}");

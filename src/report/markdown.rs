@@ -45,13 +45,11 @@ pub fn write(
             Explanation::Invariants(found) => invariants(found, out)?,
         }
     }
-    if let Some(fix) = &report.fix {
+    if let Some(fix) = report.reversal() {
         let place = if fix.complete { "HEAD".to_owned() } else { format!("`{}`", fix.commit.short()) };
-        writeln!(out, "**Fix for {place}** ({}, tested: {})\n", count(fix.lines, "line"), fix.tested)?;
+        let title = if fix.is_revert() { "Revert" } else { "Fix" };
+        writeln!(out, "**{title} for {place}** ({}, tested: {})\n", count(fix.lines, "line"), fix.tested)?;
         writeln!(out, "{}", Markdown.block("diff", &fix.patch))?;
-    } else if let Some(revert) = report.sound_revert() {
-        let (n_lines, tested) = (count(revert.lines, "line"), revert.tested);
-        writeln!(out, "**Revert for HEAD** ({n_lines}, tested: {tested}): `git idd apply --revert`\n")?;
     }
     evidence(report, out)?;
     for note in &report.notes {

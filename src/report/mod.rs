@@ -163,9 +163,9 @@ impl Report {
         })
     }
 
-    /// What makes the test pass at HEAD: the fix; else a revert, if nothing speaks against it.
+    /// The reversal to show: the fix; else a revert that makes the test pass at HEAD, if nothing speaks against it.
     pub fn reversal(&self) -> Option<&Fix> {
-        self.fix.as_ref().filter(|fix| fix.complete).or_else(|| self.sound_revert())
+        self.fix.as_ref().or_else(|| self.sound_revert())
     }
 
     /// The revert to apply, if it makes the test pass at HEAD and nothing speaks against it.
@@ -532,6 +532,13 @@ pub enum Direction {
 pub fn by_size(mut fixes: Vec<Fix>) -> Vec<Fix> {
     fixes.sort_by_key(|fix| fix.lines);
     fixes
+}
+
+impl Fix {
+    /// Whether it takes back whole commits. A revert is no fix: it takes back what they were for.
+    pub fn is_revert(&self) -> bool {
+        matches!(self.scope, Scope::Revert | Scope::Merge)
+    }
 }
 
 /// Whether a repair preserves a known verdict.

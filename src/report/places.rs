@@ -63,7 +63,7 @@ pub(super) enum PatchSide {
 /// The places at HEAD if a fix or a revert was tested there; else those of the necessary change, or the sufficient one, in the
 /// first bad commit. `None` if nothing was reduced.
 pub fn places(report: &Report) -> Option<Places> {
-    if let Some(fix) = report.reversal() {
+    if let Some(fix) = report.reversal().filter(|fix| fix.complete) {
         return Some(Places { commit: fix.commit, places: of_patch(&fix.patch, PatchSide::Older) });
     }
     let commit = report.first_bad.as_ref()?.commit.commit;

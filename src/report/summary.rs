@@ -22,14 +22,17 @@ pub fn title(report: &Report, test: &Untrusted) -> Untrusted {
     [test.as_bytes(), &end].concat().into()
 }
 
-/// The known facts, the change and the fix.
+/// The known facts, the change, and the fix or the revert.
 pub fn message(report: &Report) -> Untrusted {
     let sentence = report.error.as_ref().map_or(&report.sentence, |error| &error.message);
     let mut text = sentence.as_bytes().to_vec();
     let views = views(report);
     let changes =
         views.iter().map(|view| (format!("{} ({}):\n{}", view.title, view.size, view.claim), &view.change.patch));
-    let fix = report.fix.iter().map(|fix| ("The fix, tested:".to_owned(), &fix.patch));
+    let fix = report.reversal().map(|fix| {
+        let label = if fix.is_revert() { "The revert, tested:" } else { "The fix, tested:" };
+        (label.to_owned(), &fix.patch)
+    });
     for (label, patch) in changes.chain(fix) {
         text.extend_from_slice(format!("\n\n{label}\n").as_bytes());
         text.extend_from_slice(patch.as_bytes().trim_ascii_end());

@@ -68,6 +68,7 @@ impl Sources<'_> {
         };
         let (reverts, fixes): (Vec<_>, Vec<_>) = finding.fixes.iter().partition(|fix| fix.is_revert());
         let (mut reverts, fixes) = (described(reverts)?, described(fixes)?);
+        // Several reversals can be the same revert.
         reverts.dedup_by(|next, fix| next.patch == fix.patch && next.reverts == fix.reverts);
         let is_unfixed = match finding.conclusion {
             Conclusion::Unfixed => true,

@@ -171,7 +171,7 @@ fn sign(look: Look, page: &mut Markup) {
 fn labels(report: &Report) -> BTreeMap<CommitId, &'static str> {
     let mut labels = BTreeMap::new();
     let words = report.find.words().labels;
-    if let Some(fix) = report.reversal() {
+    if let Some(fix) = report.reversal().filter(|fix| fix.complete) {
         labels.insert(fix.commit, "HEAD");
     }
     labels.extend(report.bad.as_ref().map(|bad| (bad.commit, words[1].trim_end_matches(':'))));

@@ -31,7 +31,7 @@ use crate::report::html::markup::{Markup, ROWS};
 use crate::report::patch::Patch;
 use crate::report::story::Story;
 use crate::report::views::{ChangeView, views};
-use crate::report::{Commit, Report, Rung, Suite, Untrusted, Verified, base64, summary};
+use crate::report::{Commit, Fix, Report, Rung, Suite, Untrusted, Verified, base64, summary};
 use crate::revision::CommitId;
 
 const STYLE: &str = include_str!("style.css");
@@ -199,8 +199,9 @@ fn sections(page: &Page<'_>) -> Vec<Section<'static>> {
     if let Some(culprit) = &culprit {
         section("change", "The whole commit", &mut |out| change(page, culprit, out));
     }
-    if report.fix.is_some() {
-        section("fix", "The fix", &mut |out| fix(report, out));
+    if let Some(reversal) = report.reversal() {
+        let title = if reversal.is_revert() { "The revert" } else { "The fix" };
+        section("fix", title, &mut |out| fix(reversal, out));
     }
     if !report.evidence.is_empty() {
         section("evidence", "Evidence", &mut |out| evidence(report, &shown, out));
@@ -378,8 +379,8 @@ fn change(page: &Page<'_>, culprit: &Patch, out: &mut Markup) {
     diff::write(culprit, CULPRIT, &targets, out);
 }
 
-fn fix(report: &Report, out: &mut Markup) {
-    let Some(fix) = &report.fix else { return };
+fn fix(fix: &Fix, out: &mut Markup) {
+    let command = if fix.is_revert() { "git idd apply --revert" } else { "git idd apply" };
     let place = if fix.complete { "HEAD".to_owned() } else { fix.commit.short() };
     let lines = count(fix.lines, "line");
     let means = match fix.rung {
@@ -396,13 +397,13 @@ fn fix(report: &Report, out: &mut Markup) {
     );
     let suite = match fix.suite {
         Suite::Same => "The other tests have the same results as without it.",
-        Suite::Worse => "With the fix, tests of the suite fail that passed before.",
+        Suite::Worse => "With it, tests of the suite fail that passed before.",
         Suite::NotRun => "Only this command was run with it, no suite (--suite).",
     };
     out.leaf("p", &[], suite);
     diff::write(&Patch::read(&fix.patch), "f", &BTreeSet::new(), out);
     out.element("p", &[("class", "quiet")], |out| {
-        out.leaf("code", &[], "git idd apply");
+        out.leaf("code", &[], command);
         out.words(" puts it into the working tree.");
     });
 }
@@ -578,6 +579,20 @@ mod tests {
         let held = summary::evidence(&samples::explained()).unwrap();
         assert!(page.contains(&format!("<a href=\"#evidence\">{held}</a>")), "{held} in {page}");
         assert!(!written(&samples::found(), &[]).contains("class=\"why\""));
+    }
+
+    #[test]
+    fn a_revert_is_shown_as_one_where_no_fix_is_recommended() {
+        let mut report = samples::found();
+        let fix = report.fix.take().unwrap();
+        report.reverts = vec![Fix { scope: crate::report::Scope::Revert, ..fix }];
+        let page = written(&report, &[]);
+        assert!(page.contains("The revert</h2>") && page.contains("<code>git idd apply --revert</code>"), "{page}");
+        assert!(!page.contains("The fix</h2>"));
+        assert!(String::from_utf8_lossy(summary::message(&report).as_bytes()).contains("\n\nThe revert, tested:\n"));
+        // What speaks against it is not recommended.
+        report.reverts[0].suite = Suite::Worse;
+        assert!(!written(&report, &[]).contains("The revert</h2>"));
     }
 
     #[test]

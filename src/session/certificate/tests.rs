@@ -192,3 +192,16 @@ fn a_text_that_is_no_certificate_or_has_more_fields_is_invalid() {
     };
     assert!(says(&bytes, &other_files).starts_with("Its options put other files over its trees.\n"));
 }
+
+#[test]
+fn a_revert_has_the_claims_of_a_fix_but_is_not_certified() {
+    let (world, mut report, _) = certified();
+    report.fix = None;
+    for shown in &mut report.evidence {
+        let words = text(&shown.claim).replace(" reached by the fix", "").replace("with the fix", "with the revert");
+        shown.claim = words.as_str().into();
+    }
+    assert_eq!(proven(&report).last().unwrap().0, Role::FixPasses);
+    let certificate = of(&world, &report).unwrap();
+    assert_eq!(certificate.claims.last().unwrap().role, Role::NecessaryPasses);
+}

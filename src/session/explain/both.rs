@@ -43,13 +43,13 @@ pub fn with_both<T>(
     look: impl FnOnce(Both, &mut dyn Talk) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     with_explainer(order, location, context, talk, |explainer, (pair, changed), desk| {
-        let both = explainer.both((pair, changed), desk)?;
+        let both = explainer.both(pair, changed, desk)?;
         look(both, desk.talk)
     })
 }
 
 impl Explainer<'_> {
-    fn both(&self, (pair, changed): (Pair, change::Lines), desk: &mut Desk<'_>) -> Result<Both, Failure> {
+    fn both(&self, pair: Pair, changed: change::Lines, desk: &mut Desk<'_>) -> Result<Both, Failure> {
         if let Some((bad, good)) = self.java_sides(&pair, desk)? {
             let (runs, wrong, _) = self.java_runs(&bad, &good)?;
             let run = |(player, taken): (Player, Taken)| {

@@ -73,13 +73,10 @@ fn lines<'a>(owners: impl IntoIterator<Item = &'a Vec<u8>>) -> Vec<u8> {
 ///
 /// Git itself ends with an error as long as there is one. Nothing is done if the refs cannot be read.
 pub fn mend(location: &Location) -> Vec<String> {
-    let names = refs::of_findings(location).unwrap_or_default();
-    let user = if names.is_empty() { None } else { private::open(&location.git_directory).ok() };
-    let is_broken = |user: &Repository, name: &str| {
-        let target = refs::id(user, name);
-        target.is_some_and(|target| user.git().odb().is_ok_and(|objects| !objects.exists(target)))
-    };
-    let broken = names.into_iter().filter(|name| user.as_ref().is_some_and(|user| is_broken(user, name)));
+    let targets = refs::targets_of_findings(location).unwrap_or_default();
+    let user = if targets.is_empty() { None } else { private::open(&location.git_directory).ok() };
+    let Some(objects) = user.as_ref().and_then(|user| user.git().odb().ok()) else { return Vec::new() };
+    let broken = targets.into_iter().filter(|(_, target)| !objects.exists(oid(*target))).map(|(name, _)| name);
     broken.filter(|name| refs::set(location, name, None).is_ok()).collect()
 }
 

@@ -43,16 +43,20 @@ pub(super) fn has_any(user: &Repository) -> bool {
     text(user.path(), &["for-each-ref", "--count=1", "--format=%(refname)"]).is_ok_and(|name| !name.is_empty())
 }
 
-/// The tags and the names of replaced objects, sorted: the full name, and the object.
-pub(super) fn tags(user: &Repository) -> Result<Vec<(Vec<u8>, ObjectId)>, RepoError> {
-    let format = "--format=%(objectname) %(refname)";
-    let output = git(user.path(), &["for-each-ref", format, "refs/replace/", "refs/tags/"])?;
+/// The refs below these names, sorted: the full name, and the object, which need not exist.
+fn targets(git_directory: &Path, below: &[&str]) -> Result<Vec<(Vec<u8>, ObjectId)>, RepoError> {
+    let output = git(git_directory, &[&["for-each-ref", "--format=%(objectname) %(refname)"], below].concat())?;
     let of_line = |line: &[u8]| {
         let at = line.iter().position(|byte| *byte == b' ')?;
         let id = str::from_utf8(&line[..at]).ok()?.parse().ok()?;
         Some((line[at + 1..].to_vec(), id))
     };
     Ok(output.split(|byte| *byte == b'\n').filter_map(of_line).collect())
+}
+
+/// The tags and the names of replaced objects, sorted: the full name, and the object.
+pub(super) fn tags(user: &Repository) -> Result<Vec<(Vec<u8>, ObjectId)>, RepoError> {
+    targets(user.path(), &["refs/replace/", "refs/tags/"])
 }
 
 /// The commits that have a tag; none if a tag names an object that cannot be read.
@@ -64,12 +68,11 @@ pub fn tagged(user: &Repository) -> HashSet<CommitId> {
 
 /// The objects that are replaced, each with what replaces it.
 pub(super) fn replaced(user: &Repository) -> Result<HashMap<CommitId, CommitId>, RepoError> {
-    let output = text(user.path(), &["for-each-ref", "--format=%(objectname) %(refname)", "refs/replace/"])?;
-    let of_line = |line: &str| {
-        let (by, name) = line.split_once(" refs/replace/")?;
-        Some((name.parse().ok()?, by.parse().ok()?))
+    let of_ref = |(name, by): (Vec<u8>, ObjectId)| {
+        let name = str::from_utf8(name.strip_prefix(b"refs/replace/")?).ok()?;
+        Some((name.parse().ok()?, CommitId(by)))
     };
-    Ok(output.lines().filter_map(of_line).collect())
+    Ok(targets(user.path(), &["refs/replace/"])?.into_iter().filter_map(of_ref).collect())
 }
 
 /// Sets or (with `None`) deletes a ref of this worktree; hooks do not run.
@@ -81,10 +84,15 @@ pub fn set(location: &Location, name: &str, target: Option<&str>) -> Result<(), 
     .map(drop)
 }
 
+/// The refs below `refs/worktree/idd/` of this worktree, with their objects, which need not exist.
+pub(super) fn targets_of_findings(location: &Location) -> Result<Vec<(String, ObjectId)>, RepoError> {
+    let targets = targets(&location.git_directory, &["refs/worktree/idd/"])?;
+    Ok(targets.into_iter().map(|(name, target)| (String::from_utf8_lossy(&name).into_owned(), target)).collect())
+}
+
 /// The names of the refs below `refs/worktree/idd/` of this worktree.
 pub fn of_findings(location: &Location) -> Result<Vec<String>, RepoError> {
-    let names = text(&location.git_directory, &["for-each-ref", "--format=%(refname)", "refs/worktree/idd/"])?;
-    Ok(names.lines().map(str::to_owned).collect())
+    Ok(targets_of_findings(location)?.into_iter().map(|(name, _)| name).collect())
 }
 
 /// The names of branches, tags and branches of remotes, as short as they are unambiguous.

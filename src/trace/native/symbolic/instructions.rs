@@ -72,7 +72,7 @@ impl Symbolic<'_> {
 
 impl Execution<'_, '_> {
     /// A version that has its recorded value as long as some terms have theirs.
-    pub(super) fn pinned(&mut self, (value, width): (u64, u32), pins: Vec<TermId>) -> TermId {
+    pub(super) fn pinned(&mut self, value: u64, width: u32, pins: Vec<TermId>) -> TermId {
         if pins.is_empty() {
             return self.terms.constant(value, width);
         }
@@ -125,7 +125,7 @@ impl Execution<'_, '_> {
         }
         let parameters = &event.shape.body.function.parameters;
         if let Some(index) = parameters.iter().position(|parameter| parameter.value == id) {
-            return self.parameter((index, id), width);
+            return self.parameter(index, id, width);
         }
         let Some(moment) = self.symbolic.computed(event, id)? else { return Ok(None) };
         let Some(other) = self.symbolic.evaluated(self.terms, moment)? else { return Ok(None) };
@@ -136,7 +136,7 @@ impl Execution<'_, '_> {
         Ok(other.values.get(&id).copied().flatten())
     }
 
-    fn parameter(&mut self, (index, id): (usize, ValueId), width: u32) -> Result<Option<TermId>, TraceError> {
+    fn parameter(&mut self, index: usize, id: ValueId, width: u32) -> Result<Option<TermId>, TraceError> {
         let event = self.event;
         let assigned = match event.caller {
             Step::START => None,
@@ -263,7 +263,7 @@ impl Execution<'_, '_> {
                         let ty = &instruction.operands[0].ty;
                         let holds = compute::compare_floats(*predicate, ty, bits[0], bits[1]);
                         let pins = self.symbolic.pins(self.terms, &[first, second]);
-                        holds.map(|holds| self.pinned((u64::from(holds), 1), pins))
+                        holds.map(|holds| self.pinned(u64::from(holds), 1, pins))
                     }
                     ((Some(first), Some(second)), predicate) => compute::compare(self.terms, *predicate, first, second),
                     _ => None,
@@ -279,7 +279,7 @@ impl Execution<'_, '_> {
                         let bits = self.symbolic.versions.value(self.terms, from);
                         let bits = compute::cast_bits(*op, &instruction.operands[0].ty, &instruction.ty, bits);
                         let pins = self.symbolic.pins(self.terms, &[from]);
-                        bits.map(|bits| self.pinned((bits, width), pins))
+                        bits.map(|bits| self.pinned(bits, width, pins))
                     })
                 }
                 _ => None,
@@ -368,7 +368,7 @@ impl Execution<'_, '_> {
             let constant = self.terms.constant(bits, width);
             let value = compute::binary(self.terms, op, first, constant)?;
             let bits = self.symbolic.versions.value(self.terms, second);
-            let fixed = self.pinned((bits, width), pins);
+            let fixed = self.pinned(bits, width, pins);
             // The pinned version stands for the constant, so its condition comes along.
             let difference = self.terms.binary(Binary::Xor, fixed, constant);
             return Some(self.terms.binary(Binary::Xor, value, difference));
@@ -376,7 +376,7 @@ impl Execution<'_, '_> {
         let bits = [first, second].map(|term| self.symbolic.versions.value(self.terms, term));
         let bits = compute::binary_bits(op, ty, bits[0], bits[1])?;
         let pins = self.symbolic.pins(self.terms, &[first, second]);
-        Some(self.pinned((bits, width), pins))
+        Some(self.pinned(bits, width, pins))
     }
 
     /// A value that decisions chose, as long as they go the same way.
@@ -395,7 +395,7 @@ impl Execution<'_, '_> {
         if conditions.is_empty() {
             return Ok(Some(value));
         }
-        let is_chosen = self.pinned((1, 1), conditions);
+        let is_chosen = self.pinned(1, 1, conditions);
         let other = self.terms.not(value);
         Ok(Some(self.terms.if_else(is_chosen, value, other)))
     }
@@ -422,7 +422,7 @@ impl Execution<'_, '_> {
             Written::Unknown(pins) => {
                 self.done.is_incomplete |= pins.is_empty();
                 let width = u32::try_from(8 * length).unwrap_or(64);
-                return Ok(Some(self.pinned((value, width), pins.to_vec())));
+                return Ok(Some(self.pinned(value, width, pins.to_vec())));
             }
             Written::Not => {}
         }
@@ -519,7 +519,7 @@ impl Execution<'_, '_> {
                 let found = ty.filter(|_| is_whole).and_then(|ty| compute::intrinsic_bits(name, ty, &bits));
                 found.zip(compute::width(&instruction.ty)).map(|(bits, width)| {
                     let pins = self.symbolic.pins(self.terms, &operands);
-                    self.pinned((bits, width), pins)
+                    self.pinned(bits, width, pins)
                 })
             }
             _ => None,

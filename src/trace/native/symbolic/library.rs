@@ -72,7 +72,7 @@ impl Execution<'_, '_> {
                 {
                     same
                 }
-                _ => self.pinned((bits, width), conditions.to_vec()),
+                _ => self.pinned(bits, width, conditions.to_vec()),
             };
             self.done.values.insert(id, Some(term));
         }
