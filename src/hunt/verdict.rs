@@ -29,6 +29,10 @@ pub enum Examined {
     Irreparable,
 }
 
+/// Up to this many older revisions are repaired one after the other, because a pass may be among them. The number of tests of
+/// all repairs is bounded anyway.
+const FEW_OLDER: usize = 40;
+
 impl Hunter<'_> {
     /// Tests a revision without a repair, then with the carried repair.
     ///
@@ -196,9 +200,10 @@ impl Hunter<'_> {
                 );
                 return Ok(Examined::Irreparable);
             }
-            if self.is_repaired_in_vain() {
+            if self.order.bounds_repairs && self.is_repaired_in_vain() && line.len() - untestable > FEW_OLDER {
                 self.note(
-                    "no repair was carried to the next older revision three times in a row, so older ones are not repaired"
+                    "no repair was carried to the next older revision three times in a row, so older ones are not repaired; \
+                     `--repair` goes on"
                         .to_owned(),
                 );
                 return Ok(Examined::Irreparable);
