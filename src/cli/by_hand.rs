@@ -48,7 +48,7 @@ pub fn run(request: ByHand, location: &Location, context: &Context, console: Con
             let kept = by_hand::newest(location)?;
             let is_open = kept.is_unfinished() || given == Given::Undo;
             if !is_open {
-                return Err(Failure::new(Status::Usage, format!("the hunt by hand {} has ended", kept.id))
+                return Err(Failure::usage(format!("the hunt by hand {} has ended", kept.id))
                     .with_hint("`git idd show` prints its result, and `git idd undo` takes back the last verdict"));
             }
             go_on(&kept, given, false, (location, &user), context, console)
@@ -106,7 +106,7 @@ fn answered(step: Step, has_shell: bool, context: &Context, console: Console) ->
     let code = process::relay(shell, &[], &waiting.directory, &context.environment);
     code.map_err(|error| {
         let shell = Terminal.line(&Untrusted::from(shell.to_string_lossy().as_ref()));
-        Failure::new(Status::Error, format!("failed to start `{shell}`: {error}"))
+        Failure::error(format!("failed to start `{shell}`: {error}"))
             .with_hint("`SHELL` names another one; `git idd start --no-shell` only prints the directory")
     })?;
     Ok(Answer::Text(Vec::new(), 0))

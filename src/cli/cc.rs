@@ -1,6 +1,5 @@
 //! `git idd cc`, and the names of C compilers under which the program is called in an instrumented or watched build.
 
-use crate::report::Status;
 use crate::session::context::Context;
 use crate::session::failure::Failure;
 use crate::world::compiler::is_known;
@@ -46,11 +45,8 @@ pub fn run(name: &OsStr, words: &[OsString], context: &Context) -> Result<u8, Fa
         return code.map(|code| u8::try_from(code).unwrap_or(1)).map_err(Failure::from);
     }
     let Some(place) = context.variable(VARIABLE) else {
-        return Err(Failure::new(
-            Status::Usage,
-            format!("`git idd cc` works for a recording, but `{VARIABLE}` is not set"),
-        )
-        .with_hint("`git idd record` sets it, and calls the build with this compiler"));
+        return Err(Failure::usage(format!("`git idd cc` works for a recording, but `{VARIABLE}` is not set"))
+            .with_hint("`git idd record` sets it, and calls the build with this compiler"));
     };
     let build = BuildDirectory::open(Path::new(&place))?;
     let path = others(&build.bin());

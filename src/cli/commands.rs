@@ -477,7 +477,7 @@ fn report_page(
     }
     let file = page.file.as_ref().map_or_else(|| saved::page_path(location), |file| context.directory.join(file));
     let failed = |why: &dyn Display| {
-        Failure::new(Status::Error, format!("failed to write the report `{}`: {why}", file.display()))
+        Failure::error(format!("failed to write the report `{}`: {why}", file.display()))
             .with_hint("`--html -` prints it")
     };
     if page.file.is_some() && !file.parent().is_some_and(Path::is_dir) {
@@ -521,7 +521,7 @@ fn verify(
 ) -> Result<Answer, Failure> {
     let bytes = files::bytes_up_to(&context.directory.join(file), MAX_CERTIFICATE).map_err(|error| {
         let name = file.to_string_lossy();
-        Failure::new(Status::Usage, format!("failed to read the certificate `{name}`: {error}"))
+        Failure::usage(format!("failed to read the certificate `{name}`: {error}"))
             .with_hint("`git idd report --format certificate` makes one from a finding")
     })?;
     let (text, code) =
@@ -557,15 +557,15 @@ fn apply(choice: options::Choice, kept: &Kept, location: &Location, context: &Co
     let Some(fix) = fix else {
         if !is_sought && report.first_bad.is_none() {
             let message = format!("the hunt {id} found no commit that breaks the test, so there is no fix");
-            return Err(Failure::new(Status::Error, message).with_hint("`git idd show` says how it ended"));
+            return Err(Failure::error(message).with_hint("`git idd show` says how it ended"));
         }
         if !is_sought {
-            return Err(Failure::new(Status::Error, format!("the hunt {id} has not looked for a fix yet"))
+            return Err(Failure::error(format!("the hunt {id} has not looked for a fix yet"))
                 .with_hint(format!("`git idd resume --hunt {id} --until fix` looks for one")));
         }
         let what = if is_recommended { "recommends no fix" } else { "found no such reversal that applies" };
         let message = format!("the hunt {id} {what}");
-        return Err(Failure::new(Status::Error, message).with_hint(
+        return Err(Failure::error(message).with_hint(
             "`git idd show -v` lists what was tried; `git idd apply --rung <name>` or `--revert` takes one of them",
         ));
     };

@@ -1,7 +1,6 @@
 //! `git idd dap`: a server of the Debug Adapter Protocol on standard input and output.
 
 use crate::cli::args::criterion;
-use crate::report::Status;
 use crate::session::context::Context;
 use crate::session::dap::wire::Read;
 use crate::session::dap::{Session, Stored, wire};
@@ -36,7 +35,7 @@ pub fn run(location: &Location, context: &Context) -> Result<(), Failure> {
     let mut session = session.interrupted_by(Box::new(is_over_now));
     let mut output = io::stdout().lock();
     let failed = |error: io::Error| {
-        Failure::new(Status::Error, format!("the conversation with the debugger's client broke off: {error}"))
+        Failure::error(format!("the conversation with the debugger's client broke off: {error}"))
             .with_hint("the command is started by an editor; the manual page `dap.md` says how")
     };
     let messages = messages(Arc::clone(&state));

@@ -188,7 +188,7 @@ impl Asked<'_> {
     fn print(text: &str) -> Result<(), Failure> {
         let mut out = io::stdout().lock();
         let printed = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-        printed.map_err(|error| Failure::new(Status::Error, format!("failed to write to standard output: {error}")))
+        printed.map_err(|error| Failure::error(format!("failed to write to standard output: {error}")))
     }
 
     fn shown(&mut self, question: &Question<'_>) -> String {

@@ -1,7 +1,6 @@
 //! `git idd doctor`: what the system permits, and how it can permit more.
 
 use crate::cli::console::Answer;
-use crate::report::Status;
 use crate::session::context::Context;
 use crate::session::failure::Failure;
 use crate::session::sandboxes;
@@ -14,7 +13,7 @@ use std::fmt::Write as _;
 pub fn run(location: &Location, context: &Context) -> Result<Answer, Failure> {
     let root = sandboxes::trial(context)?;
     let place = ProbePlace::try_out(location, &root, &context.environment);
-    files::remove(&root).map_err(|error| Failure::new(Status::Error, format!("failed to remove a trial: {error}")))?;
+    files::remove(&root).map_err(|error| Failure::error(format!("failed to remove a trial: {error}")))?;
     let mut said = String::new();
     let mut line = |label: &str, text: &str| writeln!(said, "{label:<12} {text}").expect("a string takes all");
     match &place {

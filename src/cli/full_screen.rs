@@ -151,7 +151,7 @@ impl FullScreen {
     /// Errors: the terminal was closed, cannot be used, or is too large, for which `hint` says what to do.
     pub fn draw(&mut self, hint: &str, draw: impl FnOnce(&mut Frame<'_>)) -> Result<(), Failure> {
         let Some(terminal) = &mut self.terminal else { return Ok(()) };
-        size().map_err(|why| unusable(Failure::new(Status::Error, why).with_hint(hint)))?;
+        size().map_err(|why| unusable(Failure::error(why).with_hint(hint)))?;
         let drawn = terminal.draw(draw).map(|_| ());
         check_open(Duration::ZERO)?;
         drawn.map_err(|error| Failure::from_error(&error))

@@ -19,7 +19,7 @@ static LAST_WORDS: OnceLock<(Vec<u8>, Vec<u8>)> = OnceLock::new();
 
 /// Prepares the message.
 pub fn prepare(console: Console) {
-    let failure = Failure::new(Status::Error, "there is not enough memory")
+    let failure = Failure::error("there is not enough memory")
         .with_hint("what was learned is kept; the same command with `-j1` goes on with one worker, which takes less");
     let (mut out, mut err) = (Vec::new(), Vec::new());
     // A write to a vector does not fail.

@@ -57,7 +57,7 @@ use crate::cli::trace::json_line;
 use crate::report;
 use crate::report::explanation::{Explained, Explanation};
 use crate::report::text::{Look, rows};
-use crate::report::{Report, Status, Untrusted};
+use crate::report::{Report, Untrusted};
 use crate::revision::CommitId;
 use crate::session::context::Context;
 use crate::session::failure::Failure;
@@ -75,7 +75,7 @@ pub fn main(args: Vec<OsString>, environment: Vec<(OsString, OsString)>) -> Exit
     let code = panic::catch_unwind(AssertUnwindSafe(|| run(args, environment, &is_json)));
     // The error was printed when it occurred (a thread that could not be started, for example).
     ExitCode::from(code.unwrap_or_else(|_| {
-        let failure = Failure::new(Status::Error, "the program cannot go on; the reason is printed above")
+        let failure = Failure::error("the program cannot go on; the reason is printed above")
             .with_hint("what was learned is kept; the same command goes on from there");
         fail(&failure, Console { is_json: is_json.load(Ordering::Relaxed), ..Console::plain() })
     }))
@@ -233,7 +233,7 @@ fn printed(text: io::Result<Vec<u8>>) -> io::Result<()> {
 /// The exit code of a failure to write the result. A closed pipe is no failure.
 fn written(result: io::Result<()>, hint: Option<&str>, console: Console) -> Option<u8> {
     let error = result.err().filter(|error| error.kind() != io::ErrorKind::BrokenPipe)?;
-    let failure = Failure::new(Status::Error, format!("failed to write to standard output: {error}"));
+    let failure = Failure::error(format!("failed to write to standard output: {error}"));
     let failure = hint.into_iter().fold(failure, Failure::with_hint);
     let _ = failure::write(&failure, console.err_style, &mut io::stderr());
     Some(failure.status.code())

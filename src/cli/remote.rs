@@ -1,7 +1,6 @@
 //! `git idd remote check`: what a remote service can do, and how fast.
 
 use crate::cli::console::{Answer, Console};
-use crate::report::Status;
 use crate::session::context::Context;
 use crate::session::failure::Failure;
 use crate::session::service;
@@ -10,7 +9,7 @@ use crate::session::service;
 pub fn check(address: Option<&str>, context: &Context, console: Console) -> Result<Answer, Failure> {
     let configured = || context.configured("idd.remote").last();
     let Some(address) = address.or_else(configured).filter(|address| *address != service::HERE) else {
-        return Err(Failure::new(Status::Usage, "no remote service is named").with_hint(
+        return Err(Failure::usage("no remote service is named").with_hint(
             "`git idd remote check grpcs://<host>` names one, and `git config idd.remote` for all commands",
         ));
     };

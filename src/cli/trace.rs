@@ -2,7 +2,6 @@
 
 use crate::cli::args::{Shown, TraceArgs};
 use crate::cli::console::Console;
-use crate::report::Status;
 use crate::report::escape::{Json, Terminal, Untrusted};
 use crate::session::failure::Failure;
 use crate::session::recorded;
@@ -127,8 +126,9 @@ fn list(session: &Path, console: Console) -> Vec<u8> {
 
 fn no_step(run: &mut dyn Execution) -> Failure {
     match run.n_steps() {
-        Ok(n_steps) => Failure::new(Status::Error, "there is no such step")
-            .with_hint(format!("steps are numbered from 1 to {n_steps}")),
+        Ok(n_steps) => {
+            Failure::error("there is no such step").with_hint(format!("steps are numbered from 1 to {n_steps}"))
+        }
         Err(error) => failed(&error),
     }
 }

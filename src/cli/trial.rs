@@ -53,9 +53,9 @@ fn proposal(name: &OsStr, location: &Location, context: &Context) -> Result<Prop
     match (is_file, is_revision) {
         (true, false) => patch(shown, files::bytes_up_to(&path, MAX_PATCH)),
         (false, true) => Ok(Proposal::Revision(shown)),
-        (true, true) => Err(Failure::new(Status::Usage, format!("`{shown}` is both a file and a revision"))
+        (true, true) => Err(Failure::usage(format!("`{shown}` is both a file and a revision"))
             .with_hint(format!("`./{shown}` is the file, `refs/heads/{shown}` a branch of this name"))),
-        (false, false) => Err(Failure::new(Status::Usage, unknown(&shown, &path)).with_hint(KINDS)),
+        (false, false) => Err(Failure::usage(unknown(&shown, &path)).with_hint(KINDS)),
     }
 }
 
@@ -66,7 +66,7 @@ fn unknown(shown: &str, path: &Path) -> String {
 
 /// A patch that was read.
 fn patch(name: String, read: io::Result<Vec<u8>>) -> Result<Proposal, Failure> {
-    let fails = |why: String| Err(Failure::new(Status::Usage, format!("the patch `{name}` {why}")).with_hint(KINDS));
+    let fails = |why: String| Err(Failure::usage(format!("the patch `{name}` {why}")).with_hint(KINDS));
     let too_large = || format!("has more than {} MiB", MAX_PATCH >> 20);
     match read {
         Ok(bytes) if bytes.trim_ascii().is_empty() => fails("is empty".to_owned()),

@@ -2,7 +2,6 @@
 
 use crate::cli::args;
 use crate::cli::args::habits;
-use crate::report::Status;
 use crate::session::context::Context;
 use crate::session::failure::Failure;
 use crate::session::hints::near::is_slip;
@@ -20,7 +19,7 @@ use std::os::unix::ffi::OsStrExt as _;
 /// subcommand is refused.
 pub fn refuse(asked: &HuntOrder, location: &Location, context: &Context) -> Result<(), Failure> {
     if let Some((message, hint)) = revisions(asked, location, context) {
-        return Err(Failure::new(Status::Usage, message).with_hint(hint));
+        return Err(Failure::usage(message).with_hint(hint));
     }
     let word = match &asked.command {
         TestCommand::Argv(words) => words[0].to_string_lossy(),
@@ -35,7 +34,7 @@ pub fn refuse(asked: &HuntOrder, location: &Location, context: &Context) -> Resu
         TestCommand::Shell(_) => &[],
     };
     if let Some((message, hint)) = habits::of_bisect(&word, rest, false) {
-        return Err(Failure::new(Status::Usage, message).with_hint(hint));
+        return Err(Failure::usage(message).with_hint(hint));
     }
     let near = near_subcommand(&word);
     let hint = match (near, &asked.command) {
@@ -54,7 +53,7 @@ pub fn refuse(asked: &HuntOrder, location: &Location, context: &Context) -> Resu
         }
         (None, TestCommand::Shell(_)) => return Ok(()),
     };
-    Err(Failure::new(Status::Usage, format!("`{word}` is neither a subcommand nor a program in PATH")).with_hint(hint))
+    Err(Failure::usage(format!("`{word}` is neither a subcommand nor a program in PATH")).with_hint(hint))
 }
 
 /// What is wrong with a test whose first words are revisions, and no programs.

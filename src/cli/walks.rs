@@ -3,7 +3,6 @@
 use crate::cli::args::options::ReportFormat;
 use crate::cli::console::{Answer, Console};
 use crate::cli::trace::json_line;
-use crate::report::Status;
 use crate::report::escape::{Terminal, Untrusted};
 use crate::report::explanation::Explanation;
 use crate::report::walk::Walk;
@@ -19,7 +18,7 @@ pub fn run(recording: String, format: ReportFormat, location: &Location, console
     let (name, walks) = explained::beside(recording, location)?;
     if walks.is_empty() {
         let name = Terminal.line(&Untrusted::from(name.as_str()));
-        return Err(Failure::new(Status::Error, format!("no walk over the recording {name} has a result"))
+        return Err(Failure::error(format!("no walk over the recording {name} has a result"))
             .with_hint(format!("`git idd debug --recording {name}` begins or continues one")));
     }
     match format {
@@ -33,7 +32,7 @@ pub fn run(recording: String, format: ReportFormat, location: &Location, console
             return Ok(Answer::Page(texts.join("\n").into_bytes()));
         }
         _ => {
-            return Err(Failure::new(Status::Usage, "a recording is reported as Markdown, text or JSON")
+            return Err(Failure::usage("a recording is reported as Markdown, text or JSON")
                 .with_hint("the other forms are about a hunt"));
         }
     }

@@ -8,7 +8,7 @@ use crate::cli::full_screen::FullScreen;
 use crate::cli::{full_screen, status};
 use crate::report::course::HuntCourse;
 use crate::report::html::watch::WatchPage;
-use crate::report::{Status, Untrusted, html};
+use crate::report::{Untrusted, html};
 use crate::session::context::Context;
 use crate::session::course::{HuntObserver, HuntState};
 use crate::session::failure::Failure;
@@ -46,7 +46,7 @@ pub fn run(args: &WatchArgs, location: &Location, context: &Context, console: Co
         if is_there && !file.is_file() || !file.parent().is_some_and(Path::is_dir) {
             let name = file.display();
             let why = if is_there { "it is no file" } else { "there is no directory for it" };
-            return Err(Failure::new(Status::Error, format!("failed to write the page `{name}`: {why}"))
+            return Err(Failure::error(format!("failed to write the page `{name}`: {why}"))
                 .with_hint("`--html -` prints it once"));
         }
         return watched.write_page(&file, console);
@@ -183,9 +183,8 @@ impl<'l> WatchedHunt<'l> {
     }
 
     fn write(&self, file: &Path) -> Result<(), Failure> {
-        files::replace(file, &self.page()?).map_err(|error| {
-            Failure::new(Status::Error, format!("failed to write the page `{}`: {error}", file.display()))
-        })
+        files::replace(file, &self.page()?)
+            .map_err(|error| Failure::error(format!("failed to write the page `{}`: {error}", file.display())))
     }
 }
 

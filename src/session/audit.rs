@@ -1,6 +1,5 @@
 //! A list of the trees that a hunt rejects without a build; for measurements.
 
-use crate::report::Status;
 use crate::revision::TreeId;
 use crate::session::context::Context;
 use crate::session::failure::Failure;
@@ -20,7 +19,7 @@ impl Audit {
         let Some(name) = context.variable(VARIABLE) else { return Ok(None) };
         let path = context.directory.join(&name);
         files::replace(&path, b"").map_err(|error| {
-            Failure::new(Status::Usage, format!("failed to write the list `{}`: {error}", name.to_string_lossy()))
+            Failure::usage(format!("failed to write the list `{}`: {error}", name.to_string_lossy()))
                 .with_hint(format!("`{VARIABLE}` takes the name of a file that can be written"))
         })?;
         Ok(Some(Self(path)))
@@ -36,6 +35,7 @@ impl Audit {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::Status;
     use crate::session::context::Embedding;
     use std::path::Path;
 

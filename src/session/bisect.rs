@@ -1,7 +1,6 @@
 //! The revisions of a `git bisect` that is under way.
 
 use crate::plural::count;
-use crate::report::Status;
 use crate::session::failure::Failure;
 use crate::session::order::{History, HuntOrder};
 use crate::world::repo::bisect;
@@ -16,20 +15,20 @@ pub fn resolved(mut order: HuntOrder, location: &Location) -> Result<HuntOrder, 
         return Ok(order);
     }
     let Some(Bisect { bad, goods, broken }) = bisect::under_way(location) else {
-        return Err(Failure::new(Status::Usage, "no `git bisect` is under way in this worktree")
+        return Err(Failure::usage("no `git bisect` is under way in this worktree")
             .with_hint("`--good <rev>` and `--bad <rev>` name the revisions"));
     };
     if let Some(name) = broken.first() {
         let message = format!(
             "`{name}`, a mark of the `git bisect` that is under way, is broken: it names no commit of the repository"
         );
-        return Err(Failure::new(Status::Usage, message).with_hint(format!(
+        return Err(Failure::usage(message).with_hint(format!(
             "`git update-ref --no-deref -d {name}` removes it, and `git bisect` can mark the revision again; or give \
              `--good <rev>` and `--bad <rev>` in place of `--from-bisect`"
         )));
     }
     let Some(bad) = bad else {
-        return Err(Failure::new(Status::Usage, "the `git bisect` that is under way has no bad revision yet")
+        return Err(Failure::usage("the `git bisect` that is under way has no bad revision yet")
             .with_hint("`git bisect bad <rev>` marks it; or give `--bad <rev>` in place of `--from-bisect`"));
     };
     let good = goods.iter().map(ToString::to_string).collect();

@@ -136,7 +136,7 @@ pub fn newest(location: &Location) -> Result<Kept, Failure> {
     let all = kept::own(location).into_iter().rev().filter_map(|id| kept::find(location, &id).ok().flatten());
     let mut by_hand = all.filter(|kept| saved::plan(&kept.replay).is_ok_and(|plan| plan.order.by_hand));
     by_hand.next().ok_or_else(|| {
-        Failure::new(Status::Usage, "no hunt by hand is under way here")
+        Failure::usage("no hunt by hand is under way here")
             .with_hint("`git idd start` begins one; with a test command, `git idd <test-cmd>` needs no person")
     })
 }
@@ -166,7 +166,7 @@ pub fn go_on(scene: &Scene<'_>, saved: Saved, given: Given, talk: &mut dyn Talk)
     let mut given = given;
     if given == Given::Undo {
         if judged.iter().all(|judged| judged.is_of_build) {
-            return Err(Failure::new(Status::Usage, "there is no verdict to take back")
+            return Err(Failure::usage("there is no verdict to take back")
                 .with_hint("`git idd start --bad <rev> --good <rev>` begins with other revisions"));
         }
         segment.append_durable(&Record::Withdrawn)?;
@@ -206,7 +206,7 @@ pub fn go_on(scene: &Scene<'_>, saved: Saved, given: Given, talk: &mut dyn Talk)
         Halt::Concluded(conclusion) => *conclusion,
         Halt::Trees(error) => return Err(Failure::from_error(error)),
         Halt::Again(_) => {
-            return Err(Failure::new(Status::Error, "the verdicts contradict each other")
+            return Err(Failure::error("the verdicts contradict each other")
                 .with_hint("`git idd log` lists them, and `git idd undo` takes back the last one"));
         }
     };
@@ -247,9 +247,9 @@ pub fn go_on(scene: &Scene<'_>, saved: Saved, given: Given, talk: &mut dyn Talk)
 /// A revision that the person names, with its tree.
 fn named(name: &str, user: &Repository, history: &History, store: &TreeStore) -> Result<(CommitId, TreeId), Failure> {
     let revision = graph::resolve(user, name)
-        .map_err(|error| Failure::new(Status::Usage, chain(&error)).with_hint("`git log --oneline` lists revisions"))?;
+        .map_err(|error| Failure::usage(chain(&error)).with_hint("`git log --oneline` lists revisions"))?;
     let Some(found) = history.find(revision) else {
-        return Err(Failure::new(Status::Usage, format!("{} is not in the history of the hunt", revision.short()))
+        return Err(Failure::usage(format!("{} is not in the history of the hunt", revision.short()))
             .with_hint("a verdict counts for the bad revision and those before it"));
     };
     Ok((revision, store.view(found.tree).map_err(|error| Failure::from_error(&error))?))

@@ -45,30 +45,24 @@ pub fn make(
     location: &Location,
 ) -> Result<Certificate, Failure> {
     let none = || {
-        Failure::new(Status::Error, "the finding was not proved, so there is nothing to certify")
+        Failure::error("the finding was not proved, so there is nothing to certify")
             .with_hint("`git idd show` prints what was found and how far it was verified")
     };
     if !report.find.is_failure() {
-        return Err(Failure::new(Status::Error, "only a hunt for a failure has a certificate")
+        return Err(Failure::error("only a hunt for a failure has a certificate")
             .with_hint("`git idd report --format json` has the claims, and how each was tested"));
     }
     if report.interaction {
-        return Err(Failure::new(
-            Status::Error,
-            "several commits break the test only together: no single one can be certified",
-        )
-        .with_hint("`git idd show` names them"));
+        return Err(Failure::error("several commits break the test only together: no single one can be certified")
+            .with_hint("`git idd show` names them"));
     }
     let artifacts = report.artifacts.iter().flat_map(|artifacts| &artifacts.revisions);
     let ends = report.first_bad.iter().map(|first_bad| first_bad.commit.commit);
     let ends = ends.chain(report.last_good.iter().map(|commit| commit.commit));
     // Before a change is reduced, both ends are built.
     if report.change.necessary.is_none() && artifacts.into_iter().any(|of| ends.clone().any(|end| end == *of)) {
-        return Err(Failure::new(
-            Status::Error,
-            "the commit was found with artifacts, which a certificate does not have",
-        )
-        .with_hint("with `--build <command>` the change is reduced, and its claims are run on builds"));
+        return Err(Failure::error("the commit was found with artifacts, which a certificate does not have")
+            .with_hint("with `--build <command>` the change is reduced, and its claims are run on builds"));
     }
     let mut proven = proven(report);
     if report.fix.is_none() {
@@ -83,7 +77,7 @@ pub fn make(
         return Err(none());
     }
     let gone = |error: &dyn std::error::Error| {
-        Failure::new(Status::Error, format!("a tree of the finding cannot be read: {error}"))
+        Failure::error(format!("a tree of the finding cannot be read: {error}"))
             .with_hint("`git idd gc` removes such trees; hunt again, known results are not run again")
     };
     let user = private::open(&location.git_directory)?;
@@ -287,8 +281,7 @@ fn replay(
     }
     if !is_agreed {
         let line = command_line(certificate.regenerate.iter().chain(&certificate.options));
-        let failure =
-            Failure::new(Status::Usage, format!("the certificate has commands that would be run here: {line}"));
+        let failure = Failure::usage(format!("the certificate has commands that would be run here: {line}"));
         return Err(End::Failure(failure.with_hint("to run them, add `--yes`; a test is not confined")));
     }
     let user = private::open(&location.git_directory)?;

@@ -10,7 +10,6 @@ use crate::explain::feedback::table::Table;
 use crate::explain::feedback::{Feedback, Judged, contradicted, gap};
 use crate::explain::statements::Statements;
 use crate::report;
-use crate::report::Status;
 use crate::revision::TreeId;
 use crate::session::debug::calls::Calls;
 use crate::session::debug::expect::{Checked, Expectation};
@@ -251,7 +250,7 @@ impl Walk {
         if let Some(building) = self.building.take() {
             self.grounds = Some(building.end()?);
         }
-        let missing = || Failure::new(Status::Error, "the dependences of the run could not be read");
+        let missing = || Failure::error("the dependences of the run could not be read");
         self.grounds.as_mut().ok_or_else(missing)
     }
 
@@ -274,7 +273,7 @@ impl Walk {
     /// What is known of a step.
     pub fn facts(&mut self, step: Step) -> Result<Facts, Failure> {
         let found = self.run.facts(&self.table.members(step)).map_err(|error| failed(&error))?;
-        found.ok_or_else(|| Failure::new(Status::Error, format!("there is no step {}", step.0)))
+        found.ok_or_else(|| Failure::error(format!("there is no step {}", step.0)))
     }
 
     /// Takes an answer.

@@ -15,7 +15,7 @@ use crate::hunt::finding::{Conclusion, Finding};
 use crate::hunt::probe::Probe;
 use crate::outcome::Observation;
 use crate::report::escape::Terminal;
-use crate::report::{ErrorReport, Status, Untrusted};
+use crate::report::{ErrorReport, Untrusted};
 use crate::revision::CommitId;
 use crate::session::failure::Failure;
 use crate::session::hunt::{Hunt, Reproduced};
@@ -153,7 +153,7 @@ impl Hunt<'_> {
         };
         let Some(path) = needed.iter().filter_map(|path| files::unhex(path)).find(is_gone) else { return Ok(()) };
         let path = Terminal.line(&Untrusted::from(path));
-        Err(Failure::new(Status::Error, format!("the hunt needs `{path}` of your working tree, which is gone"))
+        Err(Failure::error(format!("the hunt needs `{path}` of your working tree, which is gone"))
             .with_hint("put it back, or start another hunt with `--no-cache`"))
     }
 

@@ -33,9 +33,19 @@ impl Failure {
         Self { status, message: message.into(), hint: None }
     }
 
+    /// A failure of the kind `error` with this message.
+    pub fn error(message: impl Into<Untrusted>) -> Self {
+        Self::new(Status::Error, message)
+    }
+
+    /// A failure of the kind `usage` with this message.
+    pub fn usage(message: impl Into<Untrusted>) -> Self {
+        Self::new(Status::Usage, message)
+    }
+
     /// A failure of the kind `error`, with the causes of `error` in its message.
     pub fn from_error(error: &(dyn Error + 'static)) -> Self {
-        Self::new(Status::Error, chain(error))
+        Self::error(chain(error))
     }
 
     /// Adds advice to the user.
@@ -46,13 +56,13 @@ impl Failure {
     }
 
     /// The error for a report.
-    pub fn error(&self) -> ErrorReport {
+    pub fn error_report(&self) -> ErrorReport {
         ErrorReport { message: self.message.clone(), hint: self.hint.clone() }
     }
 
     /// The report of a run that has no other result.
     pub fn report(&self) -> Report {
-        Report { error: Some(self.error()), ..Report::new(self.status, self.status.meaning()) }
+        Report { error: Some(self.error_report()), ..Report::new(self.status, self.status.meaning()) }
     }
 }
 

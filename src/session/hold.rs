@@ -5,8 +5,8 @@
 
 use crate::change::Mode;
 use crate::change::trees::Trees as _;
+use crate::report::Untrusted;
 use crate::report::escape::Terminal;
-use crate::report::{Status, Untrusted};
 use crate::revision::{CommitId, TreeId};
 use crate::session::context::Context;
 use crate::session::failure::Failure;
@@ -59,10 +59,9 @@ pub fn held(
         let found = path.map(|path| files::read_all(top, &path)).unwrap_or_default();
         if found.is_empty() {
             let name = name.to_string_lossy();
-            return Err(Failure::new(Status::Usage, format!("there is no file `{name}` to hold in the working tree"))
-                .with_hint(
-                    "`--hold` takes a path of the working tree; its present content is used in every revision",
-                ));
+            return Err(Failure::usage(format!("there is no file `{name}` to hold in the working tree")).with_hint(
+                "`--hold` takes a path of the working tree; its present content is used in every revision",
+            ));
         }
         held.extend(found);
     }

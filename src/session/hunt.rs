@@ -158,7 +158,7 @@ fn read_history(plan: &Plan, location: &Location) -> Result<JoinHandle<Result<Hi
         let (revisions, shallow) = graph::load(&user, &tips)?;
         Ok(History::new(revisions, shallow).with_tagged(refs::tagged(&user)))
     });
-    reading.map_err(|error| Failure::new(Status::Error, format!("failed to start a thread: {error}")))
+    reading.map_err(|error| Failure::error(format!("failed to start a thread: {error}")))
 }
 
 /// Says that the directories of submodules stay empty, unless the user has chosen that.
@@ -444,7 +444,7 @@ impl<'h> Hunt<'h> {
             }
             self.withdraw()?;
         }
-        Err(Failure::new(Status::Error, "the plan of the hunt had to be changed too often")
+        Err(Failure::error("the plan of the hunt had to be changed too often")
             .with_hint("the test may not be reproducible; try `--clean` and `--repeat`"))
     }
 
@@ -482,7 +482,7 @@ impl<'h> Hunt<'h> {
             format!("the test names `{word_shown}`, but the checkouts are elsewhere, and do not have this path");
         let hint =
             format!("name it by its absolute path, `{path}`; `git idd doctor` shows why checkouts are elsewhere");
-        Err(Failure::new(Status::Usage, message).with_hint(hint))
+        Err(Failure::usage(message).with_hint(hint))
     }
 
     /// The order for the engine.

@@ -7,7 +7,6 @@ use crate::hunt::event::Event;
 use crate::hunt::history::History;
 use crate::hunt::probe::Probe;
 use crate::outcome::{Ending, Outcome, Reason, Stage};
-use crate::report::Status;
 use crate::revision::{CommitId, TreeId};
 use crate::session::context::Context;
 use crate::session::criteria::FIRST_LIMIT;
@@ -55,7 +54,7 @@ impl Scene<'_> {
         if let Some(good) = plan.goods.iter().find(is_after) {
             let (good, bad) = (good.short(), plan.bad.short());
             let message = format!("the bad revision {bad} is older than the good one {good}");
-            return Err(Failure::new(Status::Usage, message).with_hint(hint));
+            return Err(Failure::usage(message).with_hint(hint));
         }
         Ok(())
     }

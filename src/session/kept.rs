@@ -46,7 +46,7 @@ impl Kept {
     /// The result of the hunt, with its costs until now: those of all runs of the program together.
     pub fn report(&self) -> Result<Report, Failure> {
         let value = self.replay.finding.as_ref().ok_or_else(|| {
-            Failure::new(Status::Error, format!("the hunt {} has no result yet", self.id)).with_hint(format!(
+            Failure::error(format!("the hunt {} has no result yet", self.id)).with_hint(format!(
                 "`git idd status --hunt {0}` says how far it is; if it was stopped, `git idd resume --hunt {0}` goes on",
                 self.id
             ))
@@ -180,7 +180,7 @@ pub fn other_unfinished(location: &Location, id: &str) -> Option<String> {
 }
 
 fn no_hunt(location: &Location) -> Failure {
-    let failure = Failure::new(Status::Error, "there is no hunt in this worktree");
+    let failure = Failure::error("there is no hunt in this worktree");
     match all(location) {
         Ok(all) if !all.is_empty() => {
             failure.with_hint("`git idd <test-cmd>` starts one; `git idd list` lists those that are kept")
@@ -199,11 +199,10 @@ fn resolve(location: &Location, name: &str) -> Result<String, Failure> {
     ids.retain(|id| !name.is_empty() && id.starts_with(name));
     match ids.len() {
         1 => Ok(ids.remove(0)),
-        0 => Err(Failure::new(Status::Error, format!("no hunt is kept under the id `{shown}`")).with_hint(SEE_LIST)),
+        0 => Err(Failure::error(format!("no hunt is kept under the id `{shown}`")).with_hint(SEE_LIST)),
         _ => {
             let ids = ids.join(", ");
-            Err(Failure::new(Status::Error, format!("the id `{shown}` may be that of several hunts: {ids}"))
-                .with_hint(SEE_LIST))
+            Err(Failure::error(format!("the id `{shown}` may be that of several hunts: {ids}")).with_hint(SEE_LIST))
         }
     }
 }
@@ -271,7 +270,7 @@ fn keep(location: &Location, hunts: Vec<String>) -> Result<(), Failure> {
     let place = place(&location.session_directory());
     let text = serde_json::to_vec(&Own { hunts })?;
     files::replace(&place, &text)
-        .map_err(|error| Failure::new(Status::Error, format!("failed to write `{}`: {error}", place.display())))
+        .map_err(|error| Failure::error(format!("failed to write `{}`: {error}", place.display())))
 }
 
 fn place(session: &Path) -> PathBuf {

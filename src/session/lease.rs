@@ -31,14 +31,14 @@ pub enum Maker {
 /// Errors: the directory cannot be written.
 pub fn take(plan: &Plan, name: &OsStr, place: &Path) -> Result<Maker, Failure> {
     if name.is_empty() {
-        return Err(Failure::new(Status::Usage, "the directory of `--lease` is empty")
+        return Err(Failure::usage("the directory of `--lease` is empty")
             .with_hint("it names a directory that all jobs can write"));
     }
     let directory = &place.join(name);
     let digest = saved::digest(plan)?;
     let taken = lease::take(directory, &digest).map_err(|error| {
         let message = format!("failed to take a lease in `{}`: {error}", directory.display());
-        Failure::new(Status::Error, message).with_hint("`--lease` names a directory that all jobs can write")
+        Failure::error(message).with_hint("`--lease` names a directory that all jobs can write")
     })?;
     Ok(match taken {
         Err(held) => Maker::Other(held),

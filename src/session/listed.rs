@@ -1,6 +1,5 @@
 //! Tests that are hunted one after the other: their names, and how a name is put into the test command.
 
-use crate::report::Status;
 use crate::session::failure::Failure;
 use crate::session::order::{HuntOrder, TestCommand};
 use crate::world::process::shell;
@@ -115,11 +114,11 @@ pub fn read(source: &Source, directory: &Path, environment: &[(OsString, OsStrin
     let mut seen = std::collections::HashSet::new();
     tests.retain(|test| seen.insert(test.clone()));
     if tests.is_empty() {
-        return Err(Failure::new(Status::Usage, format!("{whence} no failing test"))
+        return Err(Failure::usage(format!("{whence} no failing test"))
             .with_hint("each line, or each failed test case, is one test"));
     }
     if tests.len() > MAX_TESTS {
-        return Err(Failure::new(Status::Usage, format!("{whence} {} tests, more than {MAX_TESTS}", tests.len()))
+        return Err(Failure::usage(format!("{whence} {} tests, more than {MAX_TESTS}", tests.len()))
             .with_hint("list those that fail: many failures with one cause need one hunt"));
     }
     Ok(tests)
@@ -131,7 +130,7 @@ fn of_command(line: &OsStr, directory: &Path, environment: &[(OsString, OsString
     if printed.code != Some(0) {
         let said = String::from_utf8_lossy(&printed.stderr).trim().lines().next_back().unwrap_or_default().to_owned();
         let said = if said.is_empty() { String::new() } else { format!(": {said}") };
-        return Err(Failure::new(Status::Usage, format!("the command of `--each` fails{said}"))
+        return Err(Failure::usage(format!("the command of `--each` fails{said}"))
             .with_hint("it has to end with exit code 0, and to print the name of a failing test in each line"));
     }
     let lines = printed.stdout.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
@@ -141,7 +140,7 @@ fn of_command(line: &OsStr, directory: &Path, environment: &[(OsString, OsString
 fn of_junit(file: &OsStr, directory: &Path) -> Result<Vec<Listed>, Failure> {
     let shown = file.to_string_lossy().into_owned();
     let failed = |why: String| {
-        Failure::new(Status::Usage, format!("failed to read `{shown}`: {why}"))
+        Failure::usage(format!("failed to read `{shown}`: {why}"))
             .with_hint("`--failures` takes the XML file that a runner of tests writes (JUnit)")
     };
     let bytes = files::bytes(&directory.join(file)).map_err(|error| failed(error.to_string()))?;

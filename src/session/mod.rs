@@ -73,7 +73,7 @@ pub mod trial;
 mod upstream;
 mod varying;
 
-use crate::report::{Report, Status};
+use crate::report::Report;
 use crate::session::context::Context;
 use crate::session::failure::Failure;
 use crate::session::hunt::Task;
@@ -125,5 +125,5 @@ pub fn hunt(
 
 /// Refuses to run tests on a system on which that is not supported.
 pub fn require_support() -> Result<(), Failure> {
-    system::unsupported().map_or(Ok(()), |why| Err(Failure::new(Status::Error, why)))
+    system::unsupported().map_or(Ok(()), |why| Err(Failure::error(why)))
 }

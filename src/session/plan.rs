@@ -5,7 +5,6 @@ use crate::hunt::finding::Stage;
 use crate::hunt::history::History;
 use crate::hunt::{Again, Artifacts, Noisy, Order};
 use crate::reduce::Reducer;
-use crate::report::Status;
 use crate::revision::{CommitId, TreeId};
 use crate::session::context::Context;
 use crate::session::failure::{Failure, chain};
@@ -151,7 +150,7 @@ fn headless(user: &Repository) -> Failure {
         }
         Headless::Damaged { id } => (format!("`HEAD` names the commit {id}, which is damaged"), ELSEWHERE),
     };
-    Failure::new(Status::Error, message).with_hint(hint)
+    Failure::error(message).with_hint(hint)
 }
 
 impl Plan {
@@ -172,7 +171,7 @@ impl Plan {
                 } else {
                     "this clone is shallow: `git fetch --unshallow` gets the rest of its history, or `git idd --fetch`"
                 };
-                Failure::new(Status::Usage, chain(&error)).with_hint(hint)
+                Failure::usage(chain(&error)).with_hint(hint)
             })
         };
         let (bad, goods) = if let Some((good, bad)) = pair {
@@ -239,7 +238,7 @@ impl Plan {
         let commits = [&goods[..], &[bad, target]].concat();
         if remote.is_some() && (!order.test.artifact.is_empty() || order.test.from_artifacts.is_some()) {
             let message = "products of builds and fetched programs are not known on a remote service";
-            return Err(Failure::new(Status::Usage, message).with_hint(
+            return Err(Failure::usage(message).with_hint(
                 "leave out `--artifact` and `--from-artifacts`, or run the probes here with `--remote none`",
             ));
         }
@@ -369,7 +368,7 @@ impl Plan {
     fn overlaid(&self, bad: TreeId, patch: &[u8], store: &TreeStore) -> Result<TreeId, Failure> {
         let name = self.order.test.overlay.as_ref().map(|name| name.to_string_lossy()).unwrap_or_default();
         store.apply(bad, patch).map_err(|error| match error {
-            RepoError::Patch { said, .. } => Failure::new(Status::Usage, format!("the overlay `{name}` {said}"))
+            RepoError::Patch { said, .. } => Failure::usage(format!("the overlay `{name}` {said}"))
                 .with_hint("`--overlay` takes a patch for the bad revision, as `git diff --binary` and `git format-patch` print it"),
             other => Failure::from_error(&other),
         })
@@ -516,7 +515,7 @@ pub fn shell_line(words: &Words) -> OsString {
 fn fetching(order: &HuntOrder, is_minimize: bool, location: &Location) -> Result<Option<Fetching>, Failure> {
     let is_used = !is_minimize && !order.by_hand;
     let Some(line) = order.test.from_artifacts.as_ref().filter(|_| is_used) else { return Ok(None) };
-    let fails = |message: &str, hint: &str| Err(Failure::new(Status::Usage, message).with_hint(hint));
+    let fails = |message: &str, hint: &str| Err(Failure::usage(message).with_hint(hint));
     if line.to_string_lossy().trim().is_empty() {
         return fails(
             "`--from-artifacts` has no command",
@@ -543,13 +542,13 @@ fn fetching(order: &HuntOrder, is_minimize: bool, location: &Location) -> Result
 /// The paths of `--artifact`, relative to the top.
 fn products(order: &HuntOrder, location: &Location) -> Result<Vec<Vec<u8>>, Failure> {
     if order.test.build.is_none() && !order.test.artifact.is_empty() {
-        return Err(Failure::new(Status::Usage, "`--artifact` needs `--build`")
+        return Err(Failure::usage("`--artifact` needs `--build`")
             .with_hint("what was built is compared between the build and the test"));
     }
     let inside = |name: &OsString| {
         inside(name, location).filter(|path| !path.is_empty()).ok_or_else(|| {
             let name = name.to_string_lossy();
-            Failure::new(Status::Usage, format!("`{name}` is no path in the working tree"))
+            Failure::usage(format!("`{name}` is no path in the working tree"))
                 .with_hint("`--artifact` takes a file or directory that the build makes there")
         })
     };
@@ -587,7 +586,7 @@ fn divisions(context: &Context) -> Result<Divisions, Failure> {
             DivisionError::Pattern { .. } => "patterns are those of .gitignore",
             DivisionError::Source { .. } => "sources are paths from the top of the tree or from the file",
         };
-        Failure::new(Status::Usage, error.to_string()).with_hint(hint)
+        Failure::usage(error.to_string()).with_hint(hint)
     })?;
     divisions.is_regenerated = context.configured("idd.regenerate").last().is_some_and(|command| !command.is_empty());
     Ok(divisions)
@@ -604,7 +603,7 @@ fn overlay(order: &HuntOrder, context: &Context) -> Result<Option<Overlay>, Fail
         Err(error) => {
             let name = name.to_string_lossy();
             let message = format!("failed to read the overlay `{name}`: {error}");
-            Err(Failure::new(Status::Usage, message).with_hint("`--overlay` takes a patch file or a directory"))
+            Err(Failure::usage(message).with_hint("`--overlay` takes a patch file or a directory"))
         }
     }
 }
@@ -616,7 +615,7 @@ fn shim(order: &HuntOrder, context: &Context) -> Result<BTreeMap<Vec<u8>, OnDisk
         let path = context.directory.join(name);
         if !path.is_dir() {
             let message = format!("the shim `{}` is no directory", name.to_string_lossy());
-            return Err(Failure::new(Status::Usage, message)
+            return Err(Failure::usage(message)
                 .with_hint("`--shim` takes a directory with files that are put over every revision"));
         }
         shim.extend(files::read_all(&path, b""));

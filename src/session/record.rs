@@ -56,14 +56,13 @@ pub fn clang(context: &Context) -> Result<PathBuf, Failure> {
     build::find_clang(&path, preferred.as_deref()).ok_or_else(|| match &preferred {
         Some(named) => {
             let named = missed::shown(&named.to_string_lossy());
-            Failure::new(Status::Error, format!("`IDD_CLANG` names `{named}`, which is not clang 16 or newer"))
+            Failure::error(format!("`IDD_CLANG` names `{named}`, which is not clang 16 or newer"))
                 .with_hint("without `IDD_CLANG`, clang is searched in `PATH`")
         }
-        None => Failure::new(Status::Error, "no clang (version 16 or newer) was found to instrument the program")
-            .with_hint(
-                "install one, such as the package clang-19, or name one in `IDD_CLANG`; a Java program needs none, but a \
+        None => Failure::error("no clang (version 16 or newer) was found to instrument the program").with_hint(
+            "install one, such as the package clang-19, or name one in `IDD_CLANG`; a Java program needs none, but a \
                  JDK: `javac` in `PATH` or in `JAVA_HOME`",
-            ),
+        ),
     })
 }
 
@@ -240,7 +239,7 @@ pub(in crate::session) fn plain_build(seen: &Observation) -> Result<&Observation
             said => said,
         };
         let message = format!("the build fails, also without the instrumenting compiler: {said}");
-        return Err(Failure::new(Status::Error, message)
+        return Err(Failure::error(message)
             .with_hint("`--build` is a shell line that is run in a new checkout of the revision"));
     }
     Ok(seen)

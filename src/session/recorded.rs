@@ -1,6 +1,5 @@
 //! Opens a stored recording.
 
-use crate::report::Status;
 use crate::report::escape::{Terminal, Untrusted};
 use crate::session::failure::Failure;
 use crate::trace::container::{Kind, Trace};
@@ -87,15 +86,14 @@ pub fn find(which: &Which, location: &Location) -> Result<(String, PathBuf, Reco
     let full = |name: &String| name.parse::<u32>().map_or_else(|_| name.clone(), |number| format!("{number:04}"));
     let name = which.recording.as_ref().map(full).or_else(|| store::last(&session));
     let name = name.ok_or_else(|| {
-        Failure::new(Status::Error, "nothing was recorded in this worktree")
-            .with_hint("`git idd record` records a test")
+        Failure::error("nothing was recorded in this worktree").with_hint("`git idd record` records a test")
     })?;
     let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric());
     let place = store::directory(&session).join(&name);
     let recording = if is_name { store::read(&place).ok() } else { None };
     let recording = recording.ok_or_else(|| {
         let shown = Terminal.line(&Untrusted::from(name.as_str()));
-        Failure::new(Status::Error, format!("there is no recording `{shown}` that can be read"))
+        Failure::error(format!("there is no recording `{shown}` that can be read"))
             .with_hint("without `--recording` the last one is taken; `git idd trace list` shows all")
     })?;
     Ok((name, place, recording))
@@ -110,7 +108,7 @@ pub fn open(which: &Which, location: &Location) -> Result<Recorded, Failure> {
         return Ok(recorded);
     }
     let message = format!("recording {} has no values, only steps", recorded.name);
-    Err(Failure::new(Status::Error, message).with_hint(
+    Err(Failure::error(message).with_hint(
         "record the test again without `--steps`; `git idd trace stat` and `git idd trace tree` read this recording",
     ))
 }
@@ -121,7 +119,7 @@ pub fn open_steps(which: &Which, location: &Location) -> Result<Recorded, Failur
     let process = which.process.or(recording.chosen);
     let process = process.filter(|process| *process < recording.processes.len()).ok_or_else(|| {
         let n = recording.processes.len();
-        Failure::new(Status::Error, "there is no such process in the recording")
+        Failure::error("there is no such process in the recording")
             .with_hint(format!("it has {n}; `--process` takes their numbers, from 0"))
     })?;
     let run = run(&place, &recording, process).map_err(|error| failed(&error))?;

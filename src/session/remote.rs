@@ -102,7 +102,7 @@ fn remote(
 /// A failure of a service, with advice.
 #[cfg(feature = "remote")]
 pub fn failure(service: &Service, trouble: &crate::world::remote::trouble::Trouble) -> Failure {
-    let failure = Failure::new(Status::Error, format!("the remote service `{}` failed: {trouble}", service.address));
+    let failure = Failure::error(format!("the remote service `{}` failed: {trouble}", service.address));
     // Such a service says nothing before it closes the connection.
     let may_want_certificate = service.address.is_secure && service.identity.is_none();
     failure.with_hint(if may_want_certificate && trouble.what.contains("transport error") {
@@ -125,6 +125,6 @@ fn remote(
 /// The failure of a program that was built without this.
 #[cfg(not(feature = "remote"))]
 pub fn absent() -> Failure {
-    Failure::new(Status::Usage, "this program was built without remote services")
+    Failure::usage("this program was built without remote services")
         .with_hint("`cargo install git-idd --features remote` builds it with them")
 }

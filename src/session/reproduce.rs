@@ -515,7 +515,7 @@ impl Hunt<'_> {
         );
         let hint = self.hint_of_program().unwrap_or(hint);
         let message = with_last_line(format!("the test command {what} (exit code {code})"), seen);
-        Failure::new(Status::Error, message).with_hint(hint)
+        Failure::error(message).with_hint(hint)
     }
 
     /// The hint about a directory in which the commands run, and that the bad revision does not have.

@@ -1,6 +1,5 @@
 //! The directory for the sandboxes of a command.
 
-use crate::report::Status;
 use crate::revision::CommitId;
 use crate::session::context::Context;
 use crate::session::failure::Failure;
@@ -60,7 +59,7 @@ pub fn by_hand(context: &Context, location: &Location) -> Result<PathBuf, Failur
 /// The failure of a directory for sandboxes.
 pub fn failed(path: &Path, error: &std::io::Error) -> Failure {
     let message = format!("failed to prepare the sandbox directory `{}`: {error}", path.display());
-    Failure::new(Status::Error, message).with_hint("`git config idd.worktreeDir <path>` names another place")
+    Failure::error(message).with_hint("`git config idd.worktreeDir <path>` names another place")
 }
 
 /// The directory for the sandboxes of all repositories.

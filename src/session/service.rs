@@ -1,6 +1,5 @@
 //! The remote service that the user names, with what the configuration says of it.
 
-use crate::report::Status;
 use crate::session::context::Context;
 use crate::session::failure::Failure;
 use crate::world::remote::address::is_secret;
@@ -14,7 +13,7 @@ pub const HERE: &str = "none";
 ///
 /// Errors: no address; a certificate without a key; a variable that is missing, or probably holds a secret.
 pub fn named(text: &str, context: &Context) -> Result<Service, Failure> {
-    let usage = |message: String| Failure::new(Status::Usage, message);
+    let usage = |message: String| Failure::usage(message);
     let address = Address::parse(text).map_err(|why| {
         usage(format!("`{text}` is no address of a remote service: {why}"))
             .with_hint("an example is `grpcs://build.example.org:443/main`")

@@ -9,7 +9,6 @@ use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::report::Status;
 use crate::session::context::Context;
 use crate::session::failure::Failure;
 use crate::world::process::shell;
@@ -155,7 +154,7 @@ impl Places {
                 Some("") => "is empty",
                 Some(_) => "is no absolute path",
             };
-            Failure::new(Status::Error, format!("there is no directory to install to: `HOME` {why}"))
+            Failure::error(format!("there is no directory to install to: `HOME` {why}"))
                 .with_hint("`git idd man` and `git idd completions` print the files")
         })?;
         Ok(share.join(part.path()))
@@ -198,7 +197,7 @@ pub fn remove_directories(path: &Path, n_made: usize) {
 }
 
 fn failed(verb: &str, part: Part, path: &Path, error: &io::Error) -> Failure {
-    Failure::new(Status::Error, format!("failed to {verb} {} `{}`: {error}", part.word(), path.display()))
+    Failure::error(format!("failed to {verb} {} `{}`: {error}", part.word(), path.display()))
         .with_hint("`git idd setup --dry-run` prints the places of all files")
 }
 

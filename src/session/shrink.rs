@@ -13,7 +13,6 @@ mod script;
 mod shrunk;
 
 use crate::change::Mode;
-use crate::report::Status;
 use crate::revision::{CommitId, TreeId};
 use crate::session::context::Context;
 use crate::session::failure::{Failure, chain};
@@ -55,9 +54,8 @@ pub fn run(
         let failing = Version { name: order.at.clone(), tree: graph::tree_of(user, plan.bad)? };
         let reference = match &order.good {
             Some(name) => {
-                let commit = graph::resolve(user, name).map_err(|error| {
-                    Failure::new(Status::Usage, chain(&error)).with_hint("`git log --oneline` lists revisions")
-                })?;
+                let commit = graph::resolve(user, name)
+                    .map_err(|error| Failure::usage(chain(&error)).with_hint("`git log --oneline` lists revisions"))?;
                 Some(Version { name: name.clone(), tree: graph::tree_of(user, commit)? })
             }
             None => None,
@@ -110,13 +108,13 @@ fn reduce(
     let mut inputs = inputs::read_all(&order.input, location, context)?;
     let passing = order.passing.as_ref().map(|name| Input::read_passing(name, location, context)).transpose()?;
     if passing.is_some() && (inputs.len() != 1 || order.args || !order.env.is_empty()) {
-        return Err(Failure::new(Status::Usage, "`--passing` needs exactly one `--input`, and nothing else to reduce")
+        return Err(Failure::usage("`--passing` needs exactly one `--input`, and nothing else to reduce")
             .with_hint("it isolates the difference of two files: the passing one and the failing one"));
     }
     let larger = passing.iter().chain(&inputs).find(|input| input.content.len() > shrink::MAX_BYTES_WITH_UNITS);
     if let (Some(_), Some(larger)) = (&passing, larger) {
         let (name, max) = (larger.name.to_string_lossy(), shrink::MAX_BYTES_WITH_UNITS >> 20);
-        return Err(Failure::new(Status::Usage, format!("`{name}` has more than {max} MiB, too much for `--passing`"))
+        return Err(Failure::usage(format!("`{name}` has more than {max} MiB, too much for `--passing`"))
             .with_hint("reduce the failing file without `--passing` first"));
     }
     let user = private::open(&location.git_directory)?;

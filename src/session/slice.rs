@@ -2,7 +2,6 @@
 
 pub mod criterion;
 
-use crate::report::Status;
 use crate::report::chop::Size;
 use crate::session::failure::Failure;
 use crate::session::recorded::{Which, failed};
@@ -87,7 +86,7 @@ pub fn run(order: &SliceOrder, location: &Location) -> Result<(Slice, Sources), 
     let found = order.criterion.find(run, ended, order.direction, &sources)?;
     let Found { steps, words, part } = found;
     if steps.is_empty() {
-        return Err(Failure::new(Status::Error, format!("the run has no step of {words}")));
+        return Err(Failure::error(format!("the run has no step of {words}")));
     }
     let mut remarks: Vec<String> = Vec::new();
     let graph = if order.kinds.potential {

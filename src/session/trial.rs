@@ -120,7 +120,7 @@ pub fn run(order: &TrialOrder, task: TrialTask<'_>) -> Result<FixTrial, Failure>
 
 /// Refuses hunts without a failure that can be mended and seen again.
 fn refuse(kept: &Kept, report: &Report, saved: &SavedPlan) -> Result<(), Failure> {
-    let fails = |message: &str, hint: &str| Err(Failure::new(Status::Error, message).with_hint(hint));
+    let fails = |message: &str, hint: &str| Err(Failure::error(message).with_hint(hint));
     if !report.find.is_failure() || saved.order.perf.is_some() {
         return fails("only a hunt for a failure has something to mend", "`git idd list` lists the hunts");
     }
@@ -264,8 +264,9 @@ fn expect(hunt: &mut Hunt<'_>, report: &Report) -> Result<(), Failure> {
         let line = hunt.seen.iter().find(is_failing).and_then(printed_trouble);
         let line = line.map(|line| format!(": {line}")).unwrap_or_default();
         let message = format!("HEAD fails in another way than the finding{line}");
-        return Err(Failure::new(Status::Error, message)
-            .with_hint("`git idd show` prints the failure of the finding; hunt again from HEAD"));
+        return Err(
+            Failure::error(message).with_hint("`git idd show` prints the failure of the finding; hunt again from HEAD")
+        );
     }
     hunt.runner.criteria = criteria;
     if hunt.plan.order.test.timeout.is_none() {

@@ -5,7 +5,6 @@
 use crate::cli::console::Console;
 use crate::cli::debug::text::safe;
 use crate::cli::debug::{Asked, ended, opened};
-use crate::report::Status;
 use crate::report::style::Style;
 use crate::session::debug::reply::{items, reply};
 use crate::session::debug::{DebugOrder, End, Person, Question, Reply, begin, explained};
@@ -26,7 +25,7 @@ pub fn ask(order: &DebugOrder, answer: Option<&str>, location: &Location) -> Res
     let mut once = Once { asked, answer: answer.map(str::to_owned), text: String::new(), wrong: None };
     let end = walk.ask(&mut once, false)?;
     if let Some(wrong) = once.wrong {
-        return Err(Failure::new(Status::Usage, wrong));
+        return Err(Failure::usage(wrong));
     }
     if end == End::Left {
         return Ok(once.text);

@@ -8,7 +8,6 @@ mod roff;
 use crate::cli::args::{Help, ParseError, habits};
 use crate::cli::console::{Answer, Console};
 use crate::cli::{args, columns, man};
-use crate::report::Status;
 use crate::session::failure::Failure;
 use crate::session::hints::near::nearest;
 use clap::Arg;
@@ -75,9 +74,9 @@ pub fn run(words: &[String], console: Console) -> Result<Answer, Failure> {
         command = command.find_subcommand(word).ok_or_else(|| {
             let names = command.get_subcommands().map(clap::Command::get_name);
             if let Some((message, hint)) = habits::of_bisect(word, &[], false) {
-                return Failure::new(Status::Usage, message).with_hint(hint);
+                return Failure::usage(message).with_hint(hint);
             }
-            let failure = Failure::new(Status::Usage, format!("there is no help about `{}`", words.join(" ")));
+            let failure = Failure::usage(format!("there is no help about `{}`", words.join(" ")));
             failure.with_hint(match nearest(word, names) {
                 Some(near) => format!("did you mean `{near}`? `git idd -h` lists the commands"),
                 None => "`git idd -h` lists the commands, `git idd help` shows the manual".to_owned(),
@@ -128,6 +127,7 @@ fn manual(console: Console) -> io::Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::Status;
     use std::collections::BTreeSet;
 
     #[test]

@@ -3,7 +3,6 @@
 //! The text of a client is only compared. What runs is the command that the user allowed.
 
 use crate::cli::args::McpArgs;
-use crate::report::Status;
 use crate::report::escape::{Terminal, Untrusted};
 use crate::session::context::Context;
 use crate::session::failure::Failure;
@@ -41,12 +40,11 @@ impl Allowed {
     pub fn test(&self, words: Vec<OsString>) -> Result<TestCommand, Failure> {
         if words.is_empty() {
             return self.command.clone().ok_or_else(|| {
-                Failure::new(Status::Usage, "`test` is missing: the server was started without a test command")
+                Failure::usage("`test` is missing: the server was started without a test command")
                     .with_hint(hint("test", &self.tests()))
             });
         }
-        let asked =
-            TestCommand::from_words(words).ok_or_else(|| Failure::new(Status::Usage, "the test command is empty"))?;
+        let asked = TestCommand::from_words(words).ok_or_else(|| Failure::usage("the test command is empty"))?;
         self.is_allowed(&asked).ok_or_else(|| refused("test", &asked.to_line(), &self.tests()))
     }
 
@@ -92,8 +90,7 @@ impl Allowed {
 fn refused(what: &str, asked: &[u8], allowed: &[Vec<u8>]) -> Failure {
     let asked = shown(asked);
     let what_is_allowed = what.split(' ').next().unwrap_or(what);
-    Failure::new(Status::Usage, format!("the {what} `{asked}` is not allowed"))
-        .with_hint(hint(what_is_allowed, allowed))
+    Failure::usage(format!("the {what} `{asked}` is not allowed")).with_hint(hint(what_is_allowed, allowed))
 }
 
 /// What is allowed, and how the user allows more.

@@ -1,6 +1,5 @@
 //! The arguments of a tool: a table of them says what a client may give, and is its JSON schema, too.
 
-use crate::report::Status;
 use crate::report::escape::{Terminal, Untrusted};
 use crate::session::failure::Failure;
 use serde_json::{Map, Value, json};
@@ -100,7 +99,7 @@ pub fn schema<'a>(arguments: impl Iterator<Item = &'a Argument> + Clone) -> Map<
 pub struct Arguments(Map<String, Value>);
 
 fn wrong(message: impl Into<String>) -> Failure {
-    Failure::new(Status::Usage, message.into())
+    Failure::usage(message.into())
 }
 
 fn shown(text: &str) -> String {

@@ -10,7 +10,6 @@ use crate::cli::mcp::resources;
 use crate::cli::mcp::state::State;
 use crate::cli::{args, console, list, log, status};
 use crate::report;
-use crate::report::Status;
 use crate::report::escape::Terminal;
 use crate::report::style::Style;
 use crate::report::text::{Detail, Look};
@@ -51,9 +50,7 @@ pub fn request(words: Vec<OsString>, context: &Context) -> Result<Request, Failu
     match args::parse(words, &context.configuration) {
         Ok(Invocation { request, .. }) => Ok(request),
         Err(ParseError::Usage(error)) => Err(Failure::from(error)),
-        Err(ParseError::Display(_) | ParseError::Help(_)) => {
-            Err(Failure::new(Status::Usage, "the arguments make no command"))
-        }
+        Err(ParseError::Display(_) | ParseError::Help(_)) => Err(Failure::usage("the arguments make no command")),
     }
 }
 
@@ -78,7 +75,7 @@ fn order(arguments: &Arguments, state: &State) -> Result<HuntOrder, Failure> {
     options.extend(arguments.texts("good").into_iter().map(|good| option("good", good)));
     options.extend(["--", "true"].map(OsString::from));
     let Request::Hunt(mut order) = request(options, &state.context)? else {
-        return Err(Failure::new(Status::Usage, "the arguments make no hunt"));
+        return Err(Failure::usage("the arguments make no hunt"));
     };
     (order.command, order.test.build) = (command, build);
     (order.effort.notify, order.effort.explain) = (None, false);

@@ -120,7 +120,7 @@ impl Jobs {
     fn begin(self: &Arc<Self>, kind: Kind, hunt: Option<String>, work: Work) -> Result<u64, Failure> {
         let mut board = self.board();
         if let Some(job) = board.last.as_ref().filter(|job| job.is_running()) {
-            return Err(Failure::new(Status::Error, format!("{} runs already; one thing runs at a time", job.name()))
+            return Err(Failure::error(format!("{} runs already; one thing runs at a time", job.name()))
                 .with_hint("`hunt_status` waits for it, `hunt_cancel` stops it"));
         }
         if board.is_over {
@@ -133,7 +133,7 @@ impl Jobs {
         let run = move || {
             let done = panic::catch_unwind(AssertUnwindSafe(|| work(&mut heard, flag)));
             let done = done.unwrap_or_else(|_| {
-                Err(Failure::new(Status::Error, "the job cannot go on; the server has printed the reason to stderr"))
+                Err(Failure::error("the job cannot go on; the server has printed the reason to stderr"))
             });
             heard.0.change(|job| job.ended = Some(done));
         };

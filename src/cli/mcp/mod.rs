@@ -20,7 +20,6 @@ use crate::cli::mcp::allowed::Allowed;
 use crate::cli::mcp::server::Server;
 use crate::cli::mcp::state::State;
 use crate::cli::mcp::wire::Wire;
-use crate::report::Status;
 use crate::session::context::Context;
 use crate::session::failure::Failure;
 use crate::session::interrupt::Interrupt;
@@ -53,7 +52,7 @@ pub fn run(args: McpArgs, location: &Location, context: &Context) -> Result<(), 
             Err(service::ServerInitializeError::ConnectionClosed(_)) => Ok(()),
             Err(error) => {
                 let message = format!("the conversation with the client broke off: {error}");
-                Err(Failure::new(Status::Error, message)
+                Err(Failure::error(message)
                     .with_hint("the command is started by a client; the manual page `mcp.md` says how"))
             }
         }

@@ -3,7 +3,7 @@
 use crate::cli::mcp::state::State;
 use crate::report;
 use crate::report::escape::Terminal;
-use crate::report::{Report, Status, Untrusted, base64};
+use crate::report::{Report, Untrusted, base64};
 use crate::session::failure::Failure;
 use crate::session::kept::Kept;
 use crate::session::{kept, saved};
@@ -101,7 +101,7 @@ pub fn all(state: &State) -> Vec<Found> {
 
 fn none(address: &str) -> Failure {
     let shown = Terminal.line(&Untrusted::from(address).cut(MAX_SHOWN));
-    Failure::new(Status::Error, format!("there is no resource `{shown}`"))
+    Failure::error(format!("there is no resource `{shown}`"))
         .with_hint("`resources/list` lists them; `hunt_list` lists the hunts")
 }
 
@@ -119,7 +119,7 @@ pub fn read(address: &str, state: &State) -> Result<(Content, &'static str), Fai
     let kept = kept::newest(&state.location, Some(id))?;
     let bytes = bytes(PARTS[at], &kept, state)?.ok_or_else(|| none(address))?;
     if bytes.len() > MAX_BYTES {
-        return Err(Failure::new(Status::Error, "the resource is larger than 4 MiB")
+        return Err(Failure::error("the resource is larger than 4 MiB")
             .with_hint("`git idd report --hunt <id>` prints it on the command line"));
     }
     let content = match String::from_utf8(bytes) {

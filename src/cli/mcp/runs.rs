@@ -9,7 +9,6 @@ use crate::cli::mcp::hunts::{option, request, words};
 use crate::cli::mcp::jobs::{Job, Kind};
 use crate::cli::mcp::state::State;
 use crate::cli::{chop, explain, invariants, record, slice, trace};
-use crate::report::Status;
 use crate::report::explanation::{Explained, Explanation};
 use crate::report::style::Style;
 use crate::session;
@@ -46,7 +45,7 @@ fn result(number: u64, about: &str, arguments: &Arguments, state: &State) -> Res
             "{} runs in the background; hunt_status with `wait` waits for it, and has the result",
             job.name()
         ))),
-        None => Err(Failure::new(Status::Error, "another job has begun; hunt_status says which")),
+        None => Err(Failure::error("another job has begun; hunt_status says which")),
     }
 }
 
@@ -63,7 +62,7 @@ pub fn explain(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Fail
     state.allowed.check(&plan.order.command, plan.order.test.build.as_ref())?;
     let words = vec![OsString::from("explain"), option("hunt", &kept.id)];
     let Request::Explain(mut order) = request(words, &state.context)? else {
-        return Err(Failure::new(Status::Usage, "the arguments make no explanation"));
+        return Err(Failure::usage("the arguments make no explanation"));
     };
     // The build of the hunt, which was checked.
     order.build = None;
@@ -85,7 +84,7 @@ pub fn judge(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failur
     let proposal = match (arguments.text("patch"), arguments.text("revision")) {
         (Some(patch), None) => Proposal::Patch { name: "patch".to_owned(), bytes: patch.as_bytes().to_vec() },
         (None, Some(revision)) => Proposal::Revision(revision.to_owned()),
-        _ => return Err(Failure::new(Status::Usage, "either `patch` or `revision` is needed")),
+        _ => return Err(Failure::usage("either `patch` or `revision` is needed")),
     };
     // A suite of the configuration is the user's.
     let suite = state.context.configured("idd.suite").last().map(OsString::from);
@@ -109,7 +108,7 @@ pub fn chop(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure
     let mut words = vec![OsString::from("chop"), option("hunt", &kept.id)];
     words.extend(arguments.flag("data").then(|| OsString::from("--data")));
     let Request::Chop(mut order) = request(words, &state.context)? else {
-        return Err(Failure::new(Status::Usage, "the arguments make no chop"));
+        return Err(Failure::usage("the arguments make no chop"));
     };
     // The build of the hunt, which was checked.
     order.record.build = None;
@@ -130,7 +129,7 @@ pub fn invariants(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, F
     words.extend(arguments.number("process").map(|number| option("process", &number.to_string())));
     words.extend(arguments.flag("data").then(|| OsString::from("--data")));
     let Request::Invariants(order) = request(words, &state.context)? else {
-        return Err(Failure::new(Status::Usage, "the arguments ask for no invariants"));
+        return Err(Failure::usage("the arguments ask for no invariants"));
     };
     let found = session::invariants::run(&order, &state.location, &state.context, &mut Silent)?;
     Ok(Answer::data(
@@ -149,8 +148,7 @@ pub fn explanation(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, 
         texts.push(told(explained, &state.location)?);
     }
     if texts.is_empty() {
-        return Err(Failure::new(Status::Error, format!("the hunt {} has no explanation", kept.id))
-            .with_hint("`explain` makes one"));
+        return Err(Failure::error(format!("the hunt {} has no explanation", kept.id)).with_hint("`explain` makes one"));
     }
     Ok(Answer::data(&format!("hunt {}", kept.id), &texts.join("\n"), Part::of(arguments)))
 }
@@ -176,7 +174,7 @@ pub fn record(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failu
     options.extend(arguments.text("at").map(|at| option("at", at)));
     options.extend(["--", "true"].map(OsString::from));
     let Request::Record(mut order) = request(options, &state.context)? else {
-        return Err(Failure::new(Status::Usage, "the arguments make no recording"));
+        return Err(Failure::usage("the arguments make no recording"));
     };
     (order.command, order.build) = (command, build);
     graph::resolve(&private::open(&state.location.git_directory)?, &order.at)?;
@@ -235,8 +233,7 @@ pub fn why(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure>
 
 /// A slice.
 pub fn slice(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure> {
-    let criterion = criterion::parse(arguments.text("criterion").unwrap_or_default())
-        .map_err(|message| Failure::new(Status::Usage, message))?;
+    let criterion = criterion::parse(arguments.text("criterion").unwrap_or_default()).map_err(Failure::usage)?;
     let direction = match arguments.text("direction") {
         Some("forward") => Direction::Forward,
         _ => Direction::Backward,

@@ -4,7 +4,6 @@
 //! command goes on from there. So what was written is noted in the git directory.
 
 use crate::cli::args::ShrinkArgs;
-use crate::report::Status;
 use crate::session::context::Context;
 use crate::session::failure::Failure;
 use crate::session::order::{Effort, ShrinkOrder};
@@ -74,7 +73,7 @@ impl Output {
 
     fn check(&self, directory: &Path) -> Result<(), Failure> {
         let usage = |message: String| {
-            Failure::new(Status::Usage, message)
+            Failure::usage(message)
                 .with_hint("`--output` takes a directory in which the reduced files do not exist yet")
         };
         let above: Vec<&Path> = self.all().filter_map(|place| place.parent()).chain([directory]).collect();
@@ -162,7 +161,7 @@ fn write(place: &Path, content: &[u8], is_new: bool) -> Result<(), Failure> {
     let written: io::Result<()> = files::make_directory_of(place)
         .and_then(|()| if is_new { files::write_new(place, content) } else { files::replace(place, content) });
     written.map_err(|error| {
-        Failure::new(Status::Error, format!("failed to write the reduced input `{}`: {error}", place.display()))
+        Failure::error(format!("failed to write the reduced input `{}`: {error}", place.display()))
             .with_hint("`--output <dir>` names another directory; known results are not run again")
     })
 }

@@ -109,7 +109,7 @@ pub fn expected(file: &OsStr) -> Result<Vec<Symbol>, Failure> {
     let bytes = files::bytes_up_to(Path::new(file), MAX_EXPECTED);
     bytes.map(|bytes| bytes.into_iter().map(Symbol::from).collect()).map_err(|error| {
         let name = Terminal.line(&Untrusted::from(&*file.to_string_lossy()));
-        Failure::new(Status::Usage, format!("failed to read `{name}`: {error}"))
+        Failure::usage(format!("failed to read `{name}`: {error}"))
             .with_hint("`--expected` takes a file with the output of a correct run")
     })
 }
@@ -179,7 +179,7 @@ pub fn find(
 ) -> Result<Failed, Failure> {
     let expected = reference.output;
     let outputs = run.outputs().map_err(|error| failed(&error))?;
-    let last = outputs.last.ok_or_else(|| Failure::new(Status::Error, "the run has no steps"))?;
+    let last = outputs.last.ok_or_else(|| Failure::error("the run has no steps"))?;
     let found = |step: Step, words: String| Failed { step, previous: step, words, ..Failed::default() };
     let at_end = |words: String| Failed { is_end: true, ..found(last, words) };
     if let Some((step, words)) = crash(&outputs, reference.escapes) {
@@ -214,11 +214,8 @@ pub fn find(
             "the end at step {}; the program prints what is expected, and ends without an error",
             last.0
         ))),
-        _ => Err(Failure::new(
-            Status::Error,
-            "the program ended without an error, so its first wrong value is not known",
-        )
-        .with_hint("give its right output with `--expected <file>`, or a version that passes with `--good <rev>`")),
+        _ => Err(Failure::error("the program ended without an error, so its first wrong value is not known")
+            .with_hint("give its right output with `--expected <file>`, or a version that passes with `--good <rev>`")),
     }
 }
 

@@ -1,6 +1,5 @@
 //! The inputs of a run that count, and the files among them that can be reduced.
 
-use crate::report::Status;
 use crate::session::context::Context;
 use crate::session::explain::change::Lines;
 use crate::session::failure::Failure;
@@ -24,7 +23,7 @@ const STANDARD: &str = "-";
 /// Refuses a name that is a directory.
 pub fn refuse_directories(names: &[String], context: &Context) -> Result<(), Failure> {
     match names.iter().find(|name| context.directory.join(name).is_dir()) {
-        Some(name) => Err(Failure::new(Status::Usage, format!("the input `{name}` is a directory"))
+        Some(name) => Err(Failure::usage(format!("the input `{name}` is a directory"))
             .with_hint("`--input` takes a file, and may be given more than once")),
         None => Ok(()),
     }
@@ -154,7 +153,7 @@ pub fn inputs(
         return Ok(found.into_iter().partition(|entry| entry.source == Source::Standard));
     }
     let (known, asked) = (names(&found).join(", "), asked.join("`, `"));
-    let failure = Failure::new(Status::Error, format!("the program did not read `{asked}`"));
+    let failure = Failure::error(format!("the program did not read `{asked}`"));
     Err(if known.is_empty() {
         failure.with_hint("it read no input; `--program` names another program that the test runs")
     } else {

@@ -141,7 +141,7 @@ fn with(
         let files = files.map(|(input, content)| (&input.path[..], input.mode, *content));
         store.with_files(tree, files)?.ok_or_else(|| {
             let name = inputs[0].name.to_string_lossy().into_owned();
-            Failure::new(Status::Usage, format!("the input `{name}` cannot be put into the checkout"))
+            Failure::usage(format!("the input `{name}` cannot be put into the checkout"))
                 .with_hint("a directory or a file of the revision is in its place; rename it")
         })
     };

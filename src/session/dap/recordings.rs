@@ -1,6 +1,5 @@
 //! What a debugger needs of recordings: opening, making, and judging them.
 
-use crate::report::Status;
 use crate::report::escape::Untrusted;
 use crate::session::debug;
 use crate::session::debug::expect::Expectation;
@@ -62,7 +61,7 @@ pub trait Recordings {
 
 /// An error that the client can mend.
 pub fn complaint(text: impl Into<Untrusted>) -> Failure {
-    Failure::new(Status::Usage, text)
+    Failure::usage(text)
 }
 
 /// A recording that cannot be read.

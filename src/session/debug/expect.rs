@@ -2,7 +2,6 @@
 
 use crate::explain::facts::Facts;
 use crate::explain::feedback::Feedback;
-use crate::report::Status;
 use crate::report::escape::{Terminal, Untrusted};
 use crate::session::debug::{Walk, given};
 use crate::session::expression::condition::Condition;
@@ -160,7 +159,7 @@ impl Walk {
         steps.truncate(MAX_EXAMINED);
         let place = shown(&expectation.place());
         let Some(first) = steps.first().copied() else {
-            return Err(Failure::new(Status::Error, format!("no statement of {place} ran up to the failure"))
+            return Err(Failure::error(format!("no statement of {place} ran up to the failure"))
                 .with_hint("a statement is in the line in which it begins; `git idd trace tree` shows what ran"));
         };
         let found = self.run.test(&expectation.condition, &steps);
@@ -172,7 +171,7 @@ impl Walk {
             let message = format!("`{text}` cannot be evaluated before any step of {place}: {}", shown(why));
             let names = self.run.names(first).map_err(|error| failed(&error))?;
             let names: Vec<String> = names.iter().map(|name| shown(name)).collect();
-            let failure = Failure::new(Status::Error, message);
+            let failure = Failure::error(message);
             return Err(if names.is_empty() {
                 failure.with_hint("only global variables are visible there")
             } else {

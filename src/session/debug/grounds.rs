@@ -8,7 +8,6 @@ use crate::explain::feedback::recommend::{Recommendation, recommend};
 use crate::explain::feedback::suspects::{Suspects, Weights};
 use crate::explain::feedback::table::Table;
 use crate::explain::feedback::{Judged, gap};
-use crate::report::Status;
 use crate::session::failure::Failure;
 use crate::session::recorded::failed;
 use crate::trace::dependence::Dependences;
@@ -44,7 +43,7 @@ impl Building {
         match self {
             Self::There(thread) => match thread.join() {
                 Ok(built) => built.map_err(|error| failed(&error)),
-                Err(_) => Err(Failure::new(Status::Error, "the dependences of the run could not be read")),
+                Err(_) => Err(Failure::error("the dependences of the run could not be read")),
             },
             Self::Built(grounds) => Ok(*grounds),
         }

@@ -8,7 +8,6 @@ use crate::explain::comparison;
 use crate::explain::comparison::{Candidate, Comparison};
 use crate::explain::java::named::Named;
 use crate::outcome::Ending;
-use crate::report::Status;
 use crate::session::debug::walked::Walked;
 use crate::session::explain::finding::rename;
 use crate::session::explain::java::taken;
@@ -77,7 +76,7 @@ pub fn compare(
     let other = recorded::open(&Which { recording: Some(name.to_owned()), process: None }, location)?;
     if other.name == failing {
         let message = format!("recording {failing} is the one that is debugged");
-        return Err(Failure::new(Status::Error, message)
+        return Err(Failure::error(message)
             .with_hint("`--passing` takes the recording of another input, or of another version"));
     }
     // How a virtual machine ended is not recorded: what the test said of itself counts.
@@ -87,7 +86,7 @@ pub fn compare(
     };
     if !is_passed {
         let message = format!("in recording {}, the program did not exit with 0", other.name);
-        return Err(Failure::new(Status::Error, message).with_hint("`git idd trace list` shows how each test ended"));
+        return Err(Failure::error(message).with_hint("`git idd trace list` shows how each test ended"));
     }
     let (run, named, mut passing) = match (run, other.run) {
         (recorded::Run::Native(player), recorded::Run::Native(mut passing)) => {
@@ -103,9 +102,7 @@ pub fn compare(
         }
         _ => {
             let message = format!("recording {} is of a program in another language", other.name);
-            return Err(
-                Failure::new(Status::Error, message).with_hint("`--passing` takes a recording of the same program")
-            );
+            return Err(Failure::error(message).with_hint("`--passing` takes a recording of the same program"));
         }
     };
     let statements = passing.statements().map_err(|error| failed(&error))?;

@@ -1,7 +1,6 @@
 //! Records the test whose run is walked over.
 
 use crate::outcome::Ending;
-use crate::report::Status;
 use crate::session::context::Context;
 use crate::session::failure::Failure;
 use crate::session::order::RecordOrder;
@@ -21,7 +20,7 @@ pub fn make(
 ) -> Result<(String, Recording), Failure> {
     let (name, recording) = record::run(order, location, context, talk)?;
     if recording.ending == Ending::Exit(0).to_string() {
-        return Err(Failure::new(Status::Error, "the test passes at HEAD, so there is no failure to debug").with_hint(
+        return Err(Failure::error("the test passes at HEAD, so there is no failure to debug").with_hint(
             format!(
                 "give a test that fails there; `git idd debug --recording {name} --from <criterion>` examines the passing run"
             ),

@@ -1,7 +1,6 @@
 //! Answers as lines of text: what a person types, what a file of answers has, and what an editor adds to it.
 
 use crate::explain::feedback::Feedback;
-use crate::report::Status;
 use crate::report::escape::{Terminal, Untrusted};
 use crate::session::debug::reply::{items, reply};
 use crate::session::debug::{Person, Question, Reply};
@@ -49,15 +48,15 @@ pub fn open(path: &Path, is_restarted: bool) -> Result<Answers, Failure> {
                 let text: String = text.chars().take(MAX_SHOWN).collect();
                 let message = format!("`{name}` is no file of answers: line {line} is `{}`", safe(&text));
                 let hint = "each line of such a file is one answer, such as `c` or `w 1`";
-                Failure::new(Status::Error, message).with_hint(hint)
+                Failure::error(message).with_hint(hint)
             }
             AnswersError::Busy => {
                 let message = format!("another session is in the same walk, and adds its answers to `{name}`");
                 let hint = "end that session, or keep the answers of this one in another file: `--answers <file>`";
-                Failure::new(Status::Error, message).with_hint(hint)
+                Failure::error(message).with_hint(hint)
             }
             AnswersError::Io(error) => {
-                Failure::new(Status::Error, format!("the answers in `{name}` cannot be read or added to: {error}"))
+                Failure::error(format!("the answers in `{name}` cannot be read or added to: {error}"))
             }
         }
     })

@@ -15,7 +15,6 @@ use crate::explain::native::standing::Standing;
 use crate::explain::native::story::{Extent, Told};
 use crate::explain::native::{crash, governing, naming, origin, roots, standing, story};
 use crate::plural::count;
-use crate::report::Status;
 use crate::session::explain::forks::Server;
 use crate::session::explain::model::{Explainer, Explanation, Figures, Limit, Pair, Sides, Switched, interrupted};
 use crate::session::explain::progress::Progress;
@@ -332,7 +331,7 @@ fn told(error: CausalityError<io::Error>) -> Failure {
 }
 
 pub(super) fn no_difference() -> Failure {
-    Failure::new(Status::Error, "both versions of the program print the same and end in the same way").with_hint(
+    Failure::error("both versions of the program print the same and end in the same way").with_hint(
         "the failure may show in another process (`--process`), or in a file that the program writes without a call \
          that is recorded",
     )

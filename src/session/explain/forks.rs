@@ -2,7 +2,6 @@
 
 use crate::explain::failure::Ending;
 use crate::explain::native::causality::{Forks, Order, Ran};
-use crate::report::Status;
 use crate::session::failure::Failure;
 use crate::session::interrupt::Interrupt;
 use crate::world::process::Watch as _;
@@ -111,7 +110,7 @@ pub fn failure(error: &(dyn std::error::Error + 'static)) -> Failure {
     let is_gone = source.is_some_and(|kind| {
         matches!(kind, io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset | io::ErrorKind::UnexpectedEof)
     });
-    let failure = if is_gone { Failure::new(Status::Error, GONE) } else { Failure::from_error(error) };
+    let failure = if is_gone { Failure::error(GONE) } else { Failure::from_error(error) };
     failure.with_hint("`git idd record` and `git idd trace` show what it does up to that point")
 }
 

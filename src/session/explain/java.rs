@@ -63,7 +63,7 @@ impl Side {
             return Ok(());
         }
         let message = "while it is recorded, the test passes on the failing version, too";
-        Err(Failure::new(Status::Error, message))
+        Err(Failure::error(message))
     }
 
     /// The process of another side that corresponds to one: the same words, as many before it that have them.
@@ -146,7 +146,7 @@ impl Explainer<'_> {
             let said = missed::shown(missed::reported(&good.output));
             let said = if said.is_empty() { said } else { format!(": {said}") };
             let message = format!("the test does not pass on the reference, it ends with {}{said}", good.ending);
-            return Err(Failure::new(Status::Error, message).with_hint("`--good` needs a version that passes"));
+            return Err(Failure::error(message).with_hint("`--good` needs a version that passes"));
         }
         desk.talk.say("Building and running the failing version.");
         // Tests of links run what was built.
@@ -165,7 +165,7 @@ impl Explainer<'_> {
         let (location, context, root, surroundings) = (self.location, self.context, self.root, &self.surroundings);
         let at = Place { order, location, context, root, surroundings };
         let tools = Tools::of_java(self.location, self.context, tree);
-        let tools = tools.ok_or_else(|| Failure::new(Status::Error, "one of the versions has no Java program"))?;
+        let tools = tools.ok_or_else(|| Failure::error("one of the versions has no Java program"))?;
         Instruments::create(tools, at, &desk.sandbox.tree_directory(), desk.talk)
     }
 
@@ -211,7 +211,7 @@ impl Explainer<'_> {
             let Some(twin) = bad.twin(number, good) else { continue };
             is_any = true;
             if process.is_cut || good.processes[twin].is_cut {
-                return Err(Failure::new(Status::Error, "a run of the program is longer than the limit of its trace")
+                return Err(Failure::error("a run of the program is longer than the limit of its trace")
                     .with_hint("explain a smaller test; `--max-trace` sets another limit"));
             }
             let runs = runs(bad.player(number)?, good.player(twin)?)?;
@@ -221,12 +221,12 @@ impl Explainer<'_> {
         }
         if is_any {
             let message = "the recorded runs of both versions do the same and print the same";
-            return Err(Failure::new(Status::Error, message).with_hint(
+            return Err(Failure::error(message).with_hint(
                 "what the library of the program does is not recorded; `--process` and `--argument` select another \
                  process",
             ));
         }
-        Err(Failure::new(Status::Error, "no Java program that is wanted ran in the test on both versions"))
+        Err(Failure::error("no Java program that is wanted ran in the test on both versions"))
     }
 
     fn java_chain(
@@ -376,7 +376,7 @@ fn remedies(
 
 fn too_long() -> Failure {
     let message = format!("a run of the program has more than {MAX_STEPS} steps");
-    Failure::new(Status::Error, message).with_hint("take a smaller test: one test method, or less input")
+    Failure::error(message).with_hint("take a smaller test: one test method, or less input")
 }
 
 /// Takes both runs down by names that both versions share; see [`taken::both`].

@@ -2,7 +2,7 @@
 
 use crate::report::certificate::{Role, proven};
 use crate::report::escape::{Terminal, Untrusted};
-use crate::report::{Commit, Report, Status};
+use crate::report::{Commit, Report};
 use crate::revision::TreeId;
 use crate::session::explain::model::Pair;
 use crate::session::failure::Failure;
@@ -31,7 +31,7 @@ pub fn find(
             let failing = (graph::tree_of(user, commit)?, commit);
             let reference = graph::tree_of(user, other)?;
             if failing.0 == reference {
-                return Err(Failure::new(Status::Error, format!("`{bad}` and `{good}` are the same tree")));
+                return Err(Failure::error(format!("`{bad}` and `{good}` are the same tree")));
             }
             Ok((
                 Pair { failing, reference, names: (bad.clone(), good.clone()), hunt: None },
@@ -59,11 +59,9 @@ pub fn find(
             }
             of_hunt(order, kept, location)
         }
-        _ if order.switch_budget.is_some() => {
-            Err(Failure::new(Status::Usage, "`--bad` and a test command must be given together")
-                .with_hint("without a test command, the failing version of the newest finding is explained"))
-        }
-        _ => Err(Failure::new(Status::Usage, "`--bad`, `--good` and a test command must be given together")
+        _ if order.switch_budget.is_some() => Err(Failure::usage("`--bad` and a test command must be given together")
+            .with_hint("without a test command, the failing version of the newest finding is explained")),
+        _ => Err(Failure::usage("`--bad`, `--good` and a test command must be given together")
             .with_hint("without any of them the newest finding is explained")),
     }
 }
@@ -91,7 +89,7 @@ fn of_failure(report: &Report) -> Result<(), Failure> {
     let short = |commit: Option<&Commit>| commit.map_or_else(|| "<rev>".to_owned(), |commit| commit.commit.short());
     let bad = short(report.last_good.as_ref());
     let good = short(report.first_bad.as_ref().map(|first| &first.commit));
-    Err(Failure::new(Status::Error, "the hunt did not look for a failure, so there is none to explain").with_hint(format!(
+    Err(Failure::error("the hunt did not look for a failure, so there is none to explain").with_hint(format!(
         "if the test fails at {bad}, `git idd explain --bad {bad} --good {good} -- <test-cmd>` compares the two revisions"
     )))
 }
@@ -118,12 +116,12 @@ fn of_hunt(order: &ExplainOrder, kept: Kept, location: &Location) -> Result<(Pai
                 ("the hunt has found no fix and no revert for HEAD", "without `--at head` the culprit is explained")
             }
         };
-        return Err(Failure::new(Status::Error, message).with_hint(hint));
+        return Err(Failure::error(message).with_hint(hint));
     };
     let private = private::open(&private::private_directory(&location.idd_directory()));
     let is_there = |tree: TreeId| private.as_ref().is_ok_and(|private| graph::has_tree(private, tree));
     if ![failing.0, reference].into_iter().all(is_there) {
-        return Err(Failure::new(Status::Error, "the trees that the hunt tested no longer exist")
+        return Err(Failure::error("the trees that the hunt tested no longer exist")
             .with_hint("`git idd gc` removes such trees; hunt again, known results are not run again"));
     }
     let short = failing.1.to_string().chars().take(10).collect::<String>();

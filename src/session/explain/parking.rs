@@ -1,7 +1,6 @@
 //! The failing program, run by the test and parked before its first segment while it is asked.
 
 use crate::explain::failure::Ending;
-use crate::report::Status;
 use crate::session::explain::forks;
 use crate::session::explain::forks::Server;
 use crate::session::explain::model::{Explainer, ending_of, interrupted};
@@ -95,11 +94,8 @@ impl Explainer<'_> {
                 let is_over = running.is_finished() || begin.elapsed() > START_LIMIT;
                 // The signal may have ended the test first.
                 if is_over && !self.interrupt.is_interrupted() {
-                    return Err(Failure::new(
-                        Status::Error,
-                        "in a second run, the test did not start the failing program",
-                    )
-                    .with_hint("its runs differ, so no experiment is possible"));
+                    return Err(Failure::error("in a second run, the test did not start the failing program")
+                        .with_hint("its runs differ, so no experiment is possible"));
                 }
                 continue;
             };
@@ -126,7 +122,7 @@ impl Explainer<'_> {
         let units = store::take_maps(&build.path, &place)?;
         let mut reply = server.start().test(test).map_err(|error| forks::failure(&error))?;
         let ending = forks::ending(reply.ended).ok_or_else(|| {
-            Failure::new(Status::Error, "the failing program cannot be forked here")
+            Failure::error("the failing program cannot be forked here")
                 .with_hint("its forks are confined by Landlock, which this kernel does not have or does not allow")
         })?;
         let globals = server.start().globals()?;
@@ -147,8 +143,7 @@ impl Fork {
     pub(super) fn compared(&self, taken: &Taken) -> Result<Option<String>, Failure> {
         let (Some(end), false) = (taken.end, taken.is_cut || taken.is_lost || taken.is_left) else { return Ok(None) };
         if ending_of(Some(end)) != self.ending {
-            return Err(Failure::new(
-                Status::Error,
+            return Err(Failure::error(
                 "in a fork, the failing program ends differently than in the test: it writes outside of its checkout, \
                  has several threads, or differs from run to run",
             )

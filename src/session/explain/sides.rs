@@ -3,7 +3,6 @@
 use crate::instrument::java::sites::Content;
 use crate::instrument::segment::Grain;
 use crate::outcome;
-use crate::report::Status;
 use crate::revision::TreeId;
 use crate::session::criteria::FIRST_LIMIT;
 use crate::session::explain::model::{Explainer, interrupted};
@@ -68,7 +67,7 @@ impl Explainer<'_> {
         if bad.ending != outcome::Ending::Exit(0) {
             return Ok(());
         }
-        Err(Failure::new(Status::Error, "under instrumentation the test passes on the failing version, too").with_hint(
+        Err(Failure::error("under instrumentation the test passes on the failing version, too").with_hint(
             "the failure may depend on the compiler, or on undefined behaviour: try the test with clang -O0",
         ))
     }
@@ -167,7 +166,7 @@ impl Explainer<'_> {
     pub(super) fn reference(side: &Side, number: usize) -> Result<Player, Failure> {
         let taken = &side.taken[number];
         if taken.is_cut {
-            return Err(Failure::new(Status::Error, "the run of the reference is longer than the limit of its trace")
+            return Err(Failure::error("the run of the reference is longer than the limit of its trace")
                 .with_hint("`--max-trace` sets another limit"));
         }
         side.player(number)

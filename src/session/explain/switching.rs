@@ -204,8 +204,7 @@ impl Subject<'_, '_> {
             let test = Test { is_traced: true, limit: explainer.limit(), ..search.test(found.next.turn) };
             let reference = explainer.fork(&build, &mut server, &process, &test)?;
             if Seen::of(reference.reply.ended, &reference.reply.output) != Some(found.seen) {
-                return Err(Failure::new(
-                    Status::Error,
+                return Err(Failure::error(
                     "in a second run with the same decision switched, the program behaves differently",
                 )
                 .with_hint("its runs differ, so no experiment is possible"));
@@ -386,7 +385,7 @@ impl Explainer<'_> {
             }
             running.join()
         });
-        let seen = seen.map_err(|_| Failure::new(Status::Error, "the run of the test panicked"))??;
+        let seen = seen.map_err(|_| Failure::error("the run of the test panicked"))??;
         Ok(seen.ok_or_else(interrupted)?.ending == outcome::Ending::Exit(0))
     }
 }

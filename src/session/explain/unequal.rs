@@ -1,7 +1,6 @@
 //! What is said if the runs under instrumentation do not pass and fail as they should: which of four runs did what.
 
 use crate::outcome::Ending;
-use crate::report::Status;
 use crate::report::escape::{Terminal, Untrusted};
 use crate::revision::TreeId;
 use crate::session::explain::model::{Desk, Explainer, FIRST_TRACE, Pair, interrupted};
@@ -23,7 +22,7 @@ impl Explainer<'_> {
         if pair.hunt.is_none() && bad == Some(Ending::Exit(0)) {
             let (bad, good) = &pair.names;
             let message = format!("the test passes on `{bad}` and fails on `{good}`: they look swapped");
-            return Failure::new(Status::Error, message)
+            return Failure::error(message)
                 .with_hint(format!("`--bad` is the version that fails: `--bad {good} --good {bad}`"));
         }
         let said = if good.said.is_empty() { String::new() } else { format!(": {}", good.said) };
@@ -37,7 +36,7 @@ impl Explainer<'_> {
         let message =
             format!("under instrumentation the test does not pass on the reference, it ends with {ending}{said}");
         let runs = four(pair, (as_they_are.0, Some(ending)), (as_they_are.1, bad));
-        Failure::new(Status::Error, message).with_hint(format!("{runs}; {advice}"))
+        Failure::error(message).with_hint(format!("{runs}; {advice}"))
     }
 
     /// What is said of a failing version that passes.
@@ -50,7 +49,7 @@ impl Explainer<'_> {
         };
         let passes = Some(Ending::Exit(0));
         let runs = four(pair, (good, passes), (bad, passes));
-        Failure::new(Status::Error, "under instrumentation the test passes on the failing version, too")
+        Failure::error("under instrumentation the test passes on the failing version, too")
             .with_hint(format!("{runs}; {advice}"))
     }
 
@@ -65,7 +64,7 @@ impl Explainer<'_> {
             return none_passes(search);
         }
         let name = Terminal.line(&Untrusted::from(&*pair.names.0));
-        Failure::new(Status::Error, format!("the test passes on {name} as it is, and fails only under instrumentation"))
+        Failure::error(format!("the test passes on {name} as it is, and fails only under instrumentation"))
             .with_hint("the failure may depend on the compiler, or on undefined behaviour: try the test with clang -O0")
     }
 

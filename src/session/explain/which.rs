@@ -3,7 +3,6 @@
 //! Both versions were run, and each process of the failing one is compared with its counterpart. The one that is explained is the nearest to the cause that can be
 //! told from outside: a process whose ending differs, else one that prints something else, else one that takes another path.
 
-use crate::report::Status;
 use crate::report::escape::{Terminal, Untrusted};
 use crate::session::explain::model::Explainer;
 use crate::session::explain::sides::{Side, is_start};
@@ -115,8 +114,7 @@ impl Explainer<'_> {
             (None, None) if order.argument.is_some() => "the test ran no program with this argument".to_owned(),
             (None, None) => "no program ran in the test on both versions".to_owned(),
         };
-        Failure::new(Status::Error, message)
-            .with_hint(format!("on the failing version it ran: {}", list(side, 0..side.taken.len())))
+        Failure::error(message).with_hint(format!("on the failing version it ran: {}", list(side, 0..side.taken.len())))
     }
 
     /// The process of the failing version that is explained, and its counterpart.

@@ -32,11 +32,9 @@ pub fn violated(assertion: &Expectation, player: &mut Player) -> Result<Step, Fa
     let place = assertion.place();
     match (finder.found, finder.error, finder.n_steps) {
         (Some(step), ..) => Ok(step),
-        (None, _, 0) => Err(Failure::new(Status::Error, format!("no statement of {place} ran"))
+        (None, _, 0) => Err(Failure::error(format!("no statement of {place} ran"))
             .with_hint("a statement is in the line in which it begins; `git idd trace tree` shows what ran")),
-        (None, Some(error), _) => {
-            Err(Failure::new(Status::Error, format!("`{}` is not known at {place}: {error}", assertion.text)))
-        }
+        (None, Some(error), _) => Err(Failure::error(format!("`{}` is not known at {place}: {error}", assertion.text))),
         (None, None, n) => Err(Failure::new(
             Status::BadPasses,
             format!("`{}` holds each time that {place} runs ({})", assertion.text, count(n, "time")),
@@ -103,7 +101,7 @@ struct Translator<'t, 'n> {
 
 impl Translator<'_, '_> {
     fn unsupported<T>(what: &str) -> Result<T, Failure> {
-        Err(Failure::new(Status::Usage, format!("{what} cannot be part of `--assert`"))
+        Err(Failure::usage(format!("{what} cannot be part of `--assert`"))
             .with_hint("variables, numbers, comparisons, `&&`, `||`, `!`, `+`, `-`, `*` and bit operators can"))
     }
 
@@ -221,7 +219,7 @@ impl Translator<'_, '_> {
         }
         let unknown = || {
             let name = expression.written().unwrap_or_else(|| "a variable".to_owned());
-            Failure::new(Status::Error, format!("`{name}` is no number that is known at step {}", self.step.0))
+            Failure::error(format!("`{name}` is no number that is known at step {}", self.step.0))
         };
         let (address, size, is_signed) = found.ok_or_else(unknown)?;
         let held = self.native.held(self.terms, self.step, (address, size)).map_err(|error| failed(&error))?;

@@ -4,7 +4,6 @@ use crate::explain;
 use crate::explain::align::Alignment;
 use crate::explain::failure::Wrong;
 use crate::outcome::Ending;
-use crate::report::Status;
 use crate::session::explain::finding::rename;
 use crate::session::explain::model::ending_of;
 use crate::session::failure::Failure;
@@ -49,11 +48,11 @@ pub fn check(failing: &Which, name: &str, location: &Location) -> Result<(), Fai
     let (name, _, recording) = recorded::find(&which, location).map_err(|failure| failure.with_hint(HINT))?;
     if recorded::find(failing, location)?.0 == name {
         let message = format!("recording {name} is the one that is examined");
-        return Err(Failure::new(Status::Error, message).with_hint(HINT));
+        return Err(Failure::error(message).with_hint(HINT));
     }
     if recording.ending != Ending::Exit(0).to_string() {
         let message = format!("recording {name} is no passing run: its test ended with {}", recording.ending);
-        return Err(Failure::new(Status::Error, message).with_hint(HINT));
+        return Err(Failure::error(message).with_hint(HINT));
     }
     Ok(())
 }

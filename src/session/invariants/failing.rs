@@ -4,7 +4,6 @@ use crate::explain::failure::Wrong;
 use crate::explain::invariant::Failing;
 use crate::explain::native::invariant::Native;
 use crate::logic::term::Terms;
-use crate::report::Status;
 use crate::session::chop::failure;
 use crate::session::chop::failure::{Reference, Symbol};
 use crate::session::failure::Failure;
@@ -145,7 +144,7 @@ fn found(at: Option<&Criterion>, player: &mut Player, ended: Option<u32>, source
     let what = match criterion {
         Criterion::Crash => What::Crash,
         Criterion::Line(..) | Criterion::Input(..) => {
-            return Err(Failure::new(Status::Usage, "this criterion is no failure").with_hint(
+            return Err(Failure::usage("this criterion is no failure").with_hint(
                 "take `crash`, `end`, `<step>`, `<step>:<variable>`, `output:<byte>`, or `--assert '<expression> at \
                  <file>:<line>'`",
             ));
@@ -237,13 +236,13 @@ pub fn criterion(
                 native.state(step, vec![condition], depth)
             }
             Ok(None) => {
-                return Err(Failure::new(Status::Error, "the value of the variable is not known at this step"));
+                return Err(Failure::error("the value of the variable is not known at this step"));
             }
             Err(error) => Err(error),
         },
         What::Assertion => {
             let Some(assertion) = &order.assertion else {
-                return Err(Failure::new(Status::Error, "there is no assertion"));
+                return Err(Failure::error("there is no assertion"));
             };
             let condition = assertion::condition(assertion, step, native, terms)?;
             native.state(step, vec![condition], depth)

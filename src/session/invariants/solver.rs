@@ -6,7 +6,6 @@ use crate::explain::invariant::verify::questions;
 use crate::explain::native::invariant::Native;
 use crate::logic::smtlib::question;
 use crate::logic::term::Terms;
-use crate::report::Status;
 use crate::report::escape::{Terminal, Untrusted};
 use crate::report::invariants::Verified;
 use crate::session::context::Context;
@@ -47,7 +46,7 @@ pub fn verify(
     }
     let shown = Terminal.line(&Untrusted::from(command));
     let failed = |what: String| {
-        Failure::new(Status::Error, what).with_hint(
+        Failure::error(what).with_hint(
             "`--verify` takes a solver that reads SMT-LIB 2, such as `z3 -in` (Debian: `apt-get install z3`)",
         )
     };

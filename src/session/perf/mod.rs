@@ -176,7 +176,7 @@ impl Hunt<'_> {
                     Halt::Concluded(conclusion) => *conclusion,
                     Halt::Trees(error) => return Err(Failure::from_error(error)),
                     Halt::Again(_) => {
-                        return Err(Failure::new(Status::Error, "the measurements contradict each other").with_hint(
+                        return Err(Failure::error("the measurements contradict each other").with_hint(
                             "`git idd log` lists them; hunt on a quieter machine, or with `--measure cpu`",
                         ));
                     }

@@ -4,7 +4,6 @@
 //! hunt can have a large history in memory. So a small process stands between: this program, in a mode that starts the command
 //! at once, and writes what it used into a file.
 
-use crate::report::Status;
 use crate::session::failure::Failure;
 use crate::session::perf::places::argv;
 use crate::world::process::Words;
@@ -28,7 +27,7 @@ pub fn words(words: &Words, file: &Path) -> Result<Words, Failure> {
 pub fn read(file: &Path) -> Result<u64, Failure> {
     let text = files::bytes(file)?;
     let number = String::from_utf8_lossy(&text).trim().parse();
-    number.map_err(|_| Failure::new(Status::Error, "the peak of the memory was not written"))
+    number.map_err(|_| Failure::error("the peak of the memory was not written"))
 }
 
 /// Runs a command, and writes its peak into the file that is the first word; returns the exit code, 128 + n for signal n.

@@ -1,8 +1,8 @@
 //! The checkouts of a performance hunt, in each of which one version is built, and the runs there.
 
 use crate::outcome::{Ending, Reason};
+use crate::report::Untrusted;
 use crate::report::escape::Terminal;
-use crate::report::{Status, Untrusted};
 use crate::revision::TreeId;
 use crate::session::failure::Failure;
 use crate::session::interrupt::Interrupt;
@@ -184,7 +184,7 @@ fn counter() -> Result<Counter, Failure> {
                 "`--measure cpu` needs no counter; a virtual machine often has none",
             ),
         };
-        Failure::new(Status::Error, format!("instructions cannot be counted: {why} ({error})")).with_hint(hint)
+        Failure::error(format!("instructions cannot be counted: {why} ({error})")).with_hint(hint)
     })
 }
 

@@ -3,7 +3,6 @@
 use crate::instrument::java::replace::Replacement;
 use crate::instrument::segment::Grain;
 use crate::outcome::Observation;
-use crate::report::Status;
 use crate::revision::TreeId;
 use crate::session::context::Context;
 use crate::session::failure::Failure;
@@ -170,7 +169,7 @@ impl<'p> Instruments<'p> {
         if let Some(recorder) = &self.recorder {
             variables.push(recorder.begin()?);
             if !replacements.is_empty() && !recorder.tell(replacements, true) {
-                return Err(Failure::new(Status::Error, "a name in the program cannot be told to it"));
+                return Err(Failure::error("a name in the program cannot be told to it"));
             }
         }
         let mut commands = self.commands(variables);

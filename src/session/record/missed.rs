@@ -1,8 +1,8 @@
 //! Error messages with advice if nothing was recorded.
 
 use crate::outcome::{Ending, Observation, Stage};
+use crate::report::Untrusted;
 use crate::report::escape::Terminal;
-use crate::report::{Status, Untrusted};
 use crate::session::failure::Failure;
 use crate::world::record::build::{BuildDirectory, Logged};
 use crate::world::record::listen::Taken;
@@ -60,7 +60,7 @@ pub fn complain(seen: &Observation, build: &BuildDirectory, taken: &[Taken], jav
         let said = said(seen);
         let said = if said.is_empty() { "it says nothing" } else { &said };
         let message = format!("the build fails under the instrumenting compiler: {said}");
-        return Err(Failure::new(Status::Error, message)
+        return Err(Failure::error(message)
             .with_hint("`--build` is a shell line that is run in a new checkout of the revision"));
     }
     if taken.is_empty() && is_not_found(seen) {
@@ -84,7 +84,7 @@ pub fn complain(seen: &Observation, build: &BuildDirectory, taken: &[Taken], jav
             said => format!("; it printed: {said}"),
         };
         let message = format!("the test ran no instrumented program, and ended with {}{printed}", seen.ending);
-        let failure = Failure::new(Status::Error, message);
+        let failure = Failure::error(message);
         return Err(failure.with_hint(match &past {
             Some((names, way)) => format!("sources were instrumented, but others were compiled by {names}: {way}"),
             None => "it must run the program that the build made in the checkout, not an installed one; a file that \
@@ -97,7 +97,7 @@ pub fn complain(seen: &Observation, build: &BuildDirectory, taken: &[Taken], jav
         _ => None,
     });
     if let Some(plain) = plain {
-        return Err(Failure::new(Status::Error, "no source could be instrumented").with_hint(plain));
+        return Err(Failure::error("no source could be instrumented").with_hint(plain));
     }
     let Some((names, way)) = past else {
         let message = if java.has_agent {
@@ -105,14 +105,14 @@ pub fn complain(seen: &Observation, build: &BuildDirectory, taken: &[Taken], jav
         } else {
             "the build never called the instrumenting compiler"
         };
-        return Err(Failure::new(Status::Error, message).with_hint(
+        return Err(Failure::error(message).with_hint(
             "no other compiler was seen either: name the command that compiles with `--build`, or let the test \
              compile; C is instrumented, and Java is recorded if there is a JDK (`javac` in `PATH` or in `JAVA_HOME`) and \
              the classes are in the checkout",
         ));
     };
     let message = format!("the build never called the instrumenting compiler, but {names}");
-    Err(Failure::new(Status::Error, message).with_hint(way))
+    Err(Failure::error(message).with_hint(way))
 }
 
 /// The error if nothing was recorded where there is only a JDK.
@@ -125,7 +125,7 @@ pub(super) fn complain_without_clang(seen: &Observation, taken: &[Taken], losses
     }
     lost(seen, losses)?;
     let message = format!("the test ran no Java class of the checkout, and ended with {}", seen.ending);
-    Err(Failure::new(Status::Error, message).with_hint(
+    Err(Failure::error(message).with_hint(
         "only Java is recorded, and only classes that lie in the checkout, in a directory or an archive: no clang (version \
          16 or newer) was found to instrument C",
     ))
@@ -135,18 +135,18 @@ pub(super) fn complain_without_clang(seen: &Observation, taken: &[Taken], losses
 fn lost(seen: &Observation, losses: &[String]) -> Result<(), Failure> {
     if let Some(line) = java::refusal(&seen.output) {
         let message = format!("a Java virtual machine does not start with the agent that records it: {}", shown(line));
-        return Err(Failure::new(Status::Error, message).with_hint(
+        return Err(Failure::error(message).with_hint(
             "the agent is an option in `JAVA_TOOL_OPTIONS`, behind those that you set there; a runtime that `jlink` made \
              needs the module `java.instrument`",
         ));
     }
     let Some(loss) = losses.first() else { return Ok(()) };
-    Err(Failure::new(Status::Error, format!("nothing was recorded: {}", shown(loss))))
+    Err(Failure::error(format!("nothing was recorded: {}", shown(loss))))
 }
 
 fn not_found(seen: &Observation) -> Failure {
     let message = format!("the test ended with {}: {}", seen.ending, said(seen));
-    Failure::new(Status::Error, message).with_hint(
+    Failure::error(message).with_hint(
         "it runs in a checkout of the revision, after the build; a file that git does not have is missing there, unless \
          `--hold` names it",
     )

@@ -1,7 +1,6 @@
 //! The description of a recording: its processes, and the default one.
 
 use crate::outcome::{Ending, Observation};
-use crate::report::Status;
 use crate::revision::{CommitId, TreeId};
 use crate::session::failure::Failure;
 use crate::session::order::{RecordOrder, TestCommand};
@@ -57,7 +56,7 @@ pub(super) fn recording(
     if let (Some(program), None) = (&order.program, chosen) {
         let names: Vec<&str> = processes.iter().map(|traced| traced.program.as_str()).collect();
         let program = program.to_string_lossy();
-        let failure = Failure::new(Status::Error, format!("the test ran no instrumented program `{program}`"));
+        let failure = Failure::error(format!("the test ran no instrumented program `{program}`"));
         return Err(failure.with_hint(format!("these it ran: {}", names.join(", "))));
     }
     Ok(Recording {

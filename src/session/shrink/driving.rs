@@ -85,11 +85,8 @@ impl<'s, 'h> Shrinking<'s, 'h> {
         for input in inputs {
             if store.file(base, &input.path)?.is_none_or(|(_, content)| content[..] != input.content[..]) {
                 let name = input.name.to_string_lossy();
-                return Err(Failure::new(
-                    Status::Usage,
-                    format!("git refuses a file with the name of the input `{name}`"),
-                )
-                .with_hint("copy the input to a file with another name"));
+                return Err(Failure::usage(format!("git refuses a file with the name of the input `{name}`"))
+                    .with_hint("copy the input to a file with another name"));
             }
         }
         let passing = VecDeque::new();
@@ -98,7 +95,7 @@ impl<'s, 'h> Shrinking<'s, 'h> {
             if tree == base {
                 let (one, other) = (failing.shown(), reference.shown());
                 let message = format!("{one} and {other} are the same tree once the inputs are in place");
-                return Err(Failure::new(Status::Usage, message)
+                return Err(Failure::usage(message)
                     .with_hint("`--good` names a version of the program that differs in more than held files"));
             }
             let (failing, version) = (Version { tree: base, ..failing }, Version { tree, ..reference });
@@ -161,7 +158,7 @@ impl<'s, 'h> Shrinking<'s, 'h> {
         let ends = match found {
             Some(Some(ends)) => ends,
             Some(None) => {
-                return Err(Failure::new(Status::Usage, "the test does not pass with the file of `--passing`")
+                return Err(Failure::usage("the test does not pass with the file of `--passing`")
                     .with_hint("without `--passing`, the input is reduced by itself"));
             }
             None => Isolated { passing, failing: progress.borrow().current.clone() },
@@ -340,13 +337,13 @@ impl<'s, 'h> Shrinking<'s, 'h> {
         let names: Vec<_> = self.inputs.iter().map(|input| format!("`{}`", input.name.to_string_lossy())).collect();
         if self.reference.is_some() {
             let message = format!("the two versions behave differently also when {} is empty", names.join(", "));
-            return Failure::new(Status::Error, message)
+            return Failure::error(message)
                 .with_hint("the difference does not depend on the input, so there is nothing to reduce");
         }
         let what = if names.len() == 1 { "it is" } else { "they are" };
         let message = format!("the test fails in the same way when {} is empty", names.join(", "));
         let locals: Vec<_> = self.inputs.iter().map(|input| format!("`{}`", input.local.to_string_lossy())).collect();
-        Failure::new(Status::Error, message).with_hint(format!(
+        Failure::error(message).with_hint(format!(
             "perhaps it does not read the input; in the checkout {what} {}, seen from the directory of the test",
             locals.join(", ")
         ))

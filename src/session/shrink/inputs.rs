@@ -1,7 +1,6 @@
 //! The input files of a test: their content, and their places in the checkout.
 
 use crate::change::Mode;
-use crate::report::Status;
 use crate::session::context::Context;
 use crate::session::failure::Failure;
 use crate::session::hold::inside;
@@ -42,7 +41,7 @@ impl Input {
         let input = Self::read_as(("the input", "--input"), name, location, context)?;
         if input.content.is_empty() {
             let message = format!("the input `{}` is empty already", name.to_string_lossy());
-            return Err(Failure::new(Status::Usage, message).with_hint("there is nothing to remove from it"));
+            return Err(Failure::usage(message).with_hint("there is nothing to remove from it"));
         }
         Ok(input)
     }
@@ -60,7 +59,7 @@ impl Input {
     ) -> Result<Self, Failure> {
         let place = context.directory.join(name);
         let shown = name.to_string_lossy();
-        let usage = |message: String, hint: &str| Failure::new(Status::Usage, message).with_hint(hint);
+        let usage = |message: String, hint: &str| Failure::usage(message).with_hint(hint);
         if place.is_dir() {
             return Err(usage(format!("{what} `{shown}` is a directory"), &format!("`{option}` takes a file")));
         }
@@ -98,8 +97,7 @@ impl Input {
 pub fn same_place(one: &Input, other: &Input) -> Failure {
     let (one, other) = (one.name.to_string_lossy(), other.name.to_string_lossy());
     let message = format!("the inputs `{one}` and `{other}` have the same place in the checkout");
-    Failure::new(Status::Usage, message)
-        .with_hint("a file outside of the working tree is put there under its own name; rename one")
+    Failure::usage(message).with_hint("a file outside of the working tree is put there under its own name; rename one")
 }
 
 /// A path relative to a directory; both are relative to the top.
@@ -131,9 +129,7 @@ pub fn read_all(names: &[OsString], location: &Location, context: &Context) -> R
     let size: usize = inputs.iter().map(|input| input.content.len()).sum();
     if size as u64 > MAX_BYTES {
         let message = format!("the inputs have more than {} MiB together", MAX_BYTES >> 20);
-        return Err(
-            Failure::new(Status::Usage, message).with_hint("give only the largest one, or cut them by hand first")
-        );
+        return Err(Failure::usage(message).with_hint("give only the largest one, or cut them by hand first"));
     }
     Ok(inputs)
 }

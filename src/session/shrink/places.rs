@@ -1,6 +1,5 @@
 //! The places of the inputs in the checkouts, and why a file can have none.
 
-use crate::report::Status;
 use crate::session::failure::Failure;
 use crate::session::hold::inside;
 use crate::session::shrink::inputs::{Input, same_place};
@@ -70,7 +69,7 @@ fn require_directory(
         return Ok(());
     }
     let message = format!("there is no directory `{}` at `{}`", String::from_utf8_lossy(path), version.name);
-    Err(Failure::new(Status::Usage, message)
+    Err(Failure::usage(message)
         .with_hint("build and test run in the directory of the checkout in which you are here; go to another one"))
 }
 
@@ -88,7 +87,7 @@ fn refuse_collision(input: &Input, version: &Version, store: &TreeStore) -> Resu
     }
     let (name, path) = (input.name.to_string_lossy(), String::from_utf8_lossy(&input.path));
     let message = format!("the input `{name}` would take the place of `{path}` in the checkout");
-    Err(Failure::new(Status::Usage, message)
+    Err(Failure::usage(message)
         .with_hint("a file outside of the working tree is put there under its own name; rename it"))
 }
 
@@ -108,5 +107,5 @@ fn refusal(input: &Input, version: &str, obstacle: &Obstacle) -> Failure {
         Obstacle::File(path) => format!("is below `{}`, which is a file at {version}", shown(path)),
         Obstacle::Directory => format!("has the place of `{}`, a directory at {version}", shown(&input.path)),
     };
-    Failure::new(Status::Usage, format!("the input `{name}` {why}")).with_hint(ELSEWHERE)
+    Failure::usage(format!("the input `{name}` {why}")).with_hint(ELSEWHERE)
 }

@@ -1,6 +1,5 @@
 //! Arguments and variables of the test as parts of the input: a script in the checkout sets and passes them.
 
-use crate::report::Status;
 use crate::session::context::Context;
 use crate::session::failure::Failure;
 use crate::session::order::TestCommand;
@@ -31,7 +30,7 @@ impl Script {
         names: &[String],
         context: &Context,
     ) -> Result<Option<Self>, Failure> {
-        let usage = |message: String, hint: &str| Err(Failure::new(Status::Usage, message).with_hint(hint));
+        let usage = |message: String, hint: &str| Err(Failure::usage(message).with_hint(hint));
         let arguments = match test {
             _ if !has_args => None,
             TestCommand::Argv(words) => Some(words[1..].to_vec()),

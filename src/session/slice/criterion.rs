@@ -1,6 +1,5 @@
 //! The criterion of a slice: the values that it begins with.
 
-use crate::report::Status;
 use crate::report::escape::{Terminal, Untrusted};
 use crate::session::failure::Failure;
 use crate::session::recorded::failed;
@@ -82,7 +81,7 @@ impl Criterion {
                 let steps = self::variable(run, Step(*step), variable)?;
                 let words = format!("`{}` before step {step}", shown(variable));
                 if steps.is_empty() {
-                    return Err(Failure::new(Status::Error, format!("no step wrote {words}"))
+                    return Err(Failure::error(format!("no step wrote {words}"))
                         .with_hint(format!("`git idd trace why {step} {}` shows its value", shown(variable))));
                 }
                 Ok(Found { steps, words, part: None })
@@ -93,7 +92,7 @@ impl Criterion {
                 let outputs = run.outputs().map_err(|error| failed(&error))?;
                 let aborted = (ended == Some(BY_SIGNAL + SIGABRT)).then_some(outputs.last).flatten();
                 let step = outputs.crash.or(aborted).ok_or_else(|| {
-                    Failure::new(Status::Error, "the program did not crash in an instrumented function")
+                    Failure::error("the program did not crash in an instrumented function")
                         .with_hint("`end` is its last step, `output:<n>` a byte that it printed")
                 })?;
                 Ok(Found { steps: vec![whole(step)], words: format!("the crash (step {})", step.0), part: None })
@@ -109,7 +108,7 @@ impl Criterion {
             }
             Self::Input(name, range) => {
                 if direction == Direction::Backward {
-                    return Err(Failure::new(Status::Usage, "nothing in the program comes before its input")
+                    return Err(Failure::usage("nothing in the program comes before its input")
                         .with_hint("`--forward` shows what depends on an input"));
                 }
                 entered(run, name, range.as_ref(), sources)
@@ -124,7 +123,7 @@ impl Criterion {
 pub fn of_line((file, line): (&str, u32), steps: Vec<Step>) -> Result<Found, Failure> {
     let words = format!("{}:{line}", shown(file));
     if steps.is_empty() {
-        return Err(Failure::new(Status::Error, format!("no statement of {words} ran"))
+        return Err(Failure::error(format!("no statement of {words} ran"))
             .with_hint("a statement is in the line in which it begins; `git idd trace tree` shows what ran"));
     }
     Ok(Found { steps: steps.into_iter().map(|step| (step, Step(u32::MAX))).collect(), words, part: None })
@@ -137,7 +136,7 @@ pub fn is_in_line(place: &Place, (file, line): (&str, u32)) -> bool {
 }
 
 fn no_step(n_steps: u32) -> Failure {
-    Failure::new(Status::Error, "there is no such step").with_hint(format!("steps are numbered from 1 to {n_steps}"))
+    Failure::error("there is no such step").with_hint(format!("steps are numbered from 1 to {n_steps}"))
 }
 
 /// The last steps that wrote a variable.
@@ -157,8 +156,7 @@ fn variable(run: &mut dyn Execution, step: Step, variable: &str) -> Result<Vec<(
 /// A variable that does not exist at a step, with the names of those that do.
 pub fn not_visible(names: &[Arc<str>], variable: &str, step: Step) -> Failure {
     let names: Vec<String> = names.iter().map(|name| shown(name)).collect();
-    let failure =
-        Failure::new(Status::Error, format!("no variable `{}` is visible at step {}", shown(variable), step.0));
+    let failure = Failure::error(format!("no variable `{}` is visible at step {}", shown(variable), step.0));
     if names.is_empty() {
         failure.with_hint("the names of global variables can be given, too")
     } else {
@@ -176,12 +174,10 @@ fn written(run: &mut dyn Execution, stream: Stream, offset: u64) -> Result<Found
             words: format!("byte {offset} of {name} (step {})", place.step.0),
             part: run.part(place).map_err(|error| failed(&error))?,
         }),
-        Err(NoByte::Short(length)) => {
-            Err(Failure::new(Status::Error, format!("{name} has only {length} bytes in this process"))
-                .with_hint("bytes are numbered from 0"))
-        }
+        Err(NoByte::Short(length)) => Err(Failure::error(format!("{name} has only {length} bytes in this process"))
+            .with_hint("bytes are numbered from 0")),
         Err(NoByte::Unknown(step)) => {
-            Err(Failure::new(Status::Error, format!("the number of bytes that step {} wrote is not known", step.0))
+            Err(Failure::error(format!("the number of bytes that step {} wrote is not known", step.0))
                 .with_hint("use a step as the criterion; `git idd trace tree` shows their numbers"))
         }
     }
@@ -231,7 +227,7 @@ fn entered(
         let mut known: Vec<String> = entries.iter().map(|entry| shown(&entry.source.to_string())).collect();
         known.sort();
         known.dedup();
-        let failure = Failure::new(Status::Error, format!("the program did not read `{}`", shown(name)));
+        let failure = Failure::error(format!("the program did not read `{}`", shown(name)));
         return Err(if known.is_empty() {
             failure.with_hint("it read no input; another process of the recording may have (`--process`)")
         } else {

@@ -1,6 +1,5 @@
 //! A fix that somebody proposes: a patch, or a revision whose change is merged into HEAD.
 
-use crate::report::Status;
 use crate::revision::{CommitId, TreeId};
 use crate::session::failure::{Failure, chain};
 use crate::world::repo::store::{PlainMerge, TreeStore};
@@ -65,7 +64,7 @@ pub(super) fn applied(
             Proposal::Patch { name, .. } => format!("`{name}` is no patch that changes a file of HEAD"),
             Proposal::Revision(name) => format!("`{name}` changes nothing at HEAD, which has all of it"),
         };
-        return Err(Failure::new(Status::Usage, message)
+        return Err(Failure::usage(message)
             .with_hint("`git idd try` takes a patch for HEAD, or a revision that HEAD does not contain"));
     }
     Ok(change)
@@ -76,7 +75,7 @@ fn patched(name: &str, bytes: &[u8], before: TreeId, store: &TreeStore) -> Resul
     match store.apply(before, bytes) {
         Ok(tree) => change(Ok(tree)),
         Err(RepoError::Patch { said, is_unfit: true }) => change(Err(Unfit { why: said, files: Vec::new() })),
-        Err(RepoError::Patch { said, .. }) => Err(Failure::new(Status::Usage, format!("the patch `{name}` {said}"))
+        Err(RepoError::Patch { said, .. }) => Err(Failure::usage(format!("the patch `{name}` {said}"))
             .with_hint("`git idd try` takes a patch as `git diff --binary` and `git format-patch` print it")),
         Err(error) => Err(error.into()),
     }
@@ -84,7 +83,7 @@ fn patched(name: &str, bytes: &[u8], before: TreeId, store: &TreeStore) -> Resul
 
 fn merged(name: &str, head: CommitId, user: &Repository, store: &TreeStore) -> Result<ProposedChange, Failure> {
     let commit = graph::resolve(user, name)
-        .map_err(|error| Failure::new(Status::Usage, chain(&error)).with_hint("`git branch --all` lists branches"))?;
+        .map_err(|error| Failure::usage(chain(&error)).with_hint("`git branch --all` lists branches"))?;
     let tree = |commit| graph::tree_of(user, commit);
     let change = |tree, is_merged| Ok(ProposedChange { tree, commit: Some(commit), is_merged: Some(is_merged) });
     if commit == head || graph::is_ancestor(user, head, commit) {
@@ -94,7 +93,7 @@ fn merged(name: &str, head: CommitId, user: &Repository, store: &TreeStore) -> R
         return change(Ok(tree(head)?), false);
     }
     let Some(base) = graph::merge_base(user, head, commit) else {
-        return Err(Failure::new(Status::Usage, format!("`{name}` and HEAD have no common ancestor"))
+        return Err(Failure::usage(format!("`{name}` and HEAD have no common ancestor"))
             .with_hint("`git diff` prints the difference of two revisions as a patch"));
     };
     match store.merge_plainly(tree(base)?, tree(head)?, tree(commit)?)? {

@@ -17,8 +17,8 @@ use crate::explain::switch::order;
 use crate::instrument::java::replace::Replacement;
 use crate::outcome;
 use crate::plural::count;
+use crate::report::Untrusted;
 use crate::report::chain::{Chain, Kind, Link, Switched};
-use crate::report::{Status, Untrusted};
 use crate::session::explain::change;
 use crate::session::explain::java::experiments::{BUDGET, Failing, Laboratory};
 use crate::session::explain::java::trials::Bounds;
@@ -116,7 +116,7 @@ impl Explainer<'_> {
         let (passing, n_runs) = self.switched_java(&tries, (&bad, number, pair), desk)?;
         if passing.is_empty() {
             let message = format!("no decision makes the test pass when it is switched (switched: {n_runs})");
-            return Err(Failure::new(Status::Error, message).with_hint(format!(
+            return Err(Failure::error(message).with_hint(format!(
                 "the run makes {}; `--budget` gives more time, `--good` names a version that passes",
                 count(tries.n_decisions, "decision")
             )));
@@ -137,8 +137,7 @@ impl Explainer<'_> {
             })
             .collect();
         let Some(best) = passing::best(&told) else {
-            return Err(Failure::new(
-                Status::Error,
+            return Err(Failure::error(
                 "in a second run with the same decision switched, the program does not do anything else",
             ));
         };

@@ -7,7 +7,6 @@ use crate::explain::failure::Ending;
 use crate::explain::native::decisions::Decisions;
 use crate::explain::switch::order;
 use crate::plural::count;
-use crate::report::Status;
 use crate::session::explain::forks;
 use crate::session::explain::forks::Server;
 use crate::session::explain::model::{Explainer, interrupted};
@@ -155,7 +154,7 @@ pub(in crate::session::explain) fn none_passes(search: &Search) -> Failure {
     let message = format!(
         "no decision makes the test pass when it is switched (switched: {n_forks}, runs of the test: {n_runs})"
     );
-    let failure = Failure::new(Status::Error, message);
+    let failure = Failure::error(message);
     if search.is_whole {
         failure.with_hint("all decisions were tried; name a version that passes with `--good`")
     } else {
