@@ -4,16 +4,16 @@ use crate::cli::args::options::LogFormat;
 use crate::cli::console::{Answer, Console};
 use crate::outcome::{Observation, TimeLimits};
 use crate::plural::count;
+use crate::report::Untrusted;
 use crate::report::escape::Terminal;
 use crate::report::text::duration;
-use crate::report::{Status, Untrusted};
-use crate::revision::{CommitId, Revision, TreeId};
+use crate::revision::{CommitId, Revision};
 use crate::session::failure::Failure;
 use crate::session::kept::Kept;
 use crate::session::saved;
 use crate::session::story::ending;
 use crate::world::cache::{Key, Observations, Want};
-use crate::world::journal::Record;
+use crate::world::journal::{AnswerRecord, Record};
 use crate::world::repo::locate::Location;
 use crate::world::repo::{RepoError, Repository, graph, private};
 use std::collections::HashMap;
@@ -81,48 +81,20 @@ fn shown(text: &str) -> String {
     Terminal.line(&Untrusted::from(text))
 }
 
-/// The answer of a probe that a hunt used.
-struct Answered {
-    phase: String,
-    revision: CommitId,
-    tree: TreeId,
-    key: String,
-    /// The number of the run that gave the answer; `None` if the answer was already known.
-    sequence: Option<u64>,
-    outcome: String,
-}
-
-impl Answered {
-    fn read(record: Record) -> Option<Self> {
-        match record {
-            Record::Answer { phase, revision, tree, key, sequence, outcome } => {
-                Some(Self { phase, revision, tree, key, sequence, outcome })
-            }
-            _ => None,
-        }
-    }
-}
-
 /// Prints every probe that was run, with its number.
 pub fn probes(kept: &Kept, location: &Location) -> Result<Answer, Failure> {
     let mut ran: Vec<(u64, String, Duration)> = Vec::new();
-    let mut answers: HashMap<u64, Answered> = HashMap::new();
+    let mut answers: HashMap<u64, AnswerRecord> = HashMap::new();
     let mut counts: HashMap<u64, String> = HashMap::new();
     saved::each_record(location, &kept.id, &mut |record| match record {
         Record::Observed { sequence, observation, .. } => {
-            let observation = Observation::from(observation);
             ran.push((sequence, ending(&observation), observation.duration));
         }
         Record::Ran { sequence, counts: words, .. } => {
             counts.insert(sequence, words.join(", "));
         }
-        record => {
-            if let Some(answered) = Answered::read(record)
-                && let Some(sequence) = answered.sequence
-            {
-                answers.insert(sequence, answered);
-            }
-        }
+        Record::Answer(answer) => answers.extend(answer.sequence.map(|sequence| (sequence, answer))),
+        _ => {}
     })?;
     let sought = saved::plan(&kept.replay).map(|plan| plan.order.history.find).unwrap_or_default();
     let mut text = String::new();
@@ -145,7 +117,11 @@ pub fn output(name: &str, kept: &Kept, location: &Location, console: Console) ->
     let user = private::open(&location.git_directory)?;
     let sought = saved::plan(&kept.replay).map(|plan| plan.order.history.find).unwrap_or_default();
     let mut answers = Vec::new();
-    saved::each_record(location, &kept.id, &mut |record| answers.extend(Answered::read(record)))?;
+    saved::each_record(location, &kept.id, &mut |record| {
+        if let Record::Answer(answer) = record {
+            answers.push(answer);
+        }
+    })?;
     let number = name.parse::<u64>().ok();
     let numbered =
         number.map(|number| observed(location, kept, |sequence, _| sequence == number)).transpose()?.flatten();
@@ -160,7 +136,7 @@ pub fn output(name: &str, kept: &Kept, location: &Location, console: Console) ->
         let found = found.or_else(|| Some((None, earlier(location, &answer.key)?)));
         let found = found.ok_or_else(|| {
             let id = answer.revision.short();
-            Failure::new(Status::Error, format!("the output of the test at {id} is not stored any more"))
+            Failure::error(format!("the output of the test at {id} is not stored any more"))
                 .with_hint("an earlier hunt ran it, and `git idd gc` removed the journal of that hunt")
         })?;
         (Some(answer), found)
@@ -213,20 +189,24 @@ pub fn output(name: &str, kept: &Kept, location: &Location, console: Console) ->
 }
 
 /// The answer that decided the verdict of a revision.
-fn of_revision(name: &str, answers: Vec<Answered>, kept: &Kept, user: &Repository) -> Result<Answered, Failure> {
+fn of_revision(
+    name: &str,
+    answers: Vec<AnswerRecord>,
+    kept: &Kept,
+    user: &Repository,
+) -> Result<AnswerRecord, Failure> {
     let (name_shown, id) = (shown(name), &kept.id);
     let commit = graph::resolve(user, name).map_err(|_| {
-        Failure::new(
-            Status::Error,
-            format!("`{name_shown}` is neither a revision nor the number of a probe of the hunt {id}"),
-        )
-        .with_hint("`git idd log` lists the revisions that were tested, `git idd log -v` all probes with their numbers")
+        Failure::error(format!("`{name_shown}` is neither a revision nor the number of a probe of the hunt {id}"))
+            .with_hint(
+                "`git idd log` lists the revisions that were tested, `git idd log -v` all probes with their numbers",
+            )
     })?;
-    let of_commit: Vec<Answered> = answers.into_iter().filter(|answer| answer.revision == commit).collect();
+    let of_commit: Vec<AnswerRecord> = answers.into_iter().filter(|answer| answer.revision == commit).collect();
     let verdict = of_commit.iter().rposition(|answer| answer.phase == "search");
     let last = of_commit.len().checked_sub(1);
     let place = verdict.or(last).ok_or_else(|| {
-        Failure::new(Status::Error, format!("the hunt {id} did not test {}", commit.short()))
+        Failure::error(format!("the hunt {id} did not test {}", commit.short()))
             .with_hint("`git idd log` lists the revisions that it tested")
     })?;
     Ok(of_commit.into_iter().nth(place).expect("a position in this list"))
@@ -243,7 +223,7 @@ fn observed(
         if let Record::Observed { sequence, key, observation, .. } = record
             && is_meant(sequence, &key)
         {
-            found = Some((Some(sequence), observation.into()));
+            found = Some((Some(sequence), observation));
         }
     })?;
     Ok(found)

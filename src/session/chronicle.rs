@@ -2,8 +2,7 @@
 //! remaining work. They are for reports; nothing is resumed from them.
 
 use crate::hunt::event::Event;
-use crate::session::estimate::Ahead;
-use crate::world::journal::Record;
+use crate::world::journal::{Ahead, Record};
 
 /// The records for an event.
 ///
@@ -26,6 +25,6 @@ pub fn records(event: &Event, n_revisions: usize, n_jobs: usize) -> Vec<Record> 
         Event::Carried { revision, .. } => Some(Record::Carried { revision: *revision }),
         _ => None,
     };
-    let ahead = Ahead::of(event, n_revisions).map(|ahead| Record::Ahead(ahead.into(), n_jobs));
+    let ahead = Ahead::of(event, n_revisions).map(|ahead| Record::Ahead(ahead, n_jobs));
     told.into_iter().chain(ahead).collect()
 }

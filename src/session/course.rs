@@ -6,7 +6,6 @@ use crate::plural::count;
 use crate::report::course::{CoursePlace, Fact, HuntCourse, LastOutput, RunningProbe, TestedCommit};
 use crate::report::{Commit, Report, Status, Untrusted, text};
 use crate::revision::CommitId;
-use crate::session::estimate::Ahead;
 use crate::session::failure::Failure;
 use crate::session::kept::Kept;
 use crate::session::narrowing::Narrowing;
@@ -14,7 +13,7 @@ use crate::session::positions::Positions;
 use crate::session::saved;
 use crate::session::story::{ending, outcome_of};
 use crate::sought::Sought;
-use crate::world::journal::{AboutRecord, Record};
+use crate::world::journal::{AboutRecord, Ahead, Record};
 use crate::world::process::{ProcessGroup, is_alive};
 use crate::world::repo::locate::Location;
 use crate::world::repo::{Repository, graph, private};
@@ -116,7 +115,7 @@ impl LoggedProbes {
             }
             Record::Observed { sequence, observation, .. } => {
                 let about = self.open.remove(&sequence).and_then(|open| open.about);
-                self.completed = Some(Completed { sequence, about, observation: observation.into() });
+                self.completed = Some(Completed { sequence, about, observation });
             }
             _ => {}
         }

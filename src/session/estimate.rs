@@ -2,7 +2,7 @@
 
 use crate::hunt::event::Event;
 use crate::report::text::duration;
-use crate::world::journal::AheadRecord;
+use crate::world::journal::Ahead;
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -37,28 +37,6 @@ impl Pace {
         durations.sort_unstable();
         (durations.len() >= FEWEST).then(|| durations[durations.len() / 2])
     }
-}
-
-/// The remaining work of the search or a reduction, from the last event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ahead {
-    /// The search for a pass, at a distance of `distance` steps in a history of `n_revisions`.
-    Galloping {
-        /// Steps from the bad revision.
-        distance: u64,
-        /// The number of revisions.
-        n_revisions: u64,
-    },
-    /// Revisions that may still be the culprit.
-    Bisecting {
-        /// Their number.
-        n_candidates: u64,
-    },
-    /// Units still in a set that is reduced.
-    Reducing {
-        /// Their number.
-        n_units: u64,
-    },
 }
 
 /// What a hunt may still do beside its present phase.
@@ -171,26 +149,6 @@ impl Ahead {
             Self::Bisecting { .. } => format!("about {time}"),
             Self::Galloping { .. } => format!("at most {time}"),
             Self::Reducing { .. } => format!("one pass over them at most {time}"),
-        }
-    }
-}
-
-impl From<Ahead> for AheadRecord {
-    fn from(ahead: Ahead) -> Self {
-        match ahead {
-            Ahead::Galloping { distance, n_revisions } => Self::Galloping { distance, n_revisions },
-            Ahead::Bisecting { n_candidates } => Self::Bisecting { n_candidates },
-            Ahead::Reducing { n_units } => Self::Reducing { n_units },
-        }
-    }
-}
-
-impl From<AheadRecord> for Ahead {
-    fn from(record: AheadRecord) -> Self {
-        match record {
-            AheadRecord::Galloping { distance, n_revisions } => Self::Galloping { distance, n_revisions },
-            AheadRecord::Bisecting { n_candidates } => Self::Bisecting { n_candidates },
-            AheadRecord::Reducing { n_units } => Self::Reducing { n_units },
         }
     }
 }

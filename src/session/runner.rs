@@ -32,7 +32,7 @@ use crate::session::beside::Beside;
 use crate::session::chronicle;
 use crate::session::criteria::FIRST_LIMIT;
 use crate::session::deadline::Deadline;
-use crate::session::estimate::{Ahead, Rest};
+use crate::session::estimate::Rest;
 use crate::session::failure::Failure;
 use crate::session::order::{SignatureMode, Until};
 use crate::session::plan::Plan;
@@ -45,7 +45,7 @@ use crate::session::spent::Spent;
 use crate::session::talk::Talk;
 use crate::session::tally::{Limits, Tally, counted};
 use crate::world::cache::{CacheError, Key, Observations, ProductParts, Want};
-use crate::world::journal::{JournalError, Record, Replay, Segment};
+use crate::world::journal::{Ahead, AnswerRecord, JournalError, Record, Replay, Segment};
 use crate::world::process::Words;
 use crate::world::repo::locate::Location;
 use crate::world::repo::private;
@@ -543,7 +543,7 @@ impl<'p> Runner<'p> {
             key: key.to_string(),
             nth: ticket.nth,
             product: product.map(|key| key.to_string()),
-            observation: observation.clone().into(),
+            observation: observation.clone(),
         };
         self.append(&record)?;
         let segment = Arc::clone(&self.segment);
@@ -735,14 +735,14 @@ impl ProbeRunner for Runner<'_> {
             let keys: Vec<Key> = keys.into_iter().flatten().collect();
             let run: Vec<u64> = keys.iter().filter_map(|key| self.unconsumed.remove(key)).collect();
             self.tally.n_cached += u64::from(run.is_empty() && !self.is_counted_before(probe, &keys));
-            let answer = Record::Answer {
+            let answer = Record::Answer(AnswerRecord {
                 phase: probe.phase.word().to_owned(),
                 revision: probe.revision,
                 tree: probe.tree,
                 key: self.key(probe).to_string(),
                 sequence: run.last().copied(),
                 outcome: outcome.to_string(),
-            };
+            });
             self.lock().append(&answer)?;
             if is_candidate(probe) && !run.is_empty() {
                 self.lock().append(&self.spent.record())?;

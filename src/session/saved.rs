@@ -5,7 +5,7 @@ use crate::plural::count;
 use crate::report::explanation::{Explained, Explanation};
 use crate::report::{Probes, Report, Status, explanation};
 use crate::revision::CommitId;
-use crate::session::estimate::{Ahead, Pace};
+use crate::session::estimate::Pace;
 use crate::session::failure::Failure;
 use crate::session::kept::Kept;
 use crate::session::order::HuntOrder;
@@ -14,8 +14,8 @@ use crate::session::spent::Spent;
 use crate::session::{failure, identity, kept, order, tally};
 use crate::world::cache::Key;
 use crate::world::journal::{
-    AskedRecord, BoundRecord, ExplanationKind, FileLock, JournalError, PlanRecord, Reader, Record, Replay, Segment,
-    UntilRecord,
+    Ahead, AskedRecord, BoundRecord, ExplanationKind, FileLock, JournalError, PlanRecord, Reader, Record, Replay,
+    Segment, UntilRecord,
 };
 use crate::world::process::{ProcessGroup, kill_leftover, kill_leftovers_of, this_process};
 use crate::world::repo::locate::Location;
@@ -272,15 +272,14 @@ pub fn make_private(location: &Location, user: &Repository, head: CommitId) -> R
 pub fn lock(location: &Location) -> Result<FileLock, Failure> {
     let path = location.session_directory().join("lock");
     let lock = FileLock::at(&path).map_err(|error| {
-        Failure::new(Status::Error, format!("failed to lock this worktree with `{}`: {error}", path.display()))
-            .with_hint(WRITABLE)
+        Failure::error(format!("failed to lock this worktree with `{}`: {error}", path.display())).with_hint(WRITABLE)
     })?;
     let lock = lock.ok_or_else(|| {
         let (who, how) = match FileLock::holder(&path) {
             Some(pid) => (format!(", as process {pid}"), format!(", `kill -INT {pid}` stops it")),
             None => (String::new(), String::new()),
         };
-        Failure::new(Status::Error, format!("`git idd` is at work already in this worktree{who}")).with_hint(format!(
+        Failure::error(format!("`git idd` is at work already in this worktree{who}")).with_hint(format!(
             "`git idd status` says how far a hunt is{how}; another hunt or recording needs a worktree of its own"
         ))
     })?;
@@ -437,7 +436,7 @@ pub fn ahead(location: &Location, id: &str) -> Result<Option<(Ahead, usize, Pace
     let mut ahead = None;
     each_record(location, id, &mut |record| match record {
         Record::Observed { observation, .. } => pace.add(observation.duration),
-        Record::Ahead(what, n_jobs) => ahead = Some((what.into(), n_jobs)),
+        Record::Ahead(what, n_jobs) => ahead = Some((what, n_jobs)),
         _ => {}
     })?;
     Ok(ahead.map(|(ahead, n_jobs)| (ahead, n_jobs, pace)))
@@ -453,7 +452,7 @@ pub fn keep_explanation(location: &Location, explained: &Explained) -> Result<()
     };
     let path = journal::explanation_of(&segment_path(location, &explained.hunt)?, kind);
     files::replace(&path, &explanation::bytes(explained)?)
-        .map_err(|error| Failure::new(Status::Error, format!("failed to write `{}`: {error}", path.display())))
+        .map_err(|error| Failure::error(format!("failed to write `{}`: {error}", path.display())))
 }
 
 /// The stored explanations of a hunt that fit `report`, and a sentence about each that cannot be used.

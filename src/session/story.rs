@@ -8,7 +8,7 @@ use crate::revision::{CommitId, TreeId};
 use crate::session::failure::Failure;
 use crate::session::{certificate, saved};
 use crate::world::cache::{Key, Observations, Want};
-use crate::world::journal::Record;
+use crate::world::journal::{AnswerRecord, Record};
 use crate::world::repo::locate::Location;
 use crate::world::repo::store::{Held, TreeStore};
 use crate::world::repo::{Repository, graph, private, source};
@@ -60,15 +60,6 @@ pub fn of_user(location: &Location) -> Option<TreeStore> {
     TreeStore::new(private::open(&location.git_directory).ok()?, Held::default(), Vec::new()).ok()
 }
 
-/// An answer that the search used, see [`Record::Answer`].
-struct Used {
-    phase: String,
-    revision: CommitId,
-    key: String,
-    sequence: Option<u64>,
-    outcome: String,
-}
-
 /// The content of a journal, in its order.
 #[derive(Default)]
 struct Journal {
@@ -78,7 +69,7 @@ struct Journal {
     /// The runs that reproduced the failure: the first ones, all of the same tree.
     reproduced: Vec<(String, Seen)>,
     has_answers: bool,
-    used: Vec<Used>,
+    used: Vec<AnswerRecord>,
     reductions: Vec<Reduction>,
     verdicts: Vec<(CommitId, Outcome, bool)>,
     outputs: Outputs,
@@ -93,7 +84,7 @@ impl Journal {
                 self.reductions.clear();
             }
             Record::Observed { sequence, key, observation, .. } => {
-                let seen = seen(&observation.into(), &mut self.outputs);
+                let seen = seen(&observation, &mut self.outputs);
                 if !self.has_answers && self.reproduced.first().is_none_or(|(first, _)| *first == key) {
                     self.reproduced.push((key.clone(), seen.clone()));
                 }
@@ -104,9 +95,9 @@ impl Journal {
                 self.verdicts.retain(|(known, ..)| *known != revision);
                 self.verdicts.extend(outcome_of(&outcome).map(|outcome| (revision, outcome, is_repaired)));
             }
-            Record::Answer { phase, revision, key, sequence, outcome, .. } => {
+            Record::Answer(answer) => {
                 self.has_answers = true;
-                self.used.push(Used { phase, revision, key, sequence, outcome });
+                self.used.push(answer);
             }
             Record::Reduced { what, revision, before, after } => {
                 self.reductions.push(Reduction { what: what.into(), commit: revision, before, after });
@@ -130,7 +121,7 @@ impl Journal {
                 seen: Some(seen),
             }));
         }
-        for Used { phase, revision, key, sequence, outcome } in std::mem::take(&mut self.used) {
+        for AnswerRecord { phase, revision, key, sequence, outcome, .. } in std::mem::take(&mut self.used) {
             let own = sequence.and_then(|sequence| self.by_sequence.get(&sequence)).or_else(|| self.by_key.get(&key));
             let mut seen = own.cloned();
             let is_known = seen.is_none();

@@ -166,7 +166,7 @@ impl World {
                 .segment
                 .append(&Record::Intent { sequence, key: key.clone(), worktree, clean: true, about: None })
                 .unwrap();
-            let observation = observation.clone().into();
+            let observation = observation.clone();
             let observed = Record::Observed { sequence, key, nth: *nth, product: None, toolset: None, observation };
             saved.segment.append(&observed).unwrap();
         }

@@ -5,8 +5,9 @@ use std::process::Command;
 use std::time::Duration;
 use std::{fs, thread};
 
+use git_idd::outcome::{Ending, Observation, Stage};
 use git_idd::report::Status;
-use git_idd::world::journal::{EndingRecord, ObservationRecord, Record, Replay, Segment, StageRecord};
+use git_idd::world::journal::{AnswerRecord, Record, Replay, Segment};
 
 use crate::fixture;
 use crate::fixture::Fixture;
@@ -98,17 +99,17 @@ fn many() -> Fixture {
     for nth in 0..N_ANSWERS {
         let (sequence, key) = (replay.next_sequence + nth, format!("{nth:064x}"));
         let outcome = ["pass", "fail", "unresolved(build)"][usize::try_from(nth % 3).unwrap()];
-        let answer = Record::Answer {
+        let answer = Record::Answer(AnswerRecord {
             phase: if nth % 3 == 0 { "reduce" } else { "repair" }.to_owned(),
             revision: commit.trim().parse().unwrap(),
             tree: "1".repeat(40).parse().unwrap(),
             key: key.clone(),
             sequence: Some(sequence),
             outcome: outcome.to_owned(),
-        };
-        let observation = ObservationRecord {
-            stage: StageRecord::Test,
-            ending: EndingRecord::Exit(1),
+        });
+        let observation = Observation {
+            stage: Stage::Test,
+            ending: Ending::Exit(1),
             duration: Duration::from_millis(nth),
             limit: Duration::from_secs(20),
             output: format!("needle-{nth}\n"),

@@ -95,7 +95,7 @@ fn a_used_answer_is_written_down_and_counted_as_known_only_when_it_is_asked_for_
         let mut answers = Vec::new();
         let id = path.file_stem().unwrap().to_str().unwrap().to_owned();
         saved::each_record(world.location(), &id, &mut |record| {
-            if let Record::Answer { tree, sequence, outcome, .. } = record {
+            if let Record::Answer(AnswerRecord { tree, sequence, outcome, .. }) = record {
                 answers.push((tree, sequence, outcome));
             }
         })

@@ -204,7 +204,7 @@ impl Observations {
             Ok(Some(Record::Observed { key: recorded, product, toolset, observation, .. }))
                 if recorded == key.to_string() || product == Some(key.to_string()) =>
             {
-                Some((observation.into(), toolset))
+                Some((observation, toolset))
             }
             // Stale or wrong entries are no answers; an unreadable segment is reported when it is indexed.
             _ => None,

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::outcome::{Ending, Observation, Reason, Stage};
 use crate::revision::{CommitId, TreeId};
@@ -67,7 +68,8 @@ pub enum Record {
         #[serde(skip_serializing_if = "Option::is_none")]
         toolset: Option<String>,
         /// The observation.
-        observation: ObservationRecord,
+        #[serde(with = "ObservationRecord")]
+        observation: Observation,
     },
     /// The search used the answer of the probe.
     Consumed {
@@ -87,7 +89,7 @@ pub enum Record {
     /// The goal of this run of the program.
     Asked(AskedRecord),
     /// The remaining work, and the number of jobs.
-    Ahead(AheadRecord, usize),
+    Ahead(Ahead, usize),
     /// The time spent so far, in all runs of the program together.
     Spent {
         /// Time before the first reduction of the culprit; `None` until there is one.
@@ -114,21 +116,7 @@ pub enum Record {
         is_repaired: bool,
     },
     /// An answer was used.
-    Answer {
-        /// The purpose of the probe.
-        phase: String,
-        /// Its revision.
-        revision: CommitId,
-        /// Its tree.
-        tree: TreeId,
-        /// The key of the observation, as hex. If another observation answered (a rejection, an equal product),
-        /// `sequence` names it.
-        key: String,
-        /// The number of the probe if it ran now; `None` if its answer was known.
-        sequence: Option<u64>,
-        /// The outcome.
-        outcome: String,
-    },
+    Answer(AnswerRecord),
     /// A tree was judged, in a hunt by hand.
     Judged {
         /// The tree.
@@ -197,8 +185,26 @@ pub struct AboutRecord {
     pub started_at_unix: i64,
 }
 
+/// An answer that the search used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AnswerRecord {
+    /// The purpose of the probe.
+    pub phase: String,
+    /// Its revision.
+    pub revision: CommitId,
+    /// Its tree.
+    pub tree: TreeId,
+    /// The key of the observation, as hex. If another observation answered (a rejection, an equal product), `sequence`
+    /// names it.
+    pub key: String,
+    /// The number of the probe if it ran now; `None` if its answer was known.
+    pub sequence: Option<u64>,
+    /// The outcome.
+    pub outcome: String,
+}
+
 /// The immutable part of a hunt.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct PlanRecord {
     /// The format of the segment, see [`FORMAT_VERSION`].
     pub version: u32,
@@ -252,51 +258,52 @@ pub enum BoundRecord {
     Unlimited,
 }
 
-/// The remaining work of the search or a reduction.
+/// The remaining work of the search or a reduction, from the last event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum AheadRecord {
-    /// The search for a pass.
+pub enum Ahead {
+    /// The search for a pass, at a distance of `distance` steps in a history of `n_revisions`.
     Galloping {
         /// Steps from the bad revision.
         distance: u64,
         /// The number of revisions.
         n_revisions: u64,
     },
-    /// The search for the first bad revision.
+    /// Revisions that may still be the culprit.
     Bisecting {
-        /// The number of candidates.
+        /// Their number.
         n_candidates: u64,
     },
-    /// A change is reduced.
+    /// Units still in a set that is reduced.
     Reducing {
-        /// The number of remaining units.
+        /// Their number.
         n_units: u64,
     },
 }
 
 /// The stored form of an [`Observation`]; nothing is lost in either direction.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the fields are those of `Observation`")]
-pub struct ObservationRecord {
-    pub stage: StageRecord,
-    pub ending: EndingRecord,
-    pub duration: Duration,
-    pub limit: Duration,
-    pub output: String,
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Observation")]
+struct ObservationRecord {
+    #[serde(with = "StageRecord")]
+    stage: Stage,
+    #[serde(with = "EndingRecord")]
+    ending: Ending,
+    duration: Duration,
+    limit: Duration,
+    output: String,
     #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub reported: String,
-    pub is_clean: bool,
-    pub is_tampered: bool,
+    reported: String,
+    is_clean: bool,
+    is_tampered: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub place: Option<String>,
+    place: Option<String>,
 }
 
 /// The stored form of a [`Stage`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the variants are those of `Stage`")]
-pub enum StageRecord {
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Stage", rename_all = "snake_case")]
+enum StageRecord {
     Fetch,
     Precheck,
     Build,
@@ -304,74 +311,25 @@ pub enum StageRecord {
 }
 
 /// The stored form of an [`Ending`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the variants are those of `Ending`")]
-pub enum EndingRecord {
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Ending", rename_all = "snake_case")]
+enum EndingRecord {
     Exit(i32),
     Signal(i32),
     Timeout,
-    NotRun(ReasonWord),
+    NotRun(#[serde(serialize_with = "write_reason", deserialize_with = "read_reason")] Reason),
 }
 
-/// A [`Reason`], stored as its stable word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct ReasonWord(pub Reason);
-
-impl From<ReasonWord> for String {
-    fn from(word: ReasonWord) -> Self {
-        word.0.word().to_owned()
-    }
+/// Stores a reason as its stable word.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn write_reason<S: Serializer>(reason: &Reason, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(reason.word())
 }
 
-impl TryFrom<String> for ReasonWord {
-    type Error = String;
-
-    fn try_from(word: String) -> Result<Self, String> {
-        let reason = Reason::ALL.into_iter().find(|reason| reason.word() == word);
-        reason.map(Self).ok_or_else(|| format!("not a reason: `{word}`"))
-    }
-}
-
-impl From<Observation> for ObservationRecord {
-    fn from(observation: Observation) -> Self {
-        let Observation { stage, ending, duration, limit, output, reported, is_clean, is_tampered, place } =
-            observation;
-        let stage = match stage {
-            Stage::Fetch => StageRecord::Fetch,
-            Stage::Precheck => StageRecord::Precheck,
-            Stage::Build => StageRecord::Build,
-            Stage::Test => StageRecord::Test,
-        };
-        let ending = match ending {
-            Ending::Exit(code) => EndingRecord::Exit(code),
-            Ending::Signal(signal) => EndingRecord::Signal(signal),
-            Ending::Timeout => EndingRecord::Timeout,
-            Ending::NotRun(reason) => EndingRecord::NotRun(ReasonWord(reason)),
-        };
-        Self { stage, ending, duration, limit, output, reported, is_clean, is_tampered, place }
-    }
-}
-
-impl From<ObservationRecord> for Observation {
-    fn from(record: ObservationRecord) -> Self {
-        let ObservationRecord { stage, ending, duration, limit, output, reported, is_clean, is_tampered, place } =
-            record;
-        let stage = match stage {
-            StageRecord::Fetch => Stage::Fetch,
-            StageRecord::Precheck => Stage::Precheck,
-            StageRecord::Build => Stage::Build,
-            StageRecord::Test => Stage::Test,
-        };
-        let ending = match ending {
-            EndingRecord::Exit(code) => Ending::Exit(code),
-            EndingRecord::Signal(signal) => Ending::Signal(signal),
-            EndingRecord::Timeout => Ending::Timeout,
-            EndingRecord::NotRun(ReasonWord(reason)) => Ending::NotRun(reason),
-        };
-        Self { stage, ending, duration, limit, output, reported, is_clean, is_tampered, place }
-    }
+fn read_reason<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Reason, D::Error> {
+    let word = String::deserialize(deserializer)?;
+    let reason = Reason::ALL.into_iter().find(|reason| reason.word() == word);
+    reason.ok_or_else(|| D::Error::custom(format!("not a reason: `{word}`")))
 }
 
 #[cfg(test)]
@@ -422,7 +380,7 @@ pub(super) mod tests {
             (0..9_u64, "[0-9a-f]{4}", proptest::option::of("[0-9a-f]{4}"), 0..3_u32, any_observation()).prop_map(
                 |(sequence, key, product, nth, observation)| {
                     let toolset = product.clone();
-                    Record::Observed { sequence, key, nth, product, toolset, observation: observation.into() }
+                    Record::Observed { sequence, key, nth, product, toolset, observation }
                 }
             ),
             (0..9_u64).prop_map(|sequence| Record::Consumed { sequence }),
@@ -435,7 +393,7 @@ pub(super) mod tests {
             }),
             any::<(Option<Duration>, Duration)>().prop_map(|(search, reduction)| Record::Spent { search, reduction }),
             any::<(u64, u64, usize)>().prop_map(|(distance, n_revisions, n_jobs)| {
-                Record::Ahead(AheadRecord::Galloping { distance, n_revisions }, n_jobs)
+                Record::Ahead(Ahead::Galloping { distance, n_revisions }, n_jobs)
             }),
             any::<Duration>().prop_map(|bound| {
                 Record::Asked(AskedRecord { until: UntilRecord::Change, reduction: Some(BoundRecord::Within(bound)) })
@@ -445,13 +403,10 @@ pub(super) mod tests {
                 counts,
                 elapsed
             }),
-            any::<(String, Option<u64>)>().prop_map(|(phase, sequence)| Record::Answer {
-                phase,
-                revision: CommitId::sha1([1; 20]),
-                tree: TreeId::sha1([2; 20]),
-                key: "ab".to_owned(),
-                sequence,
-                outcome: "pass".to_owned(),
+            any::<(String, Option<u64>)>().prop_map(|(phase, sequence)| {
+                let (revision, tree) = (CommitId::sha1([1; 20]), TreeId::sha1([2; 20]));
+                let (key, outcome) = ("ab".to_owned(), "pass".to_owned());
+                Record::Answer(AnswerRecord { phase, revision, tree, key, sequence, outcome })
             }),
             any::<(i64, String)>().prop_map(|value| Record::Finding { value: serde_json::json!(value) }),
             proptest::collection::vec("[0-9a-f]{0,8}", 0..3).prop_map(|paths| Record::Environment { paths }),
@@ -462,10 +417,10 @@ pub(super) mod tests {
     proptest! {
         #[test]
         fn an_observation_is_what_it_was_after_storing(observation in any_observation()) {
-            let record = ObservationRecord::from(observation.clone());
+            let key = "0a".to_owned();
+            let record = Record::Observed { sequence: 1, key, nth: 0, product: None, toolset: None, observation };
             let stored = serde_json::to_string(&record).unwrap();
-            let read: ObservationRecord = serde_json::from_str(&stored).unwrap();
-            prop_assert_eq!(Observation::from(read), observation);
+            prop_assert_eq!(serde_json::from_str::<Record>(&stored).unwrap(), record);
         }
     }
 
@@ -482,14 +437,8 @@ pub(super) mod tests {
             is_tampered: false,
             place: None,
         };
-        let record = Record::Observed {
-            sequence: 7,
-            key: "0a".to_owned(),
-            nth: 1,
-            product: None,
-            toolset: None,
-            observation: observation.into(),
-        };
+        let record =
+            Record::Observed { sequence: 7, key: "0a".to_owned(), nth: 1, product: None, toolset: None, observation };
         insta::assert_snapshot!(serde_json::to_string(&record).unwrap(), @r#"{"observed":{"sequence":7,"key":"0a","nth":1,"observation":{"stage":"test","ending":{"not_run":"does-not-apply"},"duration":{"secs":1,"nanos":500000000},"limit":{"secs":20,"nanos":0},"output":"no\n","is_clean":true,"is_tampered":false}}}"#);
         let plan = Record::Plan(PlanRecord::new(serde_json::json!({"test": "make"}), "d".to_owned(), 9));
         insta::assert_snapshot!(serde_json::to_string(&plan).unwrap(), @r#"{"plan":{"version":2,"plan":{"test":"make"},"digest":"d","started_at_unix":9}}"#);
@@ -499,7 +448,7 @@ pub(super) mod tests {
         insta::assert_snapshot!(serde_json::to_string(&Record::Asked(asked)).unwrap(), @r#"{"asked":{"until":"fix","reduction":"unlimited"}}"#);
         let environment = Record::Environment { paths: vec!["6162".to_owned()] };
         insta::assert_snapshot!(serde_json::to_string(&environment).unwrap(), @r#"{"environment":{"paths":["6162"]}}"#);
-        let ahead = Record::Ahead(AheadRecord::Reducing { n_units: 3 }, 2);
+        let ahead = Record::Ahead(Ahead::Reducing { n_units: 3 }, 2);
         insta::assert_snapshot!(serde_json::to_string(&ahead).unwrap(), @r#"{"ahead":[{"reducing":{"n_units":3}},2]}"#);
         let spent = Record::Spent { search: None, reduction: Duration::from_secs(2) };
         insta::assert_snapshot!(serde_json::to_string(&spent).unwrap(), @r#"{"spent":{"search":null,"reduction":{"secs":2,"nanos":0}}}"#);
@@ -515,6 +464,7 @@ pub(super) mod tests {
 
     #[test]
     fn an_unknown_reason_is_refused() {
-        assert!(serde_json::from_str::<EndingRecord>(r#"{"not_run":"bored"}"#).is_err());
+        let mut stored = serde_json::Deserializer::from_str(r#"{"not_run":"bored"}"#);
+        assert!(EndingRecord::deserialize(&mut stored).is_err());
     }
 }

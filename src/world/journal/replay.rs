@@ -11,7 +11,7 @@ use super::read::{Location, Reader, read_at};
 use super::record::{PlanRecord, Record};
 
 /// The data of a segment that resuming needs. Outputs are read from disk when they are needed.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Replay {
     /// The plan of the hunt.
     pub plan: PlanRecord,
@@ -84,24 +84,7 @@ impl Replay {
         let Some((_, Record::Plan(plan))) = reader.next_record()? else {
             return Err(JournalError::NoPlan { path: path.to_owned() });
         };
-        let mut replay = Self {
-            plan,
-            processes: Vec::new(),
-            open_intents: Vec::new(),
-            consumed: Vec::new(),
-            next_sequence: 0,
-            is_voided: false,
-            is_alone: false,
-            finding: None,
-            status: None,
-            n_completed: 0,
-            toolset: None,
-            environment: None,
-            counts: BTreeMap::new(),
-            elapsed: Duration::ZERO,
-            path: path.to_owned(),
-            observed: HashMap::new(),
-        };
+        let mut replay = Self { plan, path: path.to_owned(), ..Self::default() };
         let mut open = BTreeMap::new();
         while let Some((location, record)) = reader.next_record()? {
             replay.take_in(location, record, &mut open);
@@ -158,7 +141,7 @@ impl Replay {
             return Ok(None);
         };
         match read_at(&self.path, observed.location)? {
-            Some(Record::Observed { observation, .. }) => Ok(Some(observation.into())),
+            Some(Record::Observed { observation, .. }) => Ok(Some(observation)),
             _ => Ok(None),
         }
     }
@@ -215,14 +198,7 @@ mod tests {
     }
 
     fn observed(sequence: u64, key: &str, nth: u32, observation: Observation) -> Record {
-        Record::Observed {
-            sequence,
-            key: key.to_owned(),
-            nth,
-            product: None,
-            toolset: None,
-            observation: observation.into(),
-        }
+        Record::Observed { sequence, key: key.to_owned(), nth, product: None, toolset: None, observation }
     }
 
     /// The directory is returned too, because outputs are read from it later.

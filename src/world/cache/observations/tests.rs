@@ -35,20 +35,14 @@ fn start(idd: &Path, hunt: &str) -> Segment {
 }
 
 fn observe(segment: &mut Segment, n: u8, observation: Observation) {
-    let record = Record::Observed {
-        sequence: 0,
-        key: key(n).to_string(),
-        nth: 0,
-        product: None,
-        toolset: None,
-        observation: observation.into(),
-    };
+    let record =
+        Record::Observed { sequence: 0, key: key(n).to_string(), nth: 0, product: None, toolset: None, observation };
     segment.append_durable(&record).unwrap();
 }
 
 fn observe_product(segment: &mut Segment, (n, product): (u8, u8), observation: Observation) {
     let product = Some(key(product).to_string());
-    let (key, observation) = (key(n).to_string(), observation.into());
+    let key = key(n).to_string();
     let record = Record::Observed { sequence: 0, key, nth: 0, product, toolset: None, observation };
     segment.append_durable(&record).unwrap();
 }
