@@ -318,7 +318,13 @@ impl Allowance {
     }
 }
 
-/// A recording.
+/// Bytes that all traces may take on disk, if nothing else is said.
+pub const MAX_TRACE: u64 = 4 << 30;
+
+/// Bytes that the test may write to one file, if nothing else is said.
+pub const MAX_OUTPUT: u64 = 1 << 30;
+
+/// A recording. [`RecordOrder::new`] gives the defaults of the command line.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecordOrder {
     /// The test.
@@ -343,6 +349,25 @@ pub struct RecordOrder {
     pub content: Content,
     /// Time limit of the build and of the test, each.
     pub timeout: Option<Duration>,
+}
+
+impl RecordOrder {
+    /// A recording of this test at HEAD, as `git idd record <test>` makes it.
+    pub fn new(command: TestCommand) -> Self {
+        Self {
+            command,
+            at: "HEAD".to_owned(),
+            build: None,
+            holding: Holding::default(),
+            program: None,
+            once: false,
+            max_trace: MAX_TRACE,
+            max_output: MAX_OUTPUT,
+            keep: None,
+            content: Content::Values,
+            timeout: None,
+        }
+    }
 }
 
 /// A reduction of the input of a failing test.
@@ -401,7 +426,7 @@ pub struct Reduction {
 }
 
 /// An explanation.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct ExplainOrder {
     /// The test; that of the hunt if it is `None`.
     pub command: Option<TestCommand>,

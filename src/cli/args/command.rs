@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::cli::args::by_hand::{Judged, StartCommand};
+use crate::explain::native::invariant::Mode;
 use crate::session::debug::expect::Expectation;
 use crate::session::slice::criterion::Criterion;
 use clap::builder::RangedU64ValueParser;
@@ -197,8 +198,8 @@ pub struct InvariantsCommand {
 
     /// What the invariants say of pointers: `value` nothing, `address` that a value is read where it was stored,
     /// `absolute` their numbers.
-    #[arg(long, value_name = "MODE", value_enum, default_value_t = InvariantMode::Address)]
-    pub mode: InvariantMode,
+    #[arg(long, value_name = "MODE", value_enum, default_value_t = Mode::Address)]
+    pub mode: Mode,
 
     /// Where the failure is seen: `crash`, `end`, `<step>`, `<step>:<variable>`, `output:<byte>` or `stderr:<byte>` (default: the
     /// crash; else the first byte that differs from `--expected` or `--good`; else the end).
@@ -256,17 +257,6 @@ pub struct InvariantsCommand {
 
     #[command(flatten)]
     pub output: Output,
-}
-
-/// What invariants say of pointers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum InvariantMode {
-    /// Nothing.
-    Value,
-    /// That a value is read where it was stored.
-    Address,
-    /// Their numbers.
-    Absolute,
 }
 
 /// A chop.
@@ -417,15 +407,9 @@ pub struct Which {
 #[derive(Debug, clap::Subcommand)]
 pub enum TraceCommand {
     /// List the recordings of this worktree.
-    List {
-        #[command(flatten)]
-        output: Output,
-    },
+    List(Output),
     /// Print counts of a recording, and how much of it is understood.
-    Stat {
-        #[command(flatten)]
-        which: Which,
-    },
+    Stat(Which),
     /// Show calls and loops with their values.
     Tree {
         /// Number of levels that are printed, at most 1000.
@@ -489,25 +473,13 @@ pub enum Subcommand {
     #[command(override_usage = "git idd start [OPTIONS] [<BAD> [<GOOD>...]]")]
     Start(Box<StartCommand>),
     /// Say that the revision that is checked out is good, in a hunt by hand.
-    Good {
-        #[command(flatten)]
-        judged: Judged,
-    },
+    Good(Judged),
     /// Say that it is bad.
-    Bad {
-        #[command(flatten)]
-        judged: Judged,
-    },
+    Bad(Judged),
     /// Say that it cannot be judged.
-    Skip {
-        #[command(flatten)]
-        judged: Judged,
-    },
+    Skip(Judged),
     /// Take the last verdict of a hunt by hand back.
-    Undo {
-        #[command(flatten)]
-        output: Output,
-    },
+    Undo(Output),
     /// List all stored hunts; a star marks the newest finding.
     List {
         /// Print the state of the newest hunt of this worktree as the JSON of a badge (shields.io) for a dashboard.
@@ -610,20 +582,11 @@ pub enum Subcommand {
     /// Judge somebody's fix for a finding as a hunt judges its own; without --hunt for the newest finding.
     Try(TryCommand),
     /// Forget the hunts of this worktree, and remove the refs of their findings.
-    Reset {
-        #[command(flatten)]
-        output: Output,
-    },
+    Reset(Output),
     /// Delete old hunts, data that no hunt needs, and all recordings but the last one.
-    Gc {
-        #[command(flatten)]
-        output: Output,
-    },
+    Gc(Output),
     /// Show where probes see their checkout on this system, and how it can permit more.
-    Doctor {
-        #[command(flatten)]
-        output: Output,
-    },
+    Doctor(Output),
     /// Build with an instrumenting compiler, run the test, and store what the program does.
     #[command(override_usage = "git idd record [OPTIONS] -- <TEST-CMD> [ARGS]...")]
     Record(Box<RecordCommand>),
@@ -655,10 +618,7 @@ pub enum Subcommand {
         command: TraceCommand,
     },
     /// Let an editor step through a recording, forward and backward: a Debug Adapter Protocol server on stdio.
-    Dap {
-        #[command(flatten)]
-        output: Output,
-    },
+    Dap(Output),
     /// Answer the questions of a programming assistant: a Model Context Protocol server on stdio. A client may run only
     /// the commands that are given here, and those of `idd.mcpAllow`.
     #[command(override_usage = "git idd mcp [OPTIONS] [-- <TEST-CMD> [ARGS]...]")]
@@ -675,10 +635,7 @@ pub enum Subcommand {
         output: Output,
     },
     /// Print the man page.
-    Man {
-        #[command(flatten)]
-        output: Output,
-    },
+    Man(Output),
     /// Ask what a remote service can do.
     Remote {
         #[command(subcommand)]

@@ -23,8 +23,8 @@ use clap::FromArgMatches;
 
 use crate::cli::args::by_hand::{Judged, StartCommand};
 use crate::cli::args::command::{
-    ChopCommand, Cli, DebugCommand, InvariantMode, InvariantsCommand, McpCommand, RemoteCommand, SliceCommand,
-    Subcommand, TraceCommand,
+    ChopCommand, Cli, DebugCommand, InvariantsCommand, McpCommand, RemoteCommand, SliceCommand, Subcommand,
+    TraceCommand,
 };
 use crate::cli::args::options::{Explain, Hunt, LogFormat, Output, Record, ReportFormat, Shell, Shrink};
 use crate::cli::args::questions::{Complaint, asked, hunt_args, measured, several, turned};
@@ -36,21 +36,23 @@ use crate::session::invariants;
 use crate::session::invariants::{InvariantsOrder, Right};
 use crate::session::listed::{Each, Source};
 use crate::session::order::{
-    Allowance, ChopOrder, Effort, ExplainOrder, History, Holding, HuntOrder, RecordOrder, Reduction, ShrinkOrder, Side,
-    Test, TestCommand,
+    Allowance, ChopOrder, Effort, ExplainOrder, History, HuntOrder, MAX_OUTPUT, MAX_TRACE, RecordOrder, Reduction,
+    ShrinkOrder, Test, TestCommand,
 };
 use crate::session::recorded::Which;
 use crate::session::slice::{Direction, SliceOrder};
 use crate::trace::slice::Kinds;
 
 use crate::explain::invariant::Limits;
-use crate::explain::native::invariant::Mode;
 
 use crate::cli::args::words::split;
 
 pub use crate::cli::args::by_hand::ByHand;
 pub use crate::cli::args::command::command;
 pub use crate::cli::args::trial::TryArgs;
+
+/// What is said of a blank test command.
+const EMPTY_COMMAND: &str = "the test command is empty";
 
 /// One run of the program, as asked for.
 #[derive(Debug, Clone, PartialEq)]
@@ -359,10 +361,10 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
             let output = args.output;
             (Request::ByHand(start_args(*args)?), output)
         }
-        Some(Subcommand::Good { judged }) => judged_args(Verdict::Good, judged),
-        Some(Subcommand::Bad { judged }) => judged_args(Verdict::Bad, judged),
-        Some(Subcommand::Skip { judged }) => judged_args(Verdict::Skip, judged),
-        Some(Subcommand::Undo { output }) => (Request::ByHand(ByHand::Given(Given::Undo)), output),
+        Some(Subcommand::Good(judged)) => judged_args(Verdict::Good, judged),
+        Some(Subcommand::Bad(judged)) => judged_args(Verdict::Bad, judged),
+        Some(Subcommand::Skip(judged)) => judged_args(Verdict::Skip, judged),
+        Some(Subcommand::Undo(output)) => (Request::ByHand(ByHand::Given(Given::Undo)), output),
         Some(Subcommand::List { badge, output }) => (Request::List { is_badge: badge }, output),
         Some(Subcommand::Status { which: Hunt { hunt }, output }) => (Request::Status { hunt }, output),
         Some(Subcommand::Watch { which, html, output }) => (watch(which, html), output),
@@ -395,13 +397,15 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
         Some(Subcommand::Verify { file, yes, output }) => (Request::Verify { file, is_agreed: yes }, output),
         Some(Subcommand::Apply { which: Hunt { hunt }, choice, output }) => (Request::Apply { hunt, choice }, output),
         Some(Subcommand::Try(command)) => try_args(command),
-        Some(Subcommand::Reset { output }) => (Request::Reset, output),
-        Some(Subcommand::Gc { output }) => (Request::Gc, output),
-        Some(Subcommand::Doctor { output }) => (Request::Doctor, output),
+        Some(Subcommand::Reset(output)) => (Request::Reset, output),
+        Some(Subcommand::Gc(output)) => (Request::Gc, output),
+        Some(Subcommand::Doctor(output)) => (Request::Doctor, output),
         Some(Subcommand::Record(args)) => {
             let output = args.output;
             let content = if args.steps { Content::Steps } else { Content::Values };
-            (Request::Record(RecordOrder { content, ..record_args(args.words, args.record)? }), output)
+            let hint = "give the command to record: git idd record -- ./test.sh";
+            let command = command_of(args.words, hint)?.ok_or((EMPTY_COMMAND, hint))?;
+            (Request::Record(RecordOrder { content, ..record_args(command, args.record) }), output)
         }
         Some(Subcommand::Explain(args)) => (Request::Explain(explain_args(args.words, args.explain)?), args.output),
         Some(Subcommand::Debug(args)) => {
@@ -418,13 +422,13 @@ fn request(cli: Cli) -> Result<(Request, Output), Complaint> {
         }
         Some(Subcommand::Slice(args)) => slice_args(*args),
         Some(Subcommand::Trace { command }) => trace_args(command),
-        Some(Subcommand::Dap { output }) => (Request::Dap, output),
+        Some(Subcommand::Dap(output)) => (Request::Dap, output),
         Some(Subcommand::Mcp(args)) => {
             let output = args.output;
             (Request::Mcp(mcp_args(*args)?), output)
         }
         Some(Subcommand::Completions { shell, words, output }) => (Request::Completions { shell, words }, output),
-        Some(Subcommand::Man { output }) => (Request::Man, output),
+        Some(Subcommand::Man(output)) => (Request::Man, output),
         Some(Subcommand::Remote { command: RemoteCommand::Check { address, output } }) => {
             (Request::RemoteCheck { address }, output)
         }
@@ -446,11 +450,11 @@ fn try_args(command: TryCommand) -> (Request, Output) {
 
 fn trace_args(command: TraceCommand) -> (Request, Output) {
     let (which, shown) = match command {
-        TraceCommand::List { output } => {
+        TraceCommand::List(output) => {
             let args = TraceArgs { which: Which::default(), shown: Shown::List };
             return (Request::Trace(args), output);
         }
-        TraceCommand::Stat { which } => (which, Shown::Stat),
+        TraceCommand::Stat(which) => (which, Shown::Stat),
         TraceCommand::Tree { depth, width, which } => (which, Shown::Tree { depth, width }),
         TraceCommand::Inputs { limit, which } => (which, Shown::Inputs(limit)),
         TraceCommand::Step { step, which } => (which, Shown::Step(step)),
@@ -489,23 +493,23 @@ fn slice_args(args: SliceCommand) -> (Request, Output) {
     (Request::Slice(SliceOrder { which, direction, criterion, kinds }), output)
 }
 
-fn record_args(words: Vec<OsString>, record: Record) -> Result<RecordOrder, Complaint> {
-    let Some(command) = TestCommand::from_words(words) else {
-        return Err(("the test command is empty", "give the command to record: git idd record -- ./test.sh"));
-    };
+/// The test command of these words; `None` if there are none.
+fn command_of(words: Vec<OsString>, hint: &'static str) -> Result<Option<TestCommand>, Complaint> {
+    let is_given = !words.is_empty();
+    let command = TestCommand::from_words(words);
+    if is_given && command.is_none() { Err((EMPTY_COMMAND, hint)) } else { Ok(command) }
+}
+
+fn record_args(command: TestCommand, record: Record) -> RecordOrder {
     let Record { at, build, holding, program, once, max_trace, keep, max_output, timeout } = record;
     let holding = holding.into();
     let content = Content::Values;
-    Ok(RecordOrder { command, at, build, holding, program, once, max_trace, max_output, keep, content, timeout })
+    RecordOrder { command, at, build, holding, program, once, max_trace, max_output, keep, content, timeout }
 }
 
 fn mcp_args(args: McpCommand) -> Result<McpArgs, Complaint> {
     let McpCommand { words, build, .. } = args;
-    let is_given = !words.is_empty();
-    let command = TestCommand::from_words(words);
-    if is_given && command.is_none() {
-        return Err(("the test command is empty", "give the test that a client may run: git idd mcp -- ./test.sh"));
-    }
+    let command = command_of(words, "give the test that a client may run: git idd mcp -- ./test.sh")?;
     Ok(McpArgs { command, build })
 }
 
@@ -519,36 +523,33 @@ fn shrink_args(words: Vec<OsString>, shrink: Shrink) -> Result<ShrinkArgs, Compl
     Ok(ShrinkArgs { order: ShrinkOrder { command, input, passing, args, env, at, good, test, effort }, output })
 }
 
+/// Takes the place of a command that is not given; that of the hunt then takes its place.
+fn of_hunt() -> TestCommand {
+    TestCommand::Shell(OsString::from("false"))
+}
+
 fn chop_args(args: ChopCommand) -> Result<ChopOrder, Complaint> {
     let ChopCommand { words, input, expected, good, hunt, data, record, .. } = args;
     let reduction =
         (!args.no_shrink).then_some(Reduction { passing: args.passing, budget: args.budget, jobs: args.jobs });
-    let command = TestCommand::from_words(words.clone());
-    if command.is_none() && !words.is_empty() {
-        return Err(("the test command is empty", "give the command that fails: git idd chop -- ./test.sh"));
-    }
+    let command = command_of(words, "give the command that fails: git idd chop -- ./test.sh")?;
     if command.is_none() && good.is_some() {
         return Err((
             "`--good` and a test command must be given together",
             "the finding of a hunt has its passing version",
         ));
     }
-    // Without a command, that of the hunt takes its place.
-    let words = if words.is_empty() { vec![OsString::from("false")] } else { words };
-    let (record, kinds) = (record_args(words, record)?, Kinds { address: true, control: !data, potential: !data });
+    let record = record_args(command.clone().unwrap_or_else(of_hunt), record);
+    let kinds = Kinds { address: true, control: !data, potential: !data };
     Ok(ChopOrder { record, command, hunt, good, expected, inputs: input, kinds, reduction })
 }
 
 fn invariants_args(args: InvariantsCommand) -> Result<InvariantsOrder, Complaint> {
     let InvariantsCommand { words, recording, process, hunt, expected, good, passing, record, .. } = args;
-    let command = TestCommand::from_words(words.clone());
-    if command.is_none() && !words.is_empty() {
-        return Err(("the test command is empty", "give the command that fails: git idd invariants -- ./test.sh"));
-    }
+    let command = command_of(words, "give the command that fails: git idd invariants -- ./test.sh")?;
     let subject = if command.is_some() || hunt.is_some() {
-        let words = if words.is_empty() { vec![OsString::from("false")] } else { words };
         invariants::Subject::Test(Box::new(ChopOrder {
-            record: record_args(words, record)?,
+            record: record_args(command.clone().unwrap_or_else(of_hunt), record),
             command,
             hunt: hunt.filter(|hunt| !hunt.is_empty()),
             good,
@@ -563,11 +564,7 @@ fn invariants_args(args: InvariantsCommand) -> Result<InvariantsOrder, Complaint
     };
     Ok(InvariantsOrder {
         subject,
-        mode: match args.mode {
-            InvariantMode::Value => Mode::Value,
-            InvariantMode::Address => Mode::Address,
-            InvariantMode::Absolute => Mode::Absolute,
-        },
+        mode: args.mode,
         at: args.from,
         assertion: args.assert,
         depth: if args.data { Some(0) } else { args.depth },
@@ -579,120 +576,54 @@ fn invariants_args(args: InvariantsCommand) -> Result<InvariantsOrder, Complaint
 }
 
 fn explain_args(words: Vec<OsString>, explain: Explain) -> Result<ExplainOrder, Complaint> {
-    let is_given = !words.is_empty();
-    let command = TestCommand::from_words(words);
-    if is_given && command.is_none() {
-        return Err((
-            "the test command is empty",
-            "give the command that fails: git idd explain --bad HEAD --good v1 -- ./test.sh",
-        ));
-    }
-    let Explain {
-        bad,
-        good,
-        hunt,
-        switch,
-        switch_budget,
-        max_tests,
-        budget,
-        at,
-        build,
-        holding,
-        process,
-        program,
-        argument,
-        unchecked,
-        max_trace,
-        max_output,
-        timeout,
-    } = explain;
-    let switch_budget = switch.then_some(switch_budget);
-    let (is_unchecked, holding) = (unchecked, holding.into());
+    let hint = "give the command that fails: git idd explain --bad HEAD --good v1 -- ./test.sh";
+    let command = command_of(words, hint)?;
     Ok(ExplainOrder {
         command,
-        bad,
-        good,
-        hunt,
-        switch_budget,
-        max_tests,
-        budget,
-        at,
-        build,
-        holding,
-        process,
-        program,
-        argument,
-        is_unchecked,
-        max_trace,
-        max_output,
-        timeout,
+        bad: explain.bad,
+        good: explain.good,
+        hunt: explain.hunt,
+        switch_budget: explain.switch.then_some(explain.switch_budget),
+        max_tests: explain.max_tests,
+        budget: explain.budget,
+        at: explain.at,
+        build: explain.build,
+        holding: explain.holding.into(),
+        process: explain.process,
+        program: explain.program,
+        argument: explain.argument,
+        is_unchecked: explain.unchecked,
+        max_trace: explain.max_trace,
+        max_output: explain.max_output,
+        timeout: explain.timeout,
     })
 }
 
-/// The limits of a recording whose values nobody set: of all traces together, and of each file that the test writes, in bytes.
-const DEFAULT_LIMITS: (u64, u64) = (4 << 30, 1 << 30);
-
 fn debug_args(command: DebugCommand) -> Result<DebugOrder, Complaint> {
-    let DebugCommand {
-        words,
-        recording,
-        process,
-        from,
-        expect: expected,
-        bad,
-        good,
-        passing,
-        build,
-        answers,
-        restart,
-        plain,
-        ..
-    } = command;
+    let DebugCommand { words, recording, process, from, expect: expected, bad, good, passing, build, .. } = command;
     let mut record = None;
-    let versions = match (bad, good) {
-        (Some(bad), Some(good)) => Some(ExplainOrder {
+    let versions = if let (Some(bad), Some(good)) = (bad, good) {
+        Some(ExplainOrder {
             command: Some(TestCommand::from_words(words).ok_or((
                 "the test command is missing",
                 "give the command that fails: git idd debug --bad HEAD --good v1 -- ./test.sh",
             ))?),
             bad: Some(bad),
             good: Some(good),
-            hunt: None,
-            switch_budget: None,
-            max_tests: 0,
-            budget: None,
-            at: Side::default(),
             build,
-            holding: Holding::default(),
             process,
-            program: None,
-            argument: None,
             is_unchecked: true,
-            max_trace: DEFAULT_LIMITS.0,
-            max_output: DEFAULT_LIMITS.1,
-            timeout: None,
-        }),
-        _ if words.is_empty() => None,
-        _ => {
-            record = Some(RecordOrder {
-                command: TestCommand::from_words(words)
-                    .ok_or(("the test command is empty", "give the command that fails: git idd debug -- ./test.sh"))?,
-                at: "HEAD".to_owned(),
-                build,
-                holding: Holding::default(),
-                program: None,
-                once: false,
-                max_trace: DEFAULT_LIMITS.0,
-                max_output: DEFAULT_LIMITS.1,
-                keep: None,
-                content: Content::Values,
-                timeout: None,
-            });
-            None
-        }
+            max_trace: MAX_TRACE,
+            max_output: MAX_OUTPUT,
+            ..ExplainOrder::default()
+        })
+    } else {
+        let command = command_of(words, "give the command that fails: git idd debug -- ./test.sh")?;
+        record = command.map(|command| RecordOrder { build, ..RecordOrder::new(command) });
+        None
     };
     let which = Which { recording, process };
-    let (is_restarted, is_plain) = (restart, plain);
+    let (answers, is_restarted, is_plain) = (command.answers, command.restart, command.plain);
     Ok(DebugOrder { which, record, expected, from, answers, passing, is_restarted, is_plain, versions })
 }
 

@@ -1,5 +1,6 @@
 //! The values of options whose types are plain data: their words, and what the help says of each.
 
+use crate::explain::native::invariant::Mode;
 use crate::session::order::{Keep, Level, Measure, Side, SignatureMode, Until, Walk};
 use crate::sought::Sought;
 use clap::ValueEnum;
@@ -54,6 +55,11 @@ values! {
     Keep {
         First "first" "The beginning"
         Last "last" "The end"
+    }
+    Mode {
+        Value "value" "Nothing"
+        Address "address" "That a value is read where it was stored"
+        Absolute "absolute" "Their numbers"
     }
     Side {
         Culprit "culprit" "The first bad revision"

@@ -7,7 +7,7 @@ use crate::session::explain::model::Pair;
 use crate::session::explain::{change, pair};
 use crate::session::failure::Failure;
 use crate::session::hold::Holder;
-use crate::session::order::{ChopOrder, ExplainOrder, RecordOrder, Side};
+use crate::session::order::{ChopOrder, ExplainOrder, RecordOrder};
 use crate::session::saved;
 use crate::session::talk::Talk;
 use crate::world::repo::locate::Location;
@@ -42,19 +42,13 @@ pub fn find(
         bad,
         good,
         hunt: order.hunt.clone(),
-        switch_budget: None,
-        budget: None,
-        max_tests: 0,
-        at: Side::Culprit,
         build: record.build.clone(),
         holding: record.holding.clone(),
-        process: None,
-        argument: None,
         program: record.program.clone(),
-        is_unchecked: false,
         max_trace: record.max_trace,
         max_output: record.max_output,
         timeout: record.timeout,
+        ..ExplainOrder::default()
     };
     let (Some(command), good) = (&order.command, &order.good) else {
         let (pair, completed) = pair::find(&asked(None, order.good.clone()), location, &user, talk)?;

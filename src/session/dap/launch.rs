@@ -1,6 +1,5 @@
 //! What a client wants to open, or to record first.
 
-use crate::instrument::java::sites::Content;
 use crate::session::dap::recordings::complaint;
 use crate::session::failure::Failure;
 use crate::session::order::{Holding, RecordOrder, TestCommand};
@@ -8,12 +7,6 @@ use crate::session::recorded::Which;
 use serde_json::Value;
 use std::ffi::OsString;
 use std::time::Duration;
-
-/// Bytes that all traces may take on disk, as `git idd record` has it.
-const MAX_TRACE: u64 = 4 << 30;
-
-/// Bytes that the test may write to one file, as `git idd record` has it.
-const MAX_OUTPUT: u64 = 1 << 30;
 
 /// What is opened.
 #[derive(Debug, Clone, PartialEq)]
@@ -76,17 +69,13 @@ pub fn read(arguments: &Value) -> Result<Launch, Failure> {
     };
     let command = TestCommand::from_words(words).ok_or_else(|| complaint("the test command is empty"))?;
     let order = RecordOrder {
-        command,
         at: text("at")?.unwrap_or_else(|| "HEAD".to_owned()),
         build: text("build")?.map(OsString::from),
         holding: Holding { hold, no_hold: false },
         program: text("program")?.map(OsString::from),
         once,
-        max_trace: MAX_TRACE,
-        max_output: MAX_OUTPUT,
-        keep: None,
-        content: Content::Values,
         timeout,
+        ..RecordOrder::new(command)
     };
     Ok(Launch::Record(Box::new(order), process))
 }
