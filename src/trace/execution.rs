@@ -1,8 +1,7 @@
 //! What commands ask of a recorded run, in whatever language its program is written.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::Arc;
 
 use crate::trace::dependence::Dependences;
 use crate::trace::detail::{Access, Answer, Detail, Standing, Why};
@@ -11,7 +10,7 @@ use crate::trace::output::Outputs;
 use crate::trace::place::Place;
 use crate::trace::slice::Part;
 use crate::trace::stat::Stat;
-use crate::trace::statements::{Initial, Statement};
+use crate::trace::statements::{Initial, StatementCounts};
 use crate::trace::step::{Step, Steps};
 use crate::trace::tree::{Limits, Node};
 use crate::trace::{TraceError, output};
@@ -72,11 +71,7 @@ pub trait Execution {
     /// - `distances`: a number for each step, from [`Step::START`]; steps without one have [`u32::MAX`].
     ///
     /// - Result: also the functions that steps of the sets called, and that may have read or written what is not known.
-    fn statements(
-        &mut self,
-        sets: &[&Steps],
-        distances: &[u32],
-    ) -> Result<(Vec<Statement>, BTreeSet<Arc<str>>), TraceError>;
+    fn statements(&mut self, sets: &[&Steps], distances: &[u32]) -> Result<StatementCounts, TraceError>;
 
     /// The places of all statements of the program, whether they ran or not.
     fn program(&mut self) -> Result<Vec<Option<Place>>, TraceError>;

@@ -5,7 +5,7 @@
 //! programs, [`java`] that of Java programs.
 
 use crate::session::expression::Expression;
-use crate::session::expression::condition::{Condition, INTERVAL};
+use crate::session::expression::condition::{Condition, ConditionAnswers, INTERVAL};
 use crate::session::recorded::Run;
 use crate::trace::TraceError;
 use crate::trace::detail::{Access, Detail};
@@ -152,12 +152,7 @@ pub trait Past {
     /// Whether a condition holds before some steps, ascending; fewer answers if it was interrupted.
     ///
     /// Cost: plays from the last checkpoint before the first of them up to the last one.
-    fn test(
-        &mut self,
-        steps: &[Step],
-        condition: &Condition,
-        is_over: &dyn Fn() -> bool,
-    ) -> Result<Vec<Result<bool, String>>, TraceError>;
+    fn test(&mut self, steps: &[Step], condition: &Condition, is_over: &dyn Fn() -> bool) -> ConditionAnswers;
 
     /// The steps of a range that write a variable, ascending; `None` if it was interrupted.
     ///

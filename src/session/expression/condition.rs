@@ -22,6 +22,9 @@ pub enum Condition {
     Text(Expression, bool, String),
 }
 
+/// For some steps, whether a condition holds right before each, or why that cannot be said.
+pub type ConditionAnswers = Result<Vec<Result<bool, String>>, TraceError>;
+
 impl Condition {
     /// Reads an expression, or `<variable> == "<text>"`.
     ///
@@ -69,12 +72,7 @@ impl Condition {
     /// - `is_over`: whether nobody waits for the answers any longer; asked often.
     ///
     /// Cost: plays from the last checkpoint before the first of them up to the last one.
-    pub fn test(
-        &self,
-        player: &mut Player,
-        steps: &[Step],
-        is_over: &dyn Fn() -> bool,
-    ) -> Result<Vec<Result<bool, String>>, TraceError> {
+    pub fn test(&self, player: &mut Player, steps: &[Step], is_over: &dyn Fn() -> bool) -> ConditionAnswers {
         let Some(first) = steps.first() else { return Ok(Vec::new()) };
         let mut tests = Tests { steps, condition: self, found: Vec::new(), is_over, is_interrupted: false };
         player.replay_from(*first, &mut tests)?;

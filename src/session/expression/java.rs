@@ -3,7 +3,7 @@
 //! A reference is a pointer to an object; a dot follows it. Numbers in objects (`Integer`) count as numbers.
 
 use crate::session::expression::arithmetic::{Number, Type};
-use crate::session::expression::condition::{Condition, INTERVAL};
+use crate::session::expression::condition::{Condition, ConditionAnswers, INTERVAL};
 use crate::session::expression::{Expression, Held, Objects, place};
 use crate::trace::TraceError;
 use crate::trace::java::frame::Frame;
@@ -194,7 +194,7 @@ pub fn test(
     player: &mut Player,
     steps: &[Step],
     is_over: &dyn Fn() -> bool,
-) -> Result<Vec<Result<bool, String>>, TraceError> {
+) -> ConditionAnswers {
     let mut tests = Tests { steps, condition, found: Vec::new(), is_over, is_interrupted: false };
     player.replay_from(steps.first().copied().unwrap_or(Step::START), &mut tests)?;
     let Tests { mut found, is_interrupted, .. } = tests;

@@ -13,12 +13,10 @@ use crate::trace::output::{Outputs, Place as Byte};
 use crate::trace::place::Place;
 use crate::trace::slice::Part;
 use crate::trace::stat::Stat;
-use crate::trace::statements::{Initial, Statement};
+use crate::trace::statements::{Initial, StatementCounts};
 use crate::trace::step::{Step, Steps};
 use crate::trace::tree::{Limits, Node};
-use std::collections::BTreeSet;
 use std::ops::Range;
-use std::sync::Arc;
 
 impl Execution for Player {
     fn n_steps(&mut self) -> Result<u32, TraceError> {
@@ -49,11 +47,7 @@ impl Execution for Player {
         relevant::dependences(self, wrong)
     }
 
-    fn statements(
-        &mut self,
-        sets: &[&Steps],
-        distances: &[u32],
-    ) -> Result<(Vec<Statement>, BTreeSet<Arc<str>>), TraceError> {
+    fn statements(&mut self, sets: &[&Steps], distances: &[u32]) -> Result<StatementCounts, TraceError> {
         statements::statements(self, sets, distances)
     }
 

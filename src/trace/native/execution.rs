@@ -1,8 +1,6 @@
 //! A recorded run of a C program for commands that work in each language.
 
-use std::collections::BTreeSet;
 use std::ops::Range;
-use std::sync::Arc;
 
 use crate::trace::TraceError;
 use crate::trace::dependence::Dependences;
@@ -16,7 +14,7 @@ use crate::trace::output::{Outputs, Place as Byte};
 use crate::trace::place::Place;
 use crate::trace::slice::Part;
 use crate::trace::stat::Stat;
-use crate::trace::statements::{Initial, Statement};
+use crate::trace::statements::{Initial, StatementCounts};
 use crate::trace::step::{Step, Steps};
 use crate::trace::tree::{Limits, Node};
 
@@ -50,11 +48,7 @@ impl Execution for Player {
         relevant::dependences(self, wrong)
     }
 
-    fn statements(
-        &mut self,
-        sets: &[&Steps],
-        distances: &[u32],
-    ) -> Result<(Vec<Statement>, BTreeSet<Arc<str>>), TraceError> {
+    fn statements(&mut self, sets: &[&Steps], distances: &[u32]) -> Result<StatementCounts, TraceError> {
         statements::statements(self, sets, distances)
     }
 

@@ -1,15 +1,13 @@
 //! The executed statements of a run, and how many of their steps are in some sets.
 
-use std::collections::{BTreeSet, HashMap};
-use std::sync::Arc;
-
 use crate::trace::TraceError;
 use crate::trace::native::call::Call;
 use crate::trace::native::machine::{Machine, Watch};
 use crate::trace::native::play::Player;
 use crate::trace::native::run::LOWEST_POINTER;
-use crate::trace::statements::Statement;
-use crate::trace::step::{Step, Steps};
+use crate::trace::statements::{Counter, StatementCounts};
+use crate::trace::step::Steps;
+use std::sync::Arc;
 
 /// All executed statements, by functions in the order in which they were first called. Entries of functions are no
 /// statements.
@@ -19,14 +17,10 @@ use crate::trace::step::{Step, Steps};
 /// - Result: also the library functions without a model that steps of the sets called with pointers, or that returned one.
 ///
 /// Cost: one pass over the trace.
-pub fn statements(
-    player: &mut Player,
-    sets: &[&Steps],
-    distances: &[u32],
-) -> Result<(Vec<Statement>, BTreeSet<Arc<str>>), TraceError> {
-    let mut counter = Counter { sets, distances, known: HashMap::new(), found: Vec::new(), unknown: BTreeSet::new() };
+pub fn statements(player: &mut Player, sets: &[&Steps], distances: &[u32]) -> Result<StatementCounts, TraceError> {
+    let mut counter = Counter::new(sets, distances);
     player.replay(&mut counter)?;
-    Ok((counter.found, counter.unknown))
+    Ok(counter.counts())
 }
 
 /// Whether a number may be the address of memory of the program.
@@ -34,34 +28,10 @@ fn is_pointer(number: Option<u64>) -> bool {
     number.is_some_and(|number| number >= LOWEST_POINTER && number >> 47 == 0)
 }
 
-struct Counter<'c> {
-    sets: &'c [&'c Steps],
-    distances: &'c [u32],
-    /// By function and statement.
-    known: HashMap<(u32, u32), usize>,
-    found: Vec<Statement>,
-    unknown: BTreeSet<Arc<str>>,
-}
-
 impl Watch for Counter<'_> {
     fn step(&mut self, machine: &Machine) {
         let Some(frame) = machine.frame().filter(|frame| frame.statement != 0) else { return };
-        let index = *self.known.entry((frame.shape.index, frame.statement)).or_insert_with(|| {
-            let (function, place) = (frame.shape.name(), frame.place().cloned());
-            let inside = vec![(0, Step::START); self.sets.len()];
-            self.found.push(Statement { function, place, n_steps: 0, inside, nearest: u32::MAX });
-            self.found.len() - 1
-        });
-        let statement = &mut self.found[index];
-        statement.n_steps += 1;
-        statement.nearest =
-            statement.nearest.min(self.distances.get(frame.step.0 as usize).copied().unwrap_or(u32::MAX));
-        for ((n_inside, last), set) in statement.inside.iter_mut().zip(self.sets) {
-            if set.contains(frame.step) {
-                *n_inside += 1;
-                *last = frame.step;
-            }
-        }
+        self.count(frame.shape.index, frame.statement, frame.step, || (frame.shape.name(), frame.place().cloned()));
     }
 
     fn called(&mut self, machine: &Machine, call: &Call, arguments: &[Option<u64>], result: Option<u64>) {
@@ -69,10 +39,8 @@ impl Watch for Counter<'_> {
         let Some(step) = machine.frame().map(|frame| frame.step) else { return };
         let mut wide = call.arguments.iter().zip(arguments).filter(|(argument, _)| argument.size == 8);
         let is_result = call.result_size == 8 && is_pointer(result);
-        if (is_result || wide.any(|(_, number)| is_pointer(*number))) && self.sets.iter().any(|set| set.contains(step))
-        {
-            self.unknown.insert(Arc::clone(name));
-        }
+        let mut is_given = || is_result || wide.any(|(_, number)| is_pointer(*number));
+        self.add_unknown(step, || is_given().then(|| Arc::clone(name)));
     }
 }
 
@@ -80,6 +48,7 @@ impl Watch for Counter<'_> {
 mod tests {
     use super::*;
     use crate::trace::native::stored::{lines, player};
+    use crate::trace::step::Step;
 
     #[test]
     fn each_statement_counts_its_steps_and_those_of_a_set() {

@@ -3,7 +3,7 @@
 use crate::instrument::java::descriptor::is_reference;
 use crate::session::dap::tape::{Level, Meaning, Past, Shown, Table, Tape, Target};
 use crate::session::expression;
-use crate::session::expression::condition::{Condition, INTERVAL};
+use crate::session::expression::condition::{Condition, ConditionAnswers, INTERVAL};
 use crate::session::expression::java::{Place, State, before, test};
 use crate::session::expression::{Expression, Objects as _, Value};
 use crate::trace::TraceError;
@@ -154,12 +154,7 @@ impl Past for Played {
         Ok(found.unwrap_or_else(|| Err("there is no such activation on the stack".to_owned())))
     }
 
-    fn test(
-        &mut self,
-        steps: &[Step],
-        condition: &Condition,
-        is_over: &dyn Fn() -> bool,
-    ) -> Result<Vec<Result<bool, String>>, TraceError> {
+    fn test(&mut self, steps: &[Step], condition: &Condition, is_over: &dyn Fn() -> bool) -> ConditionAnswers {
         test(condition, &mut self.player, steps, is_over)
     }
 

@@ -2,7 +2,7 @@
 
 use crate::session::dap::tape::{Level, Meaning, Past, Shown, Table, Tape, Target};
 use crate::session::expression;
-use crate::session::expression::condition::{Condition, INTERVAL};
+use crate::session::expression::condition::{Condition, ConditionAnswers, INTERVAL};
 use crate::session::expression::state::State;
 use crate::session::expression::{Expression, Value};
 use crate::trace::TraceError;
@@ -241,12 +241,7 @@ impl Past for Played {
         Ok(found.unwrap_or_else(|| Err("there is no such activation on the stack".to_owned())))
     }
 
-    fn test(
-        &mut self,
-        steps: &[Step],
-        condition: &Condition,
-        is_over: &dyn Fn() -> bool,
-    ) -> Result<Vec<Result<bool, String>>, TraceError> {
+    fn test(&mut self, steps: &[Step], condition: &Condition, is_over: &dyn Fn() -> bool) -> ConditionAnswers {
         condition.test(&mut self.player, steps, is_over)
     }
 
