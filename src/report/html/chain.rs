@@ -8,7 +8,7 @@ use crate::report::Untrusted;
 use crate::report::chain::{Chain, Kind, Link, Which};
 use crate::report::escape::Terminal;
 use crate::report::html::markup::Markup;
-use crate::report::html::{diff, source};
+use crate::report::html::{chart, diff, source};
 use crate::report::outline::outline;
 use crate::report::patch::Patch;
 use crate::report::story::Source;
@@ -202,41 +202,31 @@ fn values(steps: &[Step<'_>], page: &mut Markup) {
     let links: Vec<(usize, &Link)> =
         steps.iter().enumerate().filter_map(|(index, step)| Some((index, step.link?))).collect();
     let last = steps.len() - 1;
-    page.element(
-        "div",
-        &[("class", "scroll"), ("tabindex", "0"), ("role", "group"), ("aria-label", "Values")],
-        |page| {
-            page.element("table", &[("class", "values")], |page| {
-                page.element("thead", &[], |page| {
-                    page.element("tr", &[], |page| {
-                        for name in ["Value", "Failing run", "Passing run"] {
-                            page.leaf("th", &[("scope", "col")], name);
-                        }
-                    });
-                });
-                page.element("tbody", &[], |page| {
-                    for (index, link) in links.iter().skip(links.len().saturating_sub(N_BEFORE + 1)) {
-                        let class = if *index == last { "now" } else { "before" };
-                        page.element("tr", &[("class", class)], |page| {
-                            page.element("th", &[("scope", "row")], |page| match (&link.variable, link.kind) {
-                                (Some(variable), Kind::Value) => page.leaf("code", &[], variable.clone()),
-                                (Some(function), _) => {
-                                    page.leaf("code", &[], function.clone());
-                                    page.words(" returns");
-                                }
-                                (None, Kind::Change) => page.words("the statement"),
-                                (None, _) => page.words("the condition"),
-                            });
-                            page.element("td", &[("class", "wrong")], |page| {
-                                page.leaf("code", &[], link.value.clone());
-                            });
-                            page.element("td", &[], |page| page.leaf("code", &[], link.reference.clone()));
+    page.scroll("Values", false, |page| {
+        page.element("table", &[("class", "values")], |page| {
+            chart::head(&["Value", "Failing run", "Passing run"], page);
+            page.element("tbody", &[], |page| {
+                for (index, link) in links.iter().skip(links.len().saturating_sub(N_BEFORE + 1)) {
+                    let class = if *index == last { "now" } else { "before" };
+                    page.element("tr", &[("class", class)], |page| {
+                        page.element("th", &[("scope", "row")], |page| match (&link.variable, link.kind) {
+                            (Some(variable), Kind::Value) => page.leaf("code", &[], variable.clone()),
+                            (Some(function), _) => {
+                                page.leaf("code", &[], function.clone());
+                                page.words(" returns");
+                            }
+                            (None, Kind::Change) => page.words("the statement"),
+                            (None, _) => page.words("the condition"),
                         });
-                    }
-                });
+                        page.element("td", &[("class", "wrong")], |page| {
+                            page.leaf("code", &[], link.value.clone());
+                        });
+                        page.element("td", &[], |page| page.leaf("code", &[], link.reference.clone()));
+                    });
+                }
             });
-        },
-    );
+        });
+    });
 }
 
 #[cfg(test)]

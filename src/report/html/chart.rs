@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::report::Report;
 use crate::report::html::history::Shown;
-use crate::report::html::markup::{Markup, ROWS};
+use crate::report::html::markup::Markup;
 use crate::report::story::{Reduction, Story};
 
 /// The maximum number of drawn reductions, the last ones. The table has them too.
@@ -53,28 +53,10 @@ pub fn sizes(story: &Story, shown: &Shown, page: &mut Markup) {
             });
         }
     });
-    page.element(
-        "div",
-        &[("class", "scroll"), ("tabindex", "0"), ("role", "group"), ("aria-label", "Chart of patch sizes")],
-        |page| {
-            draw(reductions, page);
-        },
-    );
+    page.scroll("Chart of patch sizes", false, |page| draw(reductions, page));
     page.element("details", &[("class", "sub")], |page| {
         page.leaf("summary", &[], "The same as a table");
-        page.element(
-            "div",
-            &[
-                ("class", "scroll"),
-                ("tabindex", "0"),
-                ("role", "group"),
-                ("aria-label", "Table of patch sizes"),
-                ("data-items", ROWS),
-            ],
-            |page| {
-                table(reductions, shown, page);
-            },
-        );
+        page.scroll("Table of patch sizes", true, |page| table(reductions, shown, page));
     });
 }
 
@@ -199,39 +181,29 @@ pub fn reasons(report: &Report, page: &mut Markup) {
     let words: BTreeSet<&String> = outcomes.values().flat_map(BTreeMap::keys).collect();
     let unresolved: Vec<&str> =
         words.iter().filter_map(|word| word.strip_prefix("unresolved(")?.strip_suffix(')')).collect();
-    page.element(
-        "div",
-        &[
-            ("class", "scroll"),
-            ("tabindex", "0"),
-            ("role", "group"),
-            ("aria-label", "Table of outcomes"),
-            ("data-items", ROWS),
-        ],
-        |page| {
-            page.element("table", &[], |page| {
-                page.leaf("caption", &[], "Answers, by what they were for");
-                let mut names = vec!["For", "pass", "fail"];
-                names.extend(&unresolved);
-                head(&names, page);
-                page.element("tbody", &[], |page| {
-                    for (phase, title) in PHASES {
-                        let Some(counts) = outcomes.get(phase) else { continue };
-                        page.element("tr", &[], |page| {
-                            page.leaf("th", &[("scope", "row")], title);
-                            let count = |word: &str| counts.get(word).copied().unwrap_or(0);
-                            let all = [count("pass"), count("fail")];
-                            let others = unresolved.iter().map(|reason| count(&format!("unresolved({reason})")));
-                            for n_answers in all.into_iter().chain(others) {
-                                let text = if n_answers == 0 { "·".to_owned() } else { n_answers.to_string() };
-                                page.leaf("td", &[("class", "num")], text);
-                            }
-                        });
-                    }
-                });
+    page.scroll("Table of outcomes", true, |page| {
+        page.element("table", &[], |page| {
+            page.leaf("caption", &[], "Answers, by what they were for");
+            let mut names = vec!["For", "pass", "fail"];
+            names.extend(&unresolved);
+            head(&names, page);
+            page.element("tbody", &[], |page| {
+                for (phase, title) in PHASES {
+                    let Some(counts) = outcomes.get(phase) else { continue };
+                    page.element("tr", &[], |page| {
+                        page.leaf("th", &[("scope", "row")], title);
+                        let count = |word: &str| counts.get(word).copied().unwrap_or(0);
+                        let all = [count("pass"), count("fail")];
+                        let others = unresolved.iter().map(|reason| count(&format!("unresolved({reason})")));
+                        for n_answers in all.into_iter().chain(others) {
+                            let text = if n_answers == 0 { "·".to_owned() } else { n_answers.to_string() };
+                            page.leaf("td", &[("class", "num")], text);
+                        }
+                    });
+                }
             });
-        },
-    );
+        });
+    });
     let all: u64 = unresolved.iter().map(|reason| of_reason(report, reason)).sum();
     if all == 0 {
         page.leaf("p", &[], "Everything that was asked could be tested.");

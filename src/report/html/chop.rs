@@ -64,8 +64,7 @@ fn listing(lines: &[Line], page: &mut Markup) {
         for of_function in
             ranked.chunk_by(|(_, one), (_, other)| (&one.file, &one.function) == (&other.file, &other.function))
         {
-            let attributes = [("class", "scroll"), ("tabindex", "0"), ("role", "group"), ("aria-label", "Lines")];
-            page.element("div", &attributes, |page| {
+            page.scroll("Lines", false, |page| {
                 page.element("table", &[("class", "listing")], |page| {
                     let (_, first) = of_function[0];
                     page.element("caption", &[], |page| {
@@ -94,20 +93,12 @@ fn row(rank: usize, line: &Line, page: &mut Markup) {
             if line.is_changed {
                 page.words("★ ");
             }
-            match &line.source {
-                Some(source) => page.leaf("code", &[], source.clone()),
-                None => page.leaf("span", &[("class", "quiet")], "not in the repository"),
-            }
+            page.statement(line.source.as_ref());
             if line.is_changed {
                 page.leaf("span", &[("class", "vh")], " (in the change)");
             }
         });
-        page.element("td", &[], |page| {
-            for (nth, value) in line.values.iter().enumerate() {
-                page.words(if nth == 0 { "" } else { ", " });
-                page.leaf("code", &[], value.clone());
-            }
-        });
+        page.element("td", &[], |page| page.codes(&line.values));
     });
 }
 

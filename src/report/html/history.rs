@@ -119,13 +119,7 @@ pub fn write((report, story): (&Report, &Story), ran: &Markup, shown: &mut Shown
         format!("{n_tested} tested. Numbers below a sign say in which order, numbers on a line how many revisions lie between."),
     );
     legend(story, page);
-    page.element(
-        "div",
-        &[("class", "scroll"), ("tabindex", "0"), ("role", "group"), ("aria-label", "History graph")],
-        |page| {
-            graph(report, story, page);
-        },
-    );
+    page.scroll("History graph", false, |page| graph(report, story, page));
     let n_shown = story.revisions.iter().filter(|revision| revision.verdict.is_some()).count();
     if n_shown < story.n_tested {
         let n_left_out = count(story.n_tested - n_shown, "tested revision");

@@ -51,6 +51,31 @@ impl Markup {
         self.close(name);
     }
 
+    /// A part that can be wider than the page, with a name for those who do not see it.
+    ///
+    /// - `has_rows`: whether it is a table whose rows are items, see [`ROWS`].
+    pub fn scroll(&mut self, label: &str, has_rows: bool, inside: impl FnOnce(&mut Self)) {
+        let rows = has_rows.then_some(("data-items", ROWS));
+        let attributes = [("class", "scroll"), ("tabindex", "0"), ("role", "group"), ("aria-label", label)];
+        self.element("div", &attributes.into_iter().chain(rows).collect::<Vec<_>>(), inside);
+    }
+
+    /// Texts of others as code, with commas.
+    pub fn codes(&mut self, texts: &[Untrusted]) {
+        for (nth, text) in texts.iter().enumerate() {
+            self.words(if nth == 0 { "" } else { ", " });
+            self.leaf("code", &[], text.clone());
+        }
+    }
+
+    /// A line of a source, if it is known.
+    pub fn statement(&mut self, source: Option<&Untrusted>) {
+        match source {
+            Some(source) => self.leaf("code", &[], source.clone()),
+            None => self.leaf("span", &[("class", "quiet")], "not in the repository"),
+        }
+    }
+
     /// An element without content, such as `meta`. In SVG such an element must be closed: use
     /// [`element`](Self::element).
     pub fn open(&mut self, name: &'static str, attributes: Attributes<'_>) {

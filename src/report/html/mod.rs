@@ -27,7 +27,7 @@ use crate::report::escape::Terminal;
 use crate::report::explanation::{Explained, Explanation};
 use crate::report::forge::Forge;
 use crate::report::html::history::Shown;
-use crate::report::html::markup::{Markup, ROWS};
+use crate::report::html::markup::Markup;
 use crate::report::patch::Patch;
 use crate::report::story::Story;
 use crate::report::views::{ChangeView, views};
@@ -409,14 +409,7 @@ fn fix(fix: &Fix, out: &mut Markup) {
 }
 
 fn evidence(report: &Report, shown: &Shown, out: &mut Markup) {
-    let attributes = [
-        ("class", "scroll"),
-        ("tabindex", "0"),
-        ("role", "group"),
-        ("aria-label", "Table of evidence"),
-        ("data-items", ROWS),
-    ];
-    out.element("div", &attributes, |out| {
+    out.scroll("Table of evidence", true, |out| {
         out.element("table", &[], |out| {
             chart::head(&["Claim", "Holds", "At revision", "Seen", "Checkout"], out);
             out.element("tbody", &[], |out| {

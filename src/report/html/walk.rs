@@ -1,7 +1,7 @@
 //! The section "the first wrong step": the steps of a walk from there to the failure.
 
 use crate::report::html::chart;
-use crate::report::html::markup::{Markup, ROWS};
+use crate::report::html::markup::Markup;
 use crate::report::walk::{Step, Walk};
 
 /// Writes the section.
@@ -12,9 +12,7 @@ pub fn write(walk: &Walk, page: &mut Markup) {
         &[],
         "The steps from there to the failure that a person judged to be wrong, in the order of the run:",
     );
-    let attributes =
-        [("class", "scroll"), ("tabindex", "0"), ("role", "group"), ("aria-label", "Steps"), ("data-items", ROWS)];
-    page.element("div", &attributes, |page| {
+    page.scroll("Steps", true, |page| {
         page.element("table", &[("class", "listing")], |page| {
             chart::head(&["Step", "Place", "Statement", "What is wrong", "Values"], page);
             page.element("tbody", &[], |page| walk.steps.iter().for_each(|step| row(step, page)));
@@ -34,17 +32,9 @@ fn row(step: &Step, page: &mut Markup) {
             }
             page.leaf("code", &[], step.function.clone());
         });
-        page.element("td", &[], |page| match &step.source {
-            Some(source) => page.leaf("code", &[], source.clone()),
-            None => page.leaf("span", &[("class", "quiet")], "not in the repository"),
-        });
+        page.element("td", &[], |page| page.statement(step.source.as_ref()));
         page.leaf("td", &[], step.wrong.clone());
-        page.element("td", &[], |page| {
-            for (nth, value) in step.values.iter().enumerate() {
-                page.words(if nth == 0 { "" } else { ", " });
-                page.leaf("code", &[], value.clone());
-            }
-        });
+        page.element("td", &[], |page| page.codes(&step.values));
     });
 }
 
