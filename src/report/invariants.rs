@@ -15,7 +15,7 @@ const MAX_TEXTS: usize = 200;
 
 /// The abstract slice of a failing run: the statements that matter for the failure, and what has to hold before each so
 /// that the failure follows.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Invariants {
     /// The recording of the run.
     pub recording: Untrusted,
@@ -72,7 +72,7 @@ pub struct Verified {
 
 /// A statement of the slice.
 #[expect(clippy::struct_excessive_bools, reason = "independent facts, which are fields of the stored form")]
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Statement {
     /// Its step; 0 for the initial value of a global variable.
     pub step: u32,

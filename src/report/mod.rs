@@ -85,7 +85,7 @@ pub const SCHEMA: &str = "git-idd/2";
 /// The result of a run of the program.
 ///
 /// Every field is always present in JSON, `null` if unknown. `schema` and `exit` are added there.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Report {
     /// How it ended.
     #[serde(flatten)]
@@ -178,39 +178,7 @@ impl Report {
 
     /// A report with only a status.
     pub fn new(status: Status, sentence: impl Into<Untrusted>) -> Self {
-        Self {
-            status,
-            find: Sought::Failure,
-            error: None,
-            sentence: sentence.into(),
-            signature: None,
-            before: None,
-            loss: None,
-            bad: None,
-            last_good: None,
-            first_bad: None,
-            proved: false,
-            culprits: Vec::new(),
-            interaction: false,
-            confidence: None,
-            noise: None,
-            range: None,
-            change: Changes::default(),
-            fix: None,
-            fixes: Vec::new(),
-            reverts: Vec::new(),
-            no_fix: None,
-            repairs: Vec::new(),
-            evidence: Vec::new(),
-            held: Vec::new(),
-            in_place: None,
-            notes: Vec::new(),
-            artifacts: None,
-            probes: Probes::default(),
-            seconds: 0.0,
-            hunt: None,
-            log: None,
-        }
+        Self { status, sentence: sentence.into(), ..Self::default() }
     }
 }
 
@@ -588,7 +556,7 @@ pub enum Verified {
 }
 
 /// A held path: its present version is used in every revision.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Held {
     /// The path.
     pub path: Untrusted,

@@ -5,7 +5,7 @@ use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The result of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Status {
     /// The culprit was found.
     Found,
@@ -13,6 +13,7 @@ pub enum Status {
     /// ends with it.
     Culprit,
     /// An error.
+    #[default]
     Error,
     /// Several candidates are left.
     Range,

@@ -408,10 +408,8 @@ impl Sources<'_> {
         }
         held.extend(self.adjustments.environment.iter().map(|candidate| report::Held {
             path: Untrusted::from(candidate.path.clone()),
-            changed: None,
-            in_good: None,
-            in_bad: None,
             beside: candidate.shown().is_some(),
+            ..report::Held::default()
         }));
         Ok(held)
     }

@@ -14,7 +14,7 @@ use thiserror::Error;
 use crate::cli::args::command::command;
 
 /// The command line, cut at the name of its subcommand.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Default, PartialEq)]
 pub struct Words {
     program: OsString,
     /// The subcommand's name.
@@ -142,14 +142,8 @@ fn whole(word: &OsStr, command: &Command) -> Result<Option<OsString>, Ambiguous>
 pub fn split(args: Vec<OsString>) -> Words {
     let root = command();
     let mut args = args.into_iter();
-    let mut words = Words {
-        program: args.next().unwrap_or_else(|| "git-idd".into()),
-        subcommand: None,
-        before: Vec::new(),
-        after: Vec::new(),
-        has_test: false,
-        n_options: 0,
-    };
+    let program = args.next().unwrap_or_else(|| "git-idd".into());
+    let mut words = Words { program, ..Words::default() };
     while let Some(word) = args.next() {
         let text = word.to_string_lossy();
         if text == "--" {

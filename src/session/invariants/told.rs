@@ -170,29 +170,22 @@ pub fn tell(
     let n_threads = native.symbolic.n_threads();
     let remarks = remarks((order, failing.depth), found, assumed, (is_minimal, n_threads));
     Ok(Invariants {
-        recording: Untrusted::default(),
-        commit: Untrusted::default(),
-        ending: Untrusted::default(),
-        failure: Untrusted::default(),
         mode: match order.mode {
             Mode::Value => "value",
             Mode::Address => "address",
             Mode::Absolute => "absolute",
         }
         .into(),
-        compared: None,
         depth: (failing.depth < u32::MAX).then_some(failing.depth),
-        run: Size::default(),
-        dynamic: None,
         slice,
         statements,
         rest: untrusted(&rest),
         is_partial: found.is_partial,
         n_questions: found.n_questions.0,
         n_unknown: found.n_questions.1,
-        verified: None,
         has_change,
         remarks,
+        ..Invariants::default()
     })
 }
 
@@ -280,16 +273,9 @@ fn statement(
         line: place.as_ref().map(|place| place.line),
         function: (&*event.shape.name()).into(),
         source: source.as_deref().map(Into::into),
-        is_decision: false,
-        is_parting: false,
-        is_elsewhere: false,
-        is_changed: false,
-        is_necessary: None,
-        is_unknown: false,
-        is_pinned: false,
         invariant: untrusted(&words::conditions(terms, invariant, &names)),
         values,
-        skipped: Skipped::default(),
+        ..Statement::default()
     })
 }
 
@@ -311,16 +297,7 @@ fn declarations(native: &Native<'_>, terms: &Terms, found: &Abstraction, sources
         file: Some((&*file).into()),
         line: Some(line),
         function: format!("initial value of {name}").as_str().into(),
-        is_decision: false,
-        is_parting: false,
-        is_elsewhere: false,
-        is_changed: false,
-        is_necessary: None,
-        is_unknown: false,
-        is_pinned: false,
-        invariant: Vec::new(),
-        values: Vec::new(),
-        skipped: Skipped::default(),
+        ..Statement::default()
     };
     declared.into_iter().map(statement).collect()
 }
