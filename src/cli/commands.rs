@@ -548,7 +548,9 @@ fn apply(choice: options::Choice, kept: &Kept, location: &Location, context: &Co
                 options::Rung::Declarations => Scope::Declarations,
                 options::Rung::Files => Scope::Files,
             };
-            report.fixes.into_iter().find(|fix| fix.scope == scope && !fix.patch.is_empty())
+            // A reversal is listed once, by the most that it takes back.
+            let smallest = report.fixes.into_iter().filter(|fix| fix.scope >= scope).min_by_key(|fix| fix.scope);
+            smallest.filter(|fix| !fix.patch.is_empty())
         }
         None if choice.revert => report.revert().cloned(),
         None => report.fix,

@@ -30,13 +30,16 @@ pub fn run(location: &Location, context: &Context) -> Result<Answer, Failure> {
                 "place:",
                 &format!("probes see their checkout below {}, because {why}", root.parent().unwrap_or(&root).display()),
             );
-            line("your files:", COPIED);
-            line(
-                "instead:",
-                "a test that reads tracked files of your working tree, or changes a file there, is stopped",
-            );
-            for remedy in ProbePlace::remedies() {
-                line("remedy:", &remedy);
+            // A bare repository has no files that a probe could see instead.
+            if location.top.is_some() {
+                line("your files:", COPIED);
+                line(
+                    "instead:",
+                    "a test that reads tracked files of your working tree, or changes a file there, is stopped",
+                );
+                for remedy in ProbePlace::remedies() {
+                    line("remedy:", &remedy);
+                }
             }
         }
     }

@@ -53,12 +53,11 @@ impl Hunter<'_> {
         let reversals = self.reversals(necessary, pair)?;
         if is_reachable {
             for reversal in &reversals {
-                let known = fixes.iter().find(|fix| fix.reverted == reversal.patched).cloned();
-                let fix = match known {
-                    Some(known) => Fix { scope: reversal.scope, commit: reversal.commit, ..known },
-                    None => self.try_fix(reversal, target, (necessary, pair)).await?,
-                };
-                fixes.push(fix);
+                match fixes.iter_mut().find(|fix| fix.reverted == reversal.patched) {
+                    // One result has one row, named by the most that it takes back.
+                    Some(known) => (known.scope, known.commit) = (reversal.scope, reversal.commit),
+                    None => fixes.push(self.try_fix(reversal, target, (necessary, pair)).await?),
+                }
             }
             let is_reverted = |fix: &Fix| fix.scope == Scope::Revert && fix.tested == Outcome::Pass;
             if !fixes.iter().any(is_reverted)

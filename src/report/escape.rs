@@ -131,10 +131,16 @@ fn escape(bytes: &[u8], mut push: impl FnMut(char, &mut String)) -> String {
             write!(text, "\\x{byte:02x}").expect("writing to a string cannot fail");
         }
     }
+    text_without_commands(text)
+}
+
+/// The same for a string.
+pub(super) fn text_without_commands(text: String) -> String {
     String::from_utf8(without_commands(text.into_bytes())).expect("ASCII stands in the place of ASCII")
 }
 
-/// Replaces the first letter of each command of a CI service by `\x23` or `\x3a`.
+/// Replaces the first letter of each command of a CI service by `\x23` or `\x3a`. Text that is broken anew needs it again,
+/// because some commands count only at the beginning of a line.
 fn without_commands(text: Vec<u8>) -> Vec<u8> {
     if !text.windows(2).any(|pair| matches!(pair, b"##" | b"::")) {
         return text;

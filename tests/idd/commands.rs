@@ -106,7 +106,7 @@ fn apply_puts_the_fix_into_the_working_tree_and_touches_nothing_else() {
     let output = fixture.command(&apply).current_dir(fixture.repo().join("sub")).output().unwrap();
     assert_eq!(
         String::from_utf8_lossy(&output.stdout),
-        "Applied the reversal `lines` (4 lines) to the working tree.\n"
+        "Applied the reversal `declarations` (4 lines) to the working tree.\n"
     );
     assert!(output.status.success());
     let after = fixture.state();

@@ -251,7 +251,7 @@ fn links(text: &str) -> Vec<&str> {
 #[test]
 fn every_link_of_the_documents_leads_to_a_file_and_a_heading() {
     let root = fixture::root();
-    let mut pages: Vec<PathBuf> = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+    let mut pages: Vec<PathBuf> = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"]
         .iter()
         .map(|name| root.join(name))
         .collect();

@@ -9,7 +9,7 @@ use std::{fs, thread};
 use git_idd::report::{Status, json};
 
 use crate::fixture::Fixture;
-use crate::terminal::{Terminal, read_all};
+use crate::terminal::{Terminal, read_all, resize};
 
 /// Twenty commits; the 12th breaks the test. A subject has escape sequences.
 const HISTORY: &str = r#"
@@ -51,7 +51,7 @@ impl RunningHunt {
             "echo >> {place}/runs; case $(wc -l < {place}/runs) in {runs}) : > {place}/waiting; cat {place}/gate;; esac; \
              printf 'the value\\033[2J is %s\\n' $(cat value); grep -q good value"
         );
-        let mut command = fixture.command(&["--json", "--no-port", &test]);
+        let mut command = fixture.command(&["--json", "--no-port", "--timeout", "10m", &test]);
         let child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let waiting = fixture.place().join("waiting");
         wait_until("a test waits", || waiting.exists());
@@ -246,8 +246,12 @@ fn watch_follows_the_hunt_in_a_terminal_and_on_a_page() {
     wait_until("the eighth test waits", || hunt.fixture.place().join("waiting").exists());
     wait_until("the page follows", || page().contains("<dt>passes</dt>"));
     let mut shown = Vec::new();
-    // "passes:", of which only the end is drawn where "fails:" was: both have an "a" at the same place.
-    while !String::from_utf8_lossy(&shown).contains("sses:") {
+    // Only what differs from the last screen is drawn. After a change of size, that is all of it.
+    for columns in [81, 80].into_iter().cycle() {
+        if String::from_utf8_lossy(&shown).contains("passes:") {
+            break;
+        }
+        resize(&host, columns, 24);
         let mut part = [0; 4096];
         let n = host.read(&mut part).unwrap();
         shown.extend(&part[..n]);

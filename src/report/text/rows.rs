@@ -1,5 +1,6 @@
 //! Rows of a terminal: sentences are broken, other text is cut.
 
+use crate::report::escape::text_without_commands;
 use unicode_width::UnicodeWidthChar;
 
 /// What stands for the rest of a row that is cut.
@@ -52,7 +53,7 @@ pub fn broken(label: &str, sentence: &str, columns: Option<usize>) -> Vec<String
             *row += word;
         }
     }
-    rows.iter().map(|row| cut(row, Some(columns))).collect()
+    rows.iter().map(|row| text_without_commands(cut(row, Some(columns)))).collect()
 }
 
 /// The columns of a text.
@@ -91,7 +92,7 @@ pub fn fitted(text: &str, columns: Option<usize>) -> String {
         }
         fitted.push_str(end);
     }
-    fitted
+    text_without_commands(fitted)
 }
 
 /// Breaks a line that is longer than a row.
@@ -162,6 +163,9 @@ mod tests {
         assert_eq!(fitted("abcdefghijkl\n", Some(6)), "abcdef\n  ghij\n  kl\n");
         assert_eq!(fitted("\x1b[31mone two\x1b[m", Some(4)), "\x1b[31mone\n  tw\n  o\x1b[m");
         assert_eq!(fitted("one two three\n", None), "one two three\n");
+        // What was harmless in the middle of a line is none at its beginning.
+        assert_eq!(fitted("one two ::error::x\n", Some(12)), "one two\n  \\x3a:error::x\n");
+        assert_eq!(broken("why: ", "one ::error::x", Some(15)), ["why: one", "     \\x3a:error::x"]);
     }
 
     #[test]

@@ -45,7 +45,7 @@ pub fn locate(directory: &Path, environment: &[(OsString, OsString)]) -> Result<
     }
     let places = ask(&["--show-toplevel", "--show-prefix"])?;
     if places[0] == b"/" {
-        return Err(RepoError::Unsupported { what: "working trees that are the whole file system" });
+        return Err(RepoError::Unsupported { what: "working trees that are the whole file system are" });
     }
     Ok(Location { git_directory, common_directory, top: Some(path(&places[0])), prefix: path(&places[1]) })
 }
@@ -166,7 +166,7 @@ fn git_apply(
     environment: &[(OsString, OsString)],
 ) -> Result<(), RepoError> {
     let Some(top) = &location.top else {
-        return Err(RepoError::Unsupported { what: "`apply` in a bare repository" });
+        return Err(RepoError::Unsupported { what: "`apply` in a bare repository is" });
     };
     let mut words = vec![OsStr::new("--git-dir"), location.git_directory.as_os_str()];
     words.extend([OsStr::new("--work-tree"), top.as_os_str()]);

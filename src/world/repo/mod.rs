@@ -107,9 +107,9 @@ pub enum RepoError {
         said: String,
     },
     /// The repository is of a kind that is not supported.
-    #[error("{what} are not supported")]
+    #[error("{what} not supported")]
     Unsupported {
-        /// The kind, in the plural.
+        /// The kind, with its verb.
         what: &'static str,
     },
     /// A patch cannot be applied; the caller names it.

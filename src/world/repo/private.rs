@@ -161,7 +161,7 @@ fn alternate(from: &Path, objects: &Path) -> Result<Vec<u8>, RepoError> {
     let mut path: PathBuf = from.components().skip(n_common).map(|_| "..").collect();
     path.extend(objects.components().skip(n_common));
     if has_break(&path) {
-        return Err(RepoError::Unsupported { what: "objects behind a path with a line break" });
+        return Err(RepoError::Unsupported { what: "objects behind a path with a line break are" });
     }
     Ok([path.as_os_str().as_bytes(), b"\n"].concat())
 }

@@ -113,13 +113,19 @@ pub(super) fn of_bisect(location: &Location) -> Vec<(String, ObjectId)> {
     output.lines().filter_map(of_line).collect()
 }
 
-/// The objects of the refs that this worktree sees, without `refs/worktree/idd/`, and the target of HEAD.
-pub(super) fn listing(location: &Location) -> (Vec<u8>, Vec<u8>) {
-    let ask = |words: &[&str]| git(&location.git_directory, words).unwrap_or_default();
-    let listing = ask(&["for-each-ref", "--format=%(refname) %(objectname) %(symref)"]);
+/// The refs that this worktree sees, without `refs/worktree/idd/`, and their objects; none if git cannot list them.
+pub(super) fn listing(location: &Location) -> Vec<u8> {
+    let words = ["for-each-ref", "--format=%(refname) %(objectname) %(symref)"];
+    let listing = git(&location.git_directory, &words).unwrap_or_default();
     let lines = listing.split_inclusive(|byte| *byte == b'\n');
-    let refs = lines.filter(|line| !line.starts_with(b"refs/worktree/idd/")).flatten().copied().collect();
-    (refs, [ask(&["symbolic-ref", "--quiet", "HEAD"]), ask(&["rev-parse", "--verify", "--quiet", "HEAD"])].concat())
+    lines.filter(|line| !line.starts_with(b"refs/worktree/idd/")).flatten().copied().collect()
+}
+
+/// The branch of HEAD, or else its object; empty if it has neither.
+pub(super) fn head(location: &Location) -> Vec<u8> {
+    let ask = |words: &[&str]| git(&location.git_directory, words);
+    let branch = ask(&["symbolic-ref", "--quiet", "HEAD"]);
+    branch.or_else(|_| ask(&["rev-parse", "--verify", "--quiet", "HEAD"])).unwrap_or_default()
 }
 
 /// The entries of the stash.

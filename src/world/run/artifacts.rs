@@ -9,13 +9,15 @@ use crate::revision::CommitId;
 use crate::world::files as disk;
 use crate::world::process::Ran;
 use crate::world::repo::files;
-use rustix::fs::{FileType, FlockOperation, Mode, OFlags};
+use rustix::fs::{FileType, FlockOperation, Mode, OFlags, SeekFrom};
 use rustix::io::Errno;
 use sha2::{Digest as _, Sha256};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
+use std::io::Read as _;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
@@ -79,9 +81,18 @@ pub struct Artifact {
     lock: File,
 }
 
-/// Why an artifact could not be placed.
-enum Stop {
+/// Why an artifact was not placed.
+#[derive(Debug, PartialEq, Eq)]
+pub enum NotPlaced {
+    /// It is not used, for this reason.
     Refused(String),
+    /// The caller interrupted the copy.
+    Interrupted,
+}
+
+/// What ends a copy early.
+enum Stop {
+    Not(NotPlaced),
     Io(io::Error),
 }
 
@@ -172,14 +183,27 @@ impl Fetching {
     }
 
     /// Puts an artifact into a worktree that has only the files of its tree, and keeps it; returns the first file that
-    /// stayed as it was because the tree has it, or why the artifact is refused.
+    /// stayed as it was because the tree has it. One that takes more space than all artifacts may is refused.
     ///
-    /// After a refusal, some of it can be in the worktree.
+    /// Otherwise, some of it can be in the worktree.
+    ///
+    /// - `is_interrupted`: asked before each file, and after each 64 MiB.
     ///
     /// Errors: the worktree or the directory of the artifacts cannot be written.
-    pub fn place(&self, artifact: Artifact, worktree: &Path) -> io::Result<Result<Option<Vec<u8>>, String>> {
+    pub fn place(
+        &self,
+        artifact: Artifact,
+        worktree: &Path,
+        is_interrupted: &dyn Fn() -> bool,
+    ) -> io::Result<Result<Option<Vec<u8>>, NotPlaced>> {
         let Artifact { origin, directory, kept, lock } = artifact;
-        let copied = copied(&directory, worktree);
+        let n_bytes = taken(&directory);
+        let copied = if n_bytes > self.max_bytes {
+            let why = format!("it takes {n_bytes} bytes, and `--artifacts-size` allows {}", self.max_bytes);
+            Ok(Err(NotPlaced::Refused(format!("the artifact is not used: {why}"))))
+        } else {
+            copied(&directory, worktree, is_interrupted)
+        };
         let is_accepted = matches!(copied, Ok(Ok(_)));
         if origin == Origin::Command {
             let renamed = if is_accepted { fs::rename(&directory, &kept) } else { Ok(()) };
@@ -217,7 +241,7 @@ impl Fetching {
             names.filter(|name| !name.as_bytes().contains(&b'.')).map(move |name| directory.join(name))
         });
         let mut entries: Vec<(SystemTime, PathBuf, u64)> = entries
-            .filter_map(|path| Some((fs::metadata(&path).ok()?.modified().ok()?, disk::size(&path), path)))
+            .filter_map(|path| Some((fs::metadata(&path).ok()?.modified().ok()?, taken(&path), path)))
             .map(|(time, size, path)| (time, path, size))
             .collect();
         entries.sort();
@@ -252,6 +276,15 @@ fn used(kept: &Path) {
     let _ = File::open(kept).and_then(|directory| directory.set_modified(SystemTime::now()));
 }
 
+/// The bytes of all files below a path that are on the disk: holes take none.
+fn taken(path: &Path) -> u64 {
+    match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_dir() => disk::names(path).iter().map(|name| taken(&path.join(name))).sum(),
+        Ok(metadata) => metadata.len().min(metadata.blocks() * 512),
+        Err(_) => 0,
+    }
+}
+
 /// The free space for this user around a directory.
 fn space(directory: &Path) -> Option<u64> {
     let seen = rustix::fs::statvfs(directory).ok()?;
@@ -259,26 +292,31 @@ fn space(directory: &Path) -> Option<u64> {
 }
 
 /// Copies an artifact; see [`Fetching::place`].
-fn copied(artifact: &Path, worktree: &Path) -> io::Result<Result<Option<Vec<u8>>, String>> {
+fn copied(
+    artifact: &Path,
+    worktree: &Path,
+    is_interrupted: &dyn Fn() -> bool,
+) -> io::Result<Result<Option<Vec<u8>>, NotPlaced>> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let opened = |path: &Path| rustix::fs::open(path, flags, Mode::empty());
     let (source, target) = (opened(artifact)?, opened(worktree)?);
-    let mut copy = Copy { path: Vec::new(), tracked: None };
+    let mut copy = Copy { path: Vec::new(), tracked: None, is_interrupted };
     match copy.directory(source.as_fd(), target.as_fd()) {
         Ok(()) => Ok(Ok(copy.tracked)),
-        Err(Stop::Refused(why)) => Ok(Err(why)),
+        Err(Stop::Not(why)) => Ok(Err(why)),
         Err(Stop::Io(error)) => Err(error),
     }
 }
 
 /// A copy of an artifact; no link is followed.
-struct Copy {
+struct Copy<'i> {
     /// The names from the top to the present entry.
     path: Vec<Vec<u8>>,
     tracked: Option<Vec<u8>>,
+    is_interrupted: &'i dyn Fn() -> bool,
 }
 
-impl Copy {
+impl Copy<'_> {
     fn directory(&mut self, source: BorrowedFd<'_>, target: BorrowedFd<'_>) -> Result<(), Stop> {
         let mut entries = files::list(source)?;
         entries.sort_unstable_by(|one, other| one.0.cmp(&other.0));
@@ -313,12 +351,32 @@ impl Copy {
         if self.stays(target, name)? {
             return Ok(());
         }
-        let (mut content, is_executable) = files::open_file(source, name)?;
+        let (content, is_executable) = files::open_file(source, name)?;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mode = Mode::from_raw_mode(if is_executable { 0o755 } else { 0o644 });
-        let mut written = File::from(rustix::fs::openat(target, name, flags, mode)?);
-        io::copy(&mut content, &mut written)?;
-        Ok(())
+        let written = File::from(rustix::fs::openat(target, name, flags, mode)?);
+        self.content(&content, &written)
+    }
+
+    /// Copies what a file has; its holes stay holes.
+    fn content(&self, content: &File, mut written: &File) -> Result<(), Stop> {
+        const PART: u64 = 64 << 20;
+        let mut at = 0;
+        loop {
+            if (self.is_interrupted)() {
+                return Err(Stop::Not(NotPlaced::Interrupted));
+            }
+            at = match rustix::fs::seek(content, SeekFrom::Data(at)) {
+                Ok(start) => start,
+                Err(Errno::NXIO) => return Ok(written.set_len(content.metadata()?.len())?),
+                Err(error) => return Err(error.into()),
+            };
+            let end = rustix::fs::seek(content, SeekFrom::Hole(at))?;
+            for file in [content, written] {
+                rustix::fs::seek(file, SeekFrom::Start(at))?;
+            }
+            at += io::copy(&mut content.take(PART.min(end - at)), &mut written)?;
+        }
     }
 
     /// A link may lead up only with its first names, and not out of the worktree: the others can lead through links.
@@ -351,7 +409,7 @@ impl Copy {
 
     fn refused(&self, why: &str) -> Stop {
         let path = String::from_utf8_lossy(&self.path.join(&b'/')).into_owned();
-        Stop::Refused(format!("the artifact is not used: `{path}` {why}"))
+        Stop::Not(NotPlaced::Refused(format!("the artifact is not used: `{path}` {why}")))
     }
 }
 
@@ -365,7 +423,8 @@ pub fn names_commit(line: &OsStr) -> bool {
 mod tests {
     use super::*;
     use crate::world::system::usage::Usage;
-    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    use std::cell::Cell;
+    use std::os::unix::fs::{FileExt as _, PermissionsExt as _, symlink};
 
     fn ran(code: i32) -> Ran {
         Ran {
@@ -386,7 +445,7 @@ mod tests {
     }
 
     /// Places what `leave` leaves, in a worktree with the files `README` and `src/a`.
-    fn placed(leave: impl FnOnce(&Path)) -> (tempfile::TempDir, Result<Option<Vec<u8>>, String>) {
+    fn placed(leave: impl FnOnce(&Path)) -> (tempfile::TempDir, Result<Option<Vec<u8>>, NotPlaced>) {
         let place = tempfile::tempdir().unwrap();
         let worktree = place.path().join("worktree");
         fs::create_dir_all(worktree.join("src")).unwrap();
@@ -398,7 +457,9 @@ mod tests {
         };
         let fetching = fetching(&place.path().join("kept"), 1 << 20);
         let Fetched::There(artifact) = fetching.fetch(commit(1), run).unwrap().unwrap() else { panic!("it is there") };
-        let placed = fetching.place(artifact, &worktree).unwrap();
+        let n_asked = Cell::new(0);
+        let is_interrupted = || n_asked.replace(n_asked.get() + 1) == 100;
+        let placed = fetching.place(artifact, &worktree, &is_interrupted).unwrap();
         (place, placed)
     }
 
@@ -435,8 +496,8 @@ mod tests {
         #[track_caller]
         fn check(leave: impl FnOnce(&Path), expected: &str) {
             let (place, fetched) = placed(leave);
-            let why = fetched.unwrap_err();
-            assert!(why.ends_with(expected), "{why}");
+            let Err(NotPlaced::Refused(why)) = fetched else { panic!("it is refused") };
+            assert!(why.contains(expected), "{why}");
             let kept = fetching(&place.path().join("kept"), 0).directory();
             assert_eq!(disk::names(&kept), Vec::<OsString>::new());
         }
@@ -457,6 +518,39 @@ mod tests {
             rustix::fs::mknodat(rustix::fs::CWD, directory.join("p"), FileType::Fifo, mode, 0).unwrap();
         };
         check(pipe, "is no file, directory or link");
+        check(|it| fs::write(it.join("large"), vec![b'x'; 2 << 20]).unwrap(), "and `--artifacts-size` allows 1048576");
+    }
+
+    #[test]
+    fn a_file_with_holes_takes_no_more_space_than_before() {
+        let (place, fetched) = placed(|directory| {
+            let file = File::create(directory.join("disk")).unwrap();
+            for at in [0, 1 << 20, 1 << 40] {
+                file.write_all_at(b"data", at).unwrap();
+            }
+            file.set_len((1 << 40) + 8192).unwrap();
+            File::create(directory.join("holes")).unwrap().set_len(1 << 40).unwrap();
+        });
+        assert_eq!(fetched, Ok(None));
+        let read = |name: &str, at: u64| {
+            let file = File::open(place.path().join("worktree").join(name)).unwrap();
+            let mut data = [0; 5];
+            file.read_exact_at(&mut data, at).unwrap();
+            (data, file.metadata().unwrap().len(), taken(&place.path().join("worktree").join(name)) < 1 << 20)
+        };
+        for at in [0, 1 << 20, 1 << 40] {
+            assert_eq!(read("disk", at), (*b"data\0", (1 << 40) + 8192, true));
+        }
+        assert_eq!(read("holes", 0), ([0; 5], 1 << 40, true));
+    }
+
+    #[test]
+    fn a_copy_that_is_interrupted_is_not_kept() {
+        let (place, fetched) = placed(|directory| {
+            (0..100).for_each(|n| fs::write(directory.join(n.to_string()), "x").unwrap());
+        });
+        assert_eq!(fetched, Err(NotPlaced::Interrupted));
+        assert_eq!(disk::names(&fetching(&place.path().join("kept"), 0).directory()), Vec::<OsString>::new());
     }
 
     #[test]
@@ -474,7 +568,7 @@ mod tests {
                 Ok::<_, io::Error>(ran(code))
             });
             let Fetched::There(artifact) = fetched.unwrap().unwrap() else { return (false, n_runs, false) };
-            fetching.place(artifact, &worktree).unwrap().unwrap();
+            fetching.place(artifact, &worktree, &|| false).unwrap().unwrap();
             (true, n_runs, worktree.join("prog").exists())
         };
         let age = |number: u8, seconds: u64| {

@@ -11,7 +11,7 @@ use crate::world::repo::division::Divisions;
 use crate::world::repo::object::is_known;
 use crate::world::repo::settle::{Settled, Since};
 use crate::world::repo::{RepoError, Worktree, WriteError};
-use crate::world::run::artifacts::{Artifact, Fetched, Fetching, Origin};
+use crate::world::run::artifacts::{Artifact, Fetched, Fetching, NotPlaced, Origin};
 use crate::world::run::failure_line::failure_line;
 use crate::world::run::java_check::JavaCheck;
 use crate::world::run::product::{Product, product};
@@ -443,10 +443,10 @@ impl Sandbox {
         let copied = commands.surroundings.copy(&self.tree_directory());
         copied.map_err(|source| SandboxError::Prepare { path: self.tree_directory(), source })?;
         let is_built = artifact.is_none();
-        let artifact = match artifact.map(|artifact| self.place(artifact, job, commands)).transpose()? {
-            None => None,
-            Some(Ok(placed)) => Some(placed),
-            Some(Err(why)) => {
+        let artifact = match self.place(artifact, job, commands, watch)? {
+            Ok(placed) => placed,
+            Err(NotPlaced::Interrupted) => return Ok(None),
+            Err(NotPlaced::Refused(why)) => {
                 let seen = observation(job, Stage::Fetch, Ending::NotRun(Reason::Path), format!("git-idd: {why}\n"));
                 return Ok(Some(Probed::of(seen)));
             }
@@ -527,17 +527,19 @@ impl Sandbox {
     /// Puts an artifact into the worktree, which has only the files of its tree.
     fn place(
         &self,
-        artifact: Artifact,
+        artifact: Option<Artifact>,
         job: &Job,
         commands: &Commands,
-    ) -> Result<Result<Placed, String>, SandboxError> {
+        watch: &dyn Watch,
+    ) -> Result<Result<Option<Placed>, NotPlaced>, SandboxError> {
+        let Some(artifact) = artifact else { return Ok(Ok(None)) };
         let fetching = commands.fetching.as_ref().expect("a job asks for an artifact only if a command fetches it");
         let commit = job.artifact_of.expect("an artifact is that of a commit");
         let origin = artifact.origin;
-        let placed = fetching.place(artifact, &self.tree_directory());
+        let placed = fetching.place(artifact, &self.tree_directory(), &|| watch.is_interrupted());
         let directory = fetching.root.clone();
         let placed = placed.map_err(|source| SandboxError::Artifact { commit, directory, source })?;
-        Ok(placed.map(|tracked| Placed { origin, tracked }))
+        Ok(placed.map(|tracked| Some(Placed { origin, tracked })))
     }
 
     /// Runs the regeneration, the precheck and the build; returns the stage that ended the probe, the time, and how it
