@@ -478,6 +478,25 @@ fn a_second_hunt_is_refused_until_the_first_one_is_cancelled() {
     assert_eq!(client.end().0.code(), Some(0));
 }
 
+#[test]
+fn calls_that_wait_keep_no_other_call_from_its_answer() {
+    let fixture = endless();
+    let mut client = started(&fixture);
+    let waiting = (1000..1040).map(|id| (id, "hunt_status", json!({"wait": 50})));
+    let calls: Vec<_> = waiting.chain([(2000, "hunt_cancel", json!({}))]).collect();
+    for (id, tool, arguments) in &calls {
+        let params = json!({"name": tool, "arguments": arguments});
+        client.send(&json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}).to_string());
+    }
+    let answers: Vec<Value> = calls.iter().map(|_| client.message()).collect();
+    let n_told = |what: &str| answers.iter().filter(|answer| answer.to_string().contains(what)).count();
+    // Those that are too many do not wait.
+    assert!((32..=40).contains(&n_told(": interrupted")), "{answers:?}");
+    assert_eq!(n_told("has stopped"), 1, "{answers:?}");
+    check_nothing_left_but_servers(&fixture);
+    assert_eq!(client.end().0.code(), Some(0));
+}
+
 /// Nothing of a hunt is left while servers run.
 #[track_caller]
 fn check_nothing_left_but_servers(fixture: &Fixture) {

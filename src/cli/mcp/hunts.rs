@@ -153,7 +153,7 @@ pub fn status(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failu
     if let (Some(found), Some(seconds)) = (&job, arguments.number("wait")) {
         let n_proved = found.n_proved;
         let is_new = |job: &Job| job.n_proved > n_proved;
-        job = state.jobs.wait(found.number, Duration::from_secs(seconds), is_new);
+        job = state.wait(found.number, Duration::from_secs(seconds), is_new);
     }
     let part = Part::of(arguments);
     let hunt = match (named, &job) {

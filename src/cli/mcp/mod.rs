@@ -28,9 +28,6 @@ use rmcp::service;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Tools that work at once; more calls wait.
-const MAX_AT_WORK: usize = 8;
-
 /// The time that a tool is waited for at the end.
 const PATIENCE: Duration = Duration::from_millis(500);
 
@@ -41,7 +38,6 @@ pub fn run(args: McpArgs, location: &Location, context: &Context) -> Result<(), 
     let (wire, flushed) = Wire::open(Arc::clone(&state), interrupt.clone())?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
-        .max_blocking_threads(MAX_AT_WORK)
         .build()
         .map_err(|error| Failure::from_error(&error))?;
     let served = runtime.block_on(async {

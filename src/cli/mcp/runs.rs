@@ -38,7 +38,7 @@ const PATIENCE: u64 = 20;
 /// The result of a job that was started, if it comes in time.
 fn result(number: u64, about: &str, arguments: &Arguments, state: &State) -> Result<Answer, Failure> {
     let wait = Duration::from_secs(arguments.number("wait").unwrap_or(PATIENCE));
-    match state.jobs.wait(number, wait, |_| false) {
+    match state.wait(number, wait, |_| false) {
         Some(Job { ended: Some(Ok(text)), .. }) => Ok(Answer::data(about, &text, Part::of(arguments))),
         Some(Job { ended: Some(Err(failure)), .. }) => Err(failure),
         Some(job) => Ok(Answer::note(format!(

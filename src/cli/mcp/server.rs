@@ -29,8 +29,12 @@ const INSTRUCTIONS: &str = "git idd finds the change that broke a test: commit, 
 pub struct Server(pub Arc<State>);
 
 /// Does blocking work; `None` if it failed with a panic.
-async fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
-    task::spawn_blocking(work).await.ok()
+async fn apart<T: Send + 'static>(
+    state: &Arc<State>,
+    work: impl FnOnce(&Arc<State>) -> T + Send + 'static,
+) -> Option<T> {
+    let state = Arc::clone(state);
+    task::spawn_blocking(move || state.work(|| work(&state))).await.ok()
 }
 
 /// What stands before an error.
@@ -90,9 +94,9 @@ impl ServerHandler for Server {
         let Some(tool) = tools::TOOLS.iter().find(|tool| tool.name == request.name) else {
             return Err(ErrorData::invalid_params("there is no such tool; `tools/list` lists them", None));
         };
-        let (state, _call) = (Arc::clone(&self.0), self.0.called());
+        let _call = self.0.called();
         let arguments = request.arguments.unwrap_or_default();
-        Ok(result(apart(move || tool.call(arguments, &state)).await).into())
+        Ok(result(apart(&self.0, move |state| tool.call(arguments, state)).await).into())
     }
 
     async fn list_resources(
@@ -100,8 +104,8 @@ impl ServerHandler for Server {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        let (state, _call) = (Arc::clone(&self.0), self.0.called());
-        let found = apart(move || resources::all(&state)).await.unwrap_or_default();
+        let _call = self.0.called();
+        let found = apart(&self.0, |state| resources::all(state)).await.unwrap_or_default();
         let resource = |found: resources::Found| Resource::new(found.address, found.name).with_mime_type(found.form);
         Ok(ListResourcesResult::with_all_items(found.into_iter().map(resource).collect()))
     }
@@ -121,9 +125,9 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let (state, address, _call) = (Arc::clone(&self.0), request.uri.clone(), self.0.called());
+        let (address, _call) = (request.uri.clone(), self.0.called());
         let lost = || ErrorData::internal_error("the resource cannot be read", None);
-        let read = apart(move || resources::read(&address, &state)).await.ok_or_else(lost)?;
+        let read = apart(&self.0, move |state| resources::read(&address, state)).await.ok_or_else(lost)?;
         let (content, form) = read.map_err(|failure| ErrorData::resource_not_found(failed(&failure), None))?;
         let contents = match content {
             Content::Text(text) => ResourceContents::text(text, request.uri),
