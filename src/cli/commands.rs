@@ -17,7 +17,7 @@ use crate::report;
 use crate::report::escape::Terminal;
 use crate::report::explanation::Explained;
 use crate::report::forge::Forge;
-use crate::report::{Report, Scope, Status, Untrusted, html};
+use crate::report::{Fix, Report, Scope, Status, Untrusted, html};
 use crate::revision::CommitId;
 use crate::session;
 use crate::session::context::Context;
@@ -549,7 +549,8 @@ fn apply(choice: options::Choice, kept: &Kept, location: &Location, context: &Co
                 options::Rung::Files => Scope::Files,
             };
             // A reversal is listed once, by the most that it takes back.
-            let smallest = report.fixes.into_iter().filter(|fix| fix.scope >= scope).min_by_key(|fix| fix.scope);
+            let is_it = |fix: &Fix| (scope..=Scope::Code).contains(&fix.scope);
+            let smallest = report.fixes.into_iter().chain(report.reverts).filter(is_it).min_by_key(|fix| fix.scope);
             smallest.filter(|fix| !fix.patch.is_empty())
         }
         None if choice.revert => report.revert().cloned(),
@@ -578,11 +579,14 @@ fn apply(choice: options::Choice, kept: &Kept, location: &Location, context: &Co
         return Ok(Answer::Done("The fix is in the working tree already; nothing was changed.\n".to_owned(), 0));
     }
     applied.map_err(|error| {
-        Failure::from_error(&error).with_hint(format!(
-            "the fix is for commit {}; nothing was changed. It is kept in `{}`",
-            fix.commit.short(),
-            patch.display()
-        ))
+        let head = private::open(&location.git_directory).and_then(|user| graph::resolve(&user, "HEAD"));
+        let why = if head.is_ok_and(|head| head == fix.commit) {
+            "your working tree has other changes there".to_owned()
+        } else {
+            format!("the fix is for commit {}", fix.commit.short())
+        };
+        Failure::from_error(&error)
+            .with_hint(format!("{why}; nothing was changed. The fix is kept in `{}`", patch.display()))
     })?;
     let mut text = format!("Applied the fix ({}) to the working tree.\n", count(fix.lines, "line"));
     if !is_recommended {

@@ -49,7 +49,9 @@ fn proposal(name: &OsStr, location: &Location, context: &Context) -> Result<Prop
     let user = private::open(&location.git_directory)?;
     let path = context.directory.join(name);
     let is_revision = name.to_str().is_some_and(|name| graph::resolve(&user, name).is_ok());
-    let is_file = path.exists() && !path.is_dir();
+    // In the directory of a bare repository, `HEAD` is the revision.
+    let is_of_git = location.top.is_none() && context.directory == location.git_directory;
+    let is_file = path.exists() && !path.is_dir() && !(is_revision && is_of_git);
     match (is_file, is_revision) {
         (true, false) => patch(shown, files::bytes_up_to(&path, MAX_PATCH)),
         (false, true) => Ok(Proposal::Revision(shown)),

@@ -206,6 +206,11 @@ impl Fix {
         self.commit.is_some() || self.scope >= Scope::Revert
     }
 
+    /// Whether it takes back the code of a commit, and leaves tests or comments that came with it.
+    pub fn is_code_of_commit(&self) -> bool {
+        self.commit.is_some() && self.scope < Scope::Revert
+    }
+
     /// Whether the test passes with it, there are no new warnings, and no other test newly fails.
     pub fn is_whole(&self) -> bool {
         self.tested == Outcome::Pass && !self.has_complaints && self.suite.is_none_or(|suite| suite == Outcome::Pass)

@@ -1,7 +1,7 @@
 //! Proof: the clean runs that support the finding.
 
 use crate::hunt::event::Phase;
-use crate::hunt::finding::{Conclusion, Evidence, Expected};
+use crate::hunt::finding::{Conclusion, Evidence, Expected, Scope};
 use crate::hunt::known::Tested;
 use crate::hunt::pair::Pair;
 use crate::hunt::probe::{Probe, Question};
@@ -276,7 +276,8 @@ impl Hunter<'_> {
     fn claims_of_fix(&self, pair: &Pair) -> Result<Vec<Claim>, Halt> {
         let finding = self.board.borrow().finding.clone();
         let reverts = finding.fixes.iter().filter(|fix| fix.is_revert() && fix.is_whole() && fix.is_complete);
-        let revert = reverts.min_by_key(|fix| fix.n_lines);
+        // In the order of `Report::revert`.
+        let revert = reverts.min_by_key(|fix| (fix.scope == Scope::Merge, fix.is_code_of_commit(), fix.n_lines));
         let Some(fix) = finding.fix.as_ref().or(revert) else { return Ok(Vec::new()) };
         let newer = pair.newer;
         let mut claims = Vec::new();

@@ -159,7 +159,9 @@ impl Report {
     pub fn revert(&self) -> Option<&Fix> {
         let applies = self.reverts.iter().filter(|revert| !revert.patch.is_empty());
         applies.min_by_key(|revert| {
-            (revert.tested != Outcome::Pass, revert.suite == Suite::Worse, revert.complaints.len())
+            // The code alone would leave the tests that came with it.
+            let rank = [Scope::Revert, Scope::Code].iter().position(|scope| *scope == revert.scope).unwrap_or(2);
+            (revert.tested != Outcome::Pass, revert.suite == Suite::Worse, revert.complaints.len(), rank)
         })
     }
 
@@ -409,6 +411,8 @@ pub enum Scope {
     Declarations,
     /// Everything that the culprit changed in the same files.
     Files,
+    /// All code of a commit, without tests and comments that came with it.
+    Code,
     /// A whole commit.
     Revert,
     /// All that the merge brought with which the culprit came.
@@ -423,6 +427,7 @@ impl Scope {
             Self::Statements => "statements",
             Self::Declarations => "declarations",
             Self::Files => "files",
+            Self::Code => "code",
             Self::Revert => "revert",
             Self::Merge => "merge",
         }
@@ -435,6 +440,7 @@ impl Scope {
             Self::Statements => "the runs of lines around them",
             Self::Declarations => "the whole declarations",
             Self::Files => "all in their files",
+            Self::Code => "all code of the commit",
             Self::Revert => "the whole commit",
             Self::Merge => "the whole merge",
         }
@@ -505,7 +511,7 @@ pub fn by_size(mut fixes: Vec<Fix>) -> Vec<Fix> {
 impl Fix {
     /// Whether it takes back whole commits. A revert is no fix: it takes back what they were for.
     pub fn is_revert(&self) -> bool {
-        matches!(self.scope, Scope::Revert | Scope::Merge)
+        self.scope >= Scope::Code
     }
 }
 

@@ -69,7 +69,13 @@ impl Sources<'_> {
         let (reverts, fixes): (Vec<_>, Vec<_>) = finding.fixes.iter().partition(|fix| fix.is_revert());
         let (mut reverts, fixes) = (described(reverts)?, described(fixes)?);
         // Several reversals can be the same revert.
-        reverts.dedup_by(|next, fix| next.patch == fix.patch && next.reverts == fix.reverts);
+        reverts.dedup_by(|next, fix| {
+            let is_same = next.patch == fix.patch && next.reverts == fix.reverts;
+            if is_same {
+                fix.scope = fix.scope.max(next.scope);
+            }
+            is_same
+        });
         let is_unfixed = match finding.conclusion {
             Conclusion::Unfixed => true,
             Conclusion::Range => !finding.fixes.is_empty() && !finding.fix.as_ref().is_some_and(|fix| fix.is_complete),
@@ -335,7 +341,7 @@ impl Sources<'_> {
                 Some(Outcome::Pass) => report::Suite::Same,
                 Some(_) => report::Suite::Worse,
             },
-            scope: if fix.is_revert() { scope(fix.scope.max(found::Scope::Revert)) } else { scope(fix.scope) },
+            scope: if fix.is_code_of_commit() { report::Scope::Code } else { scope(fix.scope) },
             reverts: fix.commit.map(|commit| self.commit(commit)),
             tests: self
                 .store
@@ -549,13 +555,13 @@ fn why_no_fix(finding: &Finding) -> &'static str {
     let is_any = |is_it: fn(&found::Fix) -> bool| parts().any(is_it);
     let is_reverted = finding.fixes.iter().any(|fix| fix.is_revert() && fix.is_complete);
     if !finding.own_tests.is_empty() {
-        "it changed tests that still exist and would probably fail without it"
+        "the culprit changed tests that still exist, and that would probably fail without its code"
     } else if is_any(|fix| fix.suite.is_some_and(|suite| suite != Outcome::Pass)) {
         "each reversal that makes the test pass makes other tests of the suite fail"
     } else if is_any(|fix| fix.has_complaints) {
         "each reversal that makes the test pass causes new warnings"
     } else if is_reverted && is_any(|fix| fix.scope < found::Scope::Declarations) {
-        "less than the whole commit is a part of a declaration, and no suite (`--suite`) shows what its reversal breaks"
+        "a smaller reversal than that of the whole commit is a part of a declaration, and no suite (`--suite`) shows what it breaks"
     } else if is_any(|fix| fix.scope < found::Scope::Declarations) {
         "only a part of a declaration can be reversed, and no suite (`--suite`) shows what that breaks"
     } else if is_reverted {
@@ -623,7 +629,10 @@ pub fn hint_for(reason: Reason, has_build: bool) -> &'static str {
              directory, with the commit in place of `{commit}`"
         }
         Reason::Skip => "exit code 125 means that the revision cannot be tested",
-        Reason::Path => "the bad revision contains a path that must not be written; name another revision with `--bad`",
+        Reason::Path => {
+            "the bad revision, or its artifact, cannot be written as it is; name another revision with `--bad`, or mend what the \
+             message names"
+        }
         Reason::Submodule => "`git submodule update --init --recursive` gets submodules",
         Reason::Object => "`git fsck` lists what is wrong with the repository; `git fetch --refetch` gets it again",
         Reason::TestAbsent => {

@@ -75,6 +75,20 @@ fn log_as_bisect_skips_repaired_verdicts() {
 }
 
 #[test]
+fn a_budget_that_ends_before_a_pass_says_how_far_the_failure_reaches() {
+    let fixture = Fixture::of("for n in $(seq 30); do echo $n > a; commit \"change $n\"; done");
+    let report = fixture.report(&["-j1", "--max-probes", "5", "grep -q x a"]);
+    assert_eq!(report.status, Status::Budget);
+    let notes: Vec<_> = report.notes.iter().map(|note| String::from_utf8_lossy(note.as_bytes())).collect();
+    let told = notes.iter().find(|note| note.starts_with("No revision passes so far: ")).unwrap();
+    let (begin, rest) = told.split_once(" revisions failed, ").unwrap();
+    let ids = fixture.sh("git rev-list --abbrev-commit --abbrev=12 HEAD");
+    let oldest = ids.lines().position(|id| rest.starts_with(&format!("{id} is the oldest of them, "))).unwrap();
+    assert!(begin.ends_with(": 4") && oldest >= 3, "{told}");
+    assert!(told.ends_with("and 0 revisions could not be tested; the line has 30."), "{told}");
+}
+
+#[test]
 fn status_and_show_tell_the_finding_and_exit_0() {
     let fixture = Fixture::of(HISTORY);
     for args in [&["status"] as &[&str], &["show"], &["log"], &["apply"]] {

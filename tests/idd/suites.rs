@@ -54,7 +54,7 @@ fn a_new_failure_is_seen_beside_old_ones_by_its_number_and_by_what_the_suite_cou
     // What the reversal mends is no new failure.
     let suite = format!("if {wants_three}; then echo '2 failed, 1 passed'; else echo '1 failed, 2 passed'; fi; exit 1");
     let report = fixture.report(&["--suite", &suite, TEST]);
-    assert_eq!(report.fix.map(|fix| (fix.scope, fix.suite)), Some((Scope::Lines, Suite::Same)));
+    assert_eq!(report.fix.map(|fix| (fix.scope, fix.suite)), Some((Scope::Files, Suite::Same)));
 }
 
 #[test]

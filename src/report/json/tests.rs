@@ -1,8 +1,9 @@
 use serde_json::Value;
 
 use super::*;
+use crate::outcome::Outcome;
 use crate::report;
-use crate::report::{Scope, Status, samples};
+use crate::report::{Scope, Status, Suite, samples};
 
 fn json(report: &Report) -> Value {
     let mut out = Vec::new();
@@ -159,6 +160,19 @@ fn status_and_exit_agree() {
         assert_eq!(value["schema"], "git-idd/2");
     }
     assert_eq!(Status::Interrupted.code(), 130);
+}
+
+#[test]
+fn the_revert_to_apply_is_that_of_the_whole_commit_if_it_holds() {
+    let mut report = samples::found();
+    let fix = report.fix.take().unwrap();
+    report.reverts =
+        [Scope::Merge, Scope::Code, Scope::Revert].map(|scope| report::Fix { scope, ..fix.clone() }).into();
+    assert_eq!(report.sound_revert().map(|revert| revert.scope), Some(Scope::Revert));
+    report.reverts[2].suite = Suite::Worse;
+    assert_eq!(report.sound_revert().map(|revert| revert.scope), Some(Scope::Code));
+    report.reverts[1].tested = Outcome::Fail;
+    assert_eq!(report.sound_revert().map(|revert| revert.scope), Some(Scope::Merge));
 }
 
 #[test]

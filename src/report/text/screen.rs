@@ -13,8 +13,9 @@ use crate::report::{Commit, Fix, Report, Status, Suite, Untrusted, places, summa
 use std::io;
 use std::io::Write;
 
-/// The rows of a screen, with the ones of the culprit.
+/// The rows of a screen of so many columns, with the ones of the culprit. A narrower one has more, for the same text.
 const ROWS: usize = 30;
+const COLUMNS: usize = 80;
 
 /// The rows of the change, at least, if it has so many.
 const MIN_CHANGE: usize = 4;
@@ -101,8 +102,10 @@ impl Screen<'_> {
         let style = self.look.style;
         let mut rows = Vec::new();
         if let Some(commit) = self.report.first_bad.as_ref().map(|first_bad| &first_bad.commit) {
+            let first =
+                format!("{} is the {}", style.paint(Role::Commit, commit.commit), text::first_words(self.report));
+            rows.extend(rows::broken("", &first, self.look.columns));
             rows.extend([
-                format!("{} is the {}", style.paint(Role::Commit, commit.commit), text::first_words(self.report)),
                 format!("Author: {}", Terminal.line(&commit.author)),
                 format!("Date:   {}", commit.date),
                 String::new(),
@@ -137,7 +140,8 @@ impl Screen<'_> {
     fn rest(&self, explanations: &[Explained], n_head: usize, next: Vec<String>) -> Vec<String> {
         let mut parts = [self.others(), self.candidates(), Vec::new(), self.table(explanations), Vec::new(), next];
         let n_rows = |part: &Vec<String>| if part.is_empty() { 0 } else { part.len() + 1 };
-        let n_left = ROWS.saturating_sub(n_head + parts.iter().map(n_rows).sum::<usize>());
+        let n_screen = ROWS * COLUMNS / self.look.columns.unwrap_or(COLUMNS).clamp(COLUMNS / 4, COLUMNS);
+        let n_left = n_screen.saturating_sub(n_head + parts.iter().map(n_rows).sum::<usize>());
         let (change, notes) = (self.change(), self.notes());
         let n_notes = n_rows(&notes).min(MAX_NOTES);
         parts[2] = shortened(change, n_left.saturating_sub(n_notes + 1).max(MIN_CHANGE));

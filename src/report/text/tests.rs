@@ -313,6 +313,17 @@ fn a_long_finding_fits_on_a_screen_and_says_what_is_left_out() {
 }
 
 #[test]
+fn a_narrow_screen_names_the_commit_and_has_lines_of_the_change() {
+    let mut out = Vec::new();
+    let look = Look { detail: Detail::Screen, columns: Some(40), ..FULL };
+    write(&samples::found(), &[], look, &mut out).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    assert!(text.starts_with("3333333333333333333333333333333333333333\nis the first bad commit\n"), "{text}");
+    assert!(text.lines().any(|row| row.contains("+ ")), "{text}");
+    assert!(text.lines().all(|row| row.chars().count() <= 40), "{text}");
+}
+
+#[test]
 fn other_ends_of_a_hunt_fit_on_a_screen() {
     let all = [samples::range(), samples::never_passed(), samples::not_reproducible(), samples::error()];
     insta::assert_snapshot!(all.iter().map(|report| screen(report, &[])).collect::<Vec<_>>().join("---\n"), @r"
