@@ -18,7 +18,7 @@ const MAX_WAIT: Duration = Duration::from_secs(2);
 
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// An open file with an exclusive lock, which ends with the value or with the process.
+/// An open file with a lock, which ends with the value or with the process.
 #[derive(Debug)]
 pub struct FileLock {
     file: File,
@@ -55,7 +55,16 @@ impl FileLock {
 
     /// Locks `file`, without waiting; `None` if another process has the lock.
     pub fn try_new(file: File) -> io::Result<Option<Self>> {
-        match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Self::of(file, FlockOperation::NonBlockingLockExclusive)
+    }
+
+    /// Whether a process has the lock of `file`. Those who ask at the same time do not see each other.
+    pub fn is_held(file: File) -> io::Result<bool> {
+        Ok(Self::of(file, FlockOperation::NonBlockingLockShared)?.is_none())
+    }
+
+    fn of(file: File, operation: FlockOperation) -> io::Result<Option<Self>> {
+        match rustix::fs::flock(&file, operation) {
             Ok(()) => Ok(Some(Self { file })),
             Err(Errno::WOULDBLOCK) => Ok(None),
             Err(errno) => Err(errno.into()),
@@ -105,5 +114,18 @@ mod tests {
         assert!(FileLock::at(&path).unwrap().is_some());
         left.join().unwrap();
         assert_eq!(FileLock::holder(&path), Some(std::process::id()));
+    }
+
+    #[test]
+    fn those_who_ask_for_a_lock_at_the_same_time_see_only_its_holder() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let open = || File::open(file.path()).unwrap();
+        let asking = FileLock::of(open(), FlockOperation::NonBlockingLockShared).unwrap().unwrap();
+        assert!(!FileLock::is_held(open()).unwrap());
+        drop(asking);
+        let held = FileLock::try_new(open()).unwrap().unwrap();
+        assert!(FileLock::is_held(open()).unwrap());
+        drop(held);
+        assert!(!FileLock::is_held(open()).unwrap());
     }
 }

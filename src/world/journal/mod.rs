@@ -155,8 +155,7 @@ pub fn is_written(path: &Path) -> Result<bool, JournalError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
         Err(error) => return Err(JournalError::io("open the journal", path)(error)),
     };
-    let lock = FileLock::try_new(file).map_err(JournalError::io("lock the journal", path))?;
-    Ok(lock.is_none())
+    FileLock::is_held(file).map_err(JournalError::io("lock the journal", path))
 }
 
 fn is_hunt_id(id: &str) -> bool {
