@@ -19,7 +19,7 @@ use crate::session::positions::Positions;
 use crate::session::talk::Talk;
 use crate::session::tally::Tally;
 use crate::sought::Sought;
-use crate::world::journal::Ahead;
+use crate::world::journal::RemainingWork;
 use std::collections::HashMap;
 use std::io;
 use std::io::Write;
@@ -97,7 +97,7 @@ impl Talk for Progress {
     }
 
     fn tell(&mut self, event: &Event, tally: &Tally, rest: Rest) {
-        let ahead = Ahead::of(event, self.positions.history.len());
+        let ahead = RemainingWork::of(event, self.positions.history.len());
         if ahead.is_some() {
             self.now.left = ahead.and_then(|ahead| ahead.range(rest, &tally.pace));
         }

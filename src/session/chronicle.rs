@@ -2,7 +2,7 @@
 //! remaining work. They are for reports; nothing is resumed from them.
 
 use crate::hunt::event::Event;
-use crate::world::journal::{Ahead, Record};
+use crate::world::journal::{Record, RemainingWork};
 
 /// The records for an event.
 ///
@@ -25,6 +25,6 @@ pub fn records(event: &Event, n_revisions: usize, n_jobs: usize) -> Vec<Record> 
         Event::Carried { revision, .. } => Some(Record::Carried { revision: *revision }),
         _ => None,
     };
-    let ahead = Ahead::of(event, n_revisions).map(|ahead| Record::Ahead(ahead, n_jobs));
+    let ahead = RemainingWork::of(event, n_revisions).map(|ahead| Record::Ahead(ahead, n_jobs));
     told.into_iter().chain(ahead).collect()
 }

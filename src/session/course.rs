@@ -13,7 +13,7 @@ use crate::session::positions::Positions;
 use crate::session::saved;
 use crate::session::story::{ending, outcome_of};
 use crate::sought::Sought;
-use crate::world::journal::{AboutRecord, Ahead, Record};
+use crate::world::journal::{AboutRecord, Record, RemainingWork};
 use crate::world::process::{ProcessGroup, is_alive};
 use crate::world::repo::locate::Location;
 use crate::world::repo::{Repository, graph, private};
@@ -228,14 +228,14 @@ impl HuntObserver {
         }
         // What is left of a search is over when the commit is found.
         let is_found = kept.report().is_ok_and(|report| report.first_bad.is_some());
-        let is_left = |ahead: Ahead| is_open && (!is_found || matches!(ahead, Ahead::Reducing { .. }));
+        let is_left = |ahead: RemainingWork| is_open && (!is_found || matches!(ahead, RemainingWork::Reducing { .. }));
         if let Some((ahead, n_jobs, pace)) = saved::ahead(&self.location, &kept.id)?.filter(|left| is_left(left.0)) {
             let what = match ahead {
-                Ahead::Galloping { distance, .. } => format!("searching for a {older}, {distance} back"),
-                Ahead::Bisecting { n_candidates } => {
+                RemainingWork::Galloping { distance, .. } => format!("searching for a {older}, {distance} back"),
+                RemainingWork::Bisecting { n_candidates } => {
                     format!("{} may be the {}", count(n_candidates, "revision"), find.words().first)
                 }
-                Ahead::Reducing { n_units } => format!("{} to reduce", count(n_units, "unit")),
+                RemainingWork::Reducing { n_units } => format!("{} to reduce", count(n_units, "unit")),
             };
             let words = ahead.words(n_jobs, &pace);
             add("left:", format!("{what}{}{words}", if words.is_empty() { "" } else { "; " }));

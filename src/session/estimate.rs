@@ -2,7 +2,7 @@
 
 use crate::hunt::event::Event;
 use crate::report::text::duration;
-use crate::world::journal::Ahead;
+use crate::world::journal::RemainingWork;
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -60,7 +60,7 @@ impl Rest {
     }
 }
 
-impl Ahead {
+impl RemainingWork {
     /// The remaining work that an event reports; `None` if it reports none.
     pub fn of(event: &Event, n_revisions: usize) -> Option<Self> {
         match event {
@@ -172,17 +172,20 @@ mod tests {
 
     #[test]
     fn a_search_is_as_wide_as_the_tests_that_it_may_make_allow() {
-        let ahead = Ahead::Bisecting { n_candidates: 1 << 12 };
+        let ahead = RemainingWork::Bisecting { n_candidates: 1 << 12 };
         // One after the other 12 tests, two at once 16, eight at once 32, 41 at once 123, and 64 at once 128; six more prove
         // the finding.
         for (n_affordable, width) in [(0, 1), (18, 1), (22, 2), (38, 8), (131, 41), (134, 64), (u64::MAX, 64)] {
             assert_eq!(ahead.affordable_width(64, n_affordable), width, "{n_affordable}");
         }
         assert_eq!(ahead.affordable_width(4, u64::MAX), 4);
-        assert_eq!(Ahead::Reducing { n_units: 1000 }.affordable_width(8, 40), 8);
+        assert_eq!(RemainingWork::Reducing { n_units: 1000 }.affordable_width(8, 40), 8);
         // Twelve tests to the end of history and back.
         assert_eq!(
-            (Ahead::of_all(1 << 6).affordable_width(8, 21), Ahead::of_all(1 << 6).affordable_width(8, 22)),
+            (
+                RemainingWork::of_all(1 << 6).affordable_width(8, 21),
+                RemainingWork::of_all(1 << 6).affordable_width(8, 22)
+            ),
             (1, 2)
         );
     }
@@ -199,9 +202,9 @@ mod tests {
     #[test]
     fn a_search_takes_its_halvings_times_the_median() {
         for (n_candidates, n_tests) in [(0, 0), (1, 0), (2, 1), (3, 2), (8, 3), (9, 4), (1000, 10)] {
-            assert_eq!(Ahead::Bisecting { n_candidates }.n_tests(), n_tests, "{n_candidates}");
+            assert_eq!(RemainingWork::Bisecting { n_candidates }.n_tests(), n_tests, "{n_candidates}");
         }
-        let ahead = Ahead::Bisecting { n_candidates: 1000 };
+        let ahead = RemainingWork::Bisecting { n_candidates: 1000 };
         let eight = Duration::from_secs(8);
         assert_eq!(ahead.time(1, eight), Duration::from_secs(80));
         assert_eq!(ahead.time(3, eight), Duration::from_secs(40));
@@ -212,11 +215,11 @@ mod tests {
 
     #[test]
     fn galloping_and_reducing_have_bounds() {
-        let galloping = Ahead::Galloping { distance: 4, n_revisions: 1024 };
+        let galloping = RemainingWork::Galloping { distance: 4, n_revisions: 1024 };
         assert_eq!(galloping.n_tests(), 8 + 10);
         assert_eq!(galloping.words(1, &pace(&[10, 10, 10])), "at most 3 min 0 s");
-        assert_eq!(Ahead::Galloping { distance: 0, n_revisions: 0 }.n_tests(), 1);
-        let reducing = Ahead::Reducing { n_units: 30 };
+        assert_eq!(RemainingWork::Galloping { distance: 0, n_revisions: 0 }.n_tests(), 1);
+        let reducing = RemainingWork::Reducing { n_units: 30 };
         assert_eq!(reducing.words(1, &pace(&[2, 2, 2])), "one pass over them at most 1 min 0 s");
         assert_eq!(reducing.words(4, &pace(&[2, 2, 2])), "one pass over them at most 1 min 0 s");
     }
@@ -226,7 +229,7 @@ mod tests {
         let seconds = Duration::from_secs;
         let range = |runs| {
             let rest = Rest { n_jobs: 1, reduction: seconds(60), runs };
-            Ahead::Bisecting { n_candidates: 16 }.range(rest, &pace(&[10, 10, 10])).unwrap()
+            RemainingWork::Bisecting { n_candidates: 16 }.range(rest, &pace(&[10, 10, 10])).unwrap()
         };
         assert_eq!(range((0, 5)), (seconds(40), seconds(100)));
         assert_eq!(range((10, 5)), (seconds(40), seconds(180)));
@@ -235,7 +238,7 @@ mod tests {
 
     #[test]
     fn more_than_can_be_said_is_no_error() {
-        let ahead = Ahead::Reducing { n_units: u64::MAX };
+        let ahead = RemainingWork::Reducing { n_units: u64::MAX };
         assert_eq!(ahead.time(1, Duration::MAX), Duration::MAX);
     }
 }

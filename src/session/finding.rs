@@ -561,7 +561,8 @@ fn why_no_fix(finding: &Finding) -> &'static str {
     } else if is_any(|fix| fix.has_complaints) {
         "each reversal that makes the test pass causes new warnings"
     } else if is_reverted && is_any(|fix| fix.scope < found::Scope::Declarations) {
-        "a smaller reversal than that of the whole commit is a part of a declaration, and no suite (`--suite`) shows what it breaks"
+        "a reversal of less than the whole commit takes back only a part of a declaration, and no suite (`--suite`) shows what \
+         that breaks"
     } else if is_any(|fix| fix.scope < found::Scope::Declarations) {
         "only a part of a declaration can be reversed, and no suite (`--suite`) shows what that breaks"
     } else if is_reverted {

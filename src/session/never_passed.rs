@@ -7,6 +7,7 @@ use crate::report::{Untrusted, text};
 use crate::revision::CommitId;
 use crate::session::hints;
 use crate::session::hunt::Hunt;
+use std::collections::HashMap;
 
 impl Hunt<'_> {
     /// The notes on what was not tested, and on a file that old revisions lack; or on what is known of a hunt that was stopped.
@@ -29,18 +30,19 @@ impl Hunt<'_> {
         if finding.last_good.is_some() || finding.first_bad.is_some() {
             return None;
         }
-        let of = |is_it: fn(Outcome) -> bool| finding.verdicts.iter().filter(move |(_, outcome, _)| is_it(*outcome));
-        let (n_open, n_failing) =
-            (of(|outcome| !outcome.is_testable()).count(), of(|outcome| outcome == Outcome::Fail).count());
+        // The last verdict of a revision counts: a repair can change it.
+        let verdicts: HashMap<CommitId, Outcome> =
+            finding.verdicts.iter().map(|(revision, outcome, _)| (*revision, *outcome)).collect();
         let line = self.history.first_parents(finding.bad);
-        let place = |revision: &CommitId| line.iter().position(|commit| commit == revision);
-        let oldest = of(|outcome| outcome == Outcome::Fail).filter_map(|(revision, ..)| place(revision)).max()?;
+        let tested = || line.iter().filter_map(|revision| Some((revision, verdicts.get(revision)?)));
+        let failing = || tested().filter(|(_, outcome)| **outcome == Outcome::Fail);
+        let (oldest, _) = failing().next_back()?;
+        let n_open = tested().filter(|(_, outcome)| !outcome.is_testable()).count();
         Some(format!(
-            "No revision passes so far: {} failed, {} is the oldest of them, and {} could not be tested; the line has {}.",
-            count(n_failing, "revision"),
-            line[oldest].short(),
-            count(n_open, "revision"),
-            line.len(),
+            "No revision passes so far: of {} along first parents, {} failed, back to {}, and {n_open} could not be tested.",
+            count(line.len(), "revision"),
+            failing().count(),
+            oldest.short(),
         ))
     }
 

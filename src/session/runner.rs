@@ -45,7 +45,7 @@ use crate::session::spent::Spent;
 use crate::session::talk::Talk;
 use crate::session::tally::{Limits, Tally, counted};
 use crate::world::cache::{CacheError, Key, Observations, ProductParts, Want};
-use crate::world::journal::{Ahead, AnswerRecord, JournalError, Record, Replay, Segment};
+use crate::world::journal::{AnswerRecord, JournalError, Record, RemainingWork, Replay, Segment};
 use crate::world::process::Words;
 use crate::world::repo::locate::Location;
 use crate::world::repo::private;
@@ -190,7 +190,7 @@ pub struct Runner<'p> {
     /// The length of the history; 0 until it was read.
     pub n_revisions: usize,
     /// The work of the present phase, as far as it was told.
-    ahead: Option<Ahead>,
+    ahead: Option<RemainingWork>,
     /// The start of this run, and the time of earlier ones.
     begin: (Instant, Duration),
     /// What the hunt has spent.
@@ -675,7 +675,7 @@ impl ProbeRunner for Runner<'_> {
     type Error = RunnerError;
 
     fn width(&self) -> usize {
-        let ahead = self.ahead.unwrap_or(Ahead::of_all(self.n_revisions));
+        let ahead = self.ahead.unwrap_or(RemainingWork::of_all(self.n_revisions));
         let n_affordable = self.limits.n_affordable(&self.tally);
         n_affordable.map_or(self.n_jobs, |n_affordable| ahead.affordable_width(self.n_jobs, n_affordable)).max(1)
     }
@@ -767,7 +767,7 @@ impl ProbeRunner for Runner<'_> {
             if let Event::Noise { noise } = event {
                 self.noise = Some(*noise);
             }
-            self.ahead = Ahead::of(event, self.n_revisions).or(self.ahead);
+            self.ahead = RemainingWork::of(event, self.n_revisions).or(self.ahead);
             for record in chronicle::records(event, self.n_revisions, self.n_jobs) {
                 // As with a process group: a full disk shows again when an observation is written.
                 let _ = self.lock().append(&record);

@@ -14,8 +14,8 @@ use crate::session::spent::Spent;
 use crate::session::{failure, identity, kept, order, tally};
 use crate::world::cache::Key;
 use crate::world::journal::{
-    Ahead, AskedRecord, BoundRecord, ExplanationKind, FileLock, JournalError, PlanRecord, Reader, Record, Replay,
-    Segment, UntilRecord,
+    AskedRecord, BoundRecord, ExplanationKind, FileLock, JournalError, PlanRecord, Reader, Record, RemainingWork,
+    Replay, Segment, UntilRecord,
 };
 use crate::world::process::{ProcessGroup, kill_leftover, kill_leftovers_of, this_process};
 use crate::world::repo::locate::Location;
@@ -431,7 +431,7 @@ pub fn each_record(location: &Location, id: &str, take_in: &mut dyn FnMut(Record
 
 /// The remaining work of a hunt, its number of jobs, and the pace of its last runs, from its journal; `None` if not
 /// recorded yet.
-pub fn ahead(location: &Location, id: &str) -> Result<Option<(Ahead, usize, Pace)>, Failure> {
+pub fn ahead(location: &Location, id: &str) -> Result<Option<(RemainingWork, usize, Pace)>, Failure> {
     let mut pace = Pace::default();
     let mut ahead = None;
     each_record(location, id, &mut |record| match record {

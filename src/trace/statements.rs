@@ -37,7 +37,7 @@ pub struct Statement {
 pub type StatementCounts = (Vec<Statement>, BTreeSet<Arc<str>>);
 
 /// Counts the steps of statements; a watcher of each language tells it the steps.
-pub struct Counter<'c> {
+pub struct StatementCounter<'c> {
     sets: &'c [&'c Steps],
     distances: &'c [u32],
     /// By function and statement.
@@ -45,7 +45,7 @@ pub struct Counter<'c> {
     counts: StatementCounts,
 }
 
-impl<'c> Counter<'c> {
+impl<'c> StatementCounter<'c> {
     /// Nothing ran so far.
     ///
     /// - `distances`: a number for each step, from [`Step::START`]; steps without one have [`u32::MAX`].

@@ -16,7 +16,7 @@ const MAX_WAITING: usize = 32;
 
 /// The calls that work, and those that wait for a job, which is no work.
 #[derive(Default)]
-struct Calls {
+struct CallCounts {
     n_at_work: usize,
     n_waiting: usize,
 }
@@ -32,7 +32,7 @@ pub struct State {
     /// What runs.
     pub jobs: Arc<Jobs>,
     n_calls: AtomicUsize,
-    calls: Mutex<Calls>,
+    calls: Mutex<CallCounts>,
     changed: Condvar,
 }
 
@@ -50,13 +50,13 @@ impl State {
         }
     }
 
-    fn calls(&self) -> MutexGuard<'_, Calls> {
+    fn calls(&self) -> MutexGuard<'_, CallCounts> {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The calls, once there is a place for one more that works.
-    fn with_place(&self) -> MutexGuard<'_, Calls> {
-        let is_full = |calls: &mut Calls| calls.n_at_work >= MAX_AT_WORK;
+    fn with_place(&self) -> MutexGuard<'_, CallCounts> {
+        let is_full = |calls: &mut CallCounts| calls.n_at_work >= MAX_AT_WORK;
         self.changed.wait_while(self.calls(), is_full).unwrap_or_else(PoisonError::into_inner)
     }
 

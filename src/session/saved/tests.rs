@@ -2,7 +2,7 @@ use super::*;
 use crate::outcome::Outcome;
 use crate::session::order::{Bound, Until};
 use crate::session::testing::{World, hunted, order, test, text};
-use crate::world::journal::Ahead;
+use crate::world::journal::RemainingWork;
 use serde_json::json;
 
 /// Opens a hunt, ends it with this status, and returns its id.
@@ -175,10 +175,13 @@ fn what_is_ahead_comes_with_the_pace_of_the_last_runs() {
     let plan = world.plan(order());
     let mut saved = world.tested(&plan, test);
     assert_eq!(ahead(world.location(), &saved.id).unwrap(), None);
-    saved.segment.append(&Record::Ahead(Ahead::Bisecting { n_candidates: 9 }, 2)).unwrap();
-    saved.segment.append(&Record::Ahead(Ahead::Reducing { n_units: 3 }, 4)).unwrap();
+    saved.segment.append(&Record::Ahead(RemainingWork::Bisecting { n_candidates: 9 }, 2)).unwrap();
+    saved.segment.append(&Record::Ahead(RemainingWork::Reducing { n_units: 3 }, 4)).unwrap();
     let (ahead, n_jobs, pace) = ahead(world.location(), &saved.id).unwrap().unwrap();
-    assert_eq!((ahead, n_jobs, pace.typical()), (Ahead::Reducing { n_units: 3 }, 4, Some(Duration::from_millis(7))));
+    assert_eq!(
+        (ahead, n_jobs, pace.typical()),
+        (RemainingWork::Reducing { n_units: 3 }, 4, Some(Duration::from_millis(7)))
+    );
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::trace::java::player::Player;
 use crate::trace::java::text::simple;
 use crate::trace::java::value::Value;
 use crate::trace::place::Place;
-use crate::trace::statements::{Counter, StatementCounts};
+use crate::trace::statements::{StatementCounter, StatementCounts};
 use crate::trace::step::Steps;
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use std::sync::Arc;
 ///
 /// Cost: one pass over the trace.
 pub fn statements(player: &mut Player, sets: &[&Steps], distances: &[u32]) -> Result<StatementCounts, TraceError> {
-    let mut counter = Counter::new(sets, distances);
+    let mut counter = StatementCounter::new(sets, distances);
     player.replay(&mut counter)?;
     Ok(counter.counts())
 }
@@ -37,7 +37,7 @@ pub fn program(player: &mut Player) -> Result<Vec<Option<Place>>, TraceError> {
     Ok(all)
 }
 
-impl Watch for Counter<'_> {
+impl Watch for StatementCounter<'_> {
     fn step(&mut self, _machine: &Machine, frame: &Frame) {
         if frame.step == frame.entry {
             return;

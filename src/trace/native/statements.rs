@@ -5,7 +5,7 @@ use crate::trace::native::call::Call;
 use crate::trace::native::machine::{Machine, Watch};
 use crate::trace::native::play::Player;
 use crate::trace::native::run::LOWEST_POINTER;
-use crate::trace::statements::{Counter, StatementCounts};
+use crate::trace::statements::{StatementCounter, StatementCounts};
 use crate::trace::step::Steps;
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use std::sync::Arc;
 ///
 /// Cost: one pass over the trace.
 pub fn statements(player: &mut Player, sets: &[&Steps], distances: &[u32]) -> Result<StatementCounts, TraceError> {
-    let mut counter = Counter::new(sets, distances);
+    let mut counter = StatementCounter::new(sets, distances);
     player.replay(&mut counter)?;
     Ok(counter.counts())
 }
@@ -28,7 +28,7 @@ fn is_pointer(number: Option<u64>) -> bool {
     number.is_some_and(|number| number >= LOWEST_POINTER && number >> 47 == 0)
 }
 
-impl Watch for Counter<'_> {
+impl Watch for StatementCounter<'_> {
     fn step(&mut self, machine: &Machine) {
         let Some(frame) = machine.frame().filter(|frame| frame.statement != 0) else { return };
         self.count(frame.shape.index, frame.statement, frame.step, || (frame.shape.name(), frame.place().cloned()));

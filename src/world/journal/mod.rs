@@ -23,7 +23,7 @@ pub use line::DamageKind;
 pub use lock::FileLock;
 pub use read::{Damage, Location, Read, Reader, Tail, read, read_at};
 pub use record::{
-    AboutRecord, Ahead, AnswerRecord, AskedRecord, BoundRecord, FORMAT_VERSION, PlanRecord, Record, UntilRecord,
+    AboutRecord, AnswerRecord, AskedRecord, BoundRecord, FORMAT_VERSION, PlanRecord, Record, RemainingWork, UntilRecord,
 };
 pub use replay::{OpenIntent, ProcessGroup, Replay};
 pub use segment::{Cut, Segment};

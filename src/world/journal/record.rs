@@ -89,7 +89,7 @@ pub enum Record {
     /// The goal of this run of the program.
     Asked(AskedRecord),
     /// The remaining work, and the number of jobs.
-    Ahead(Ahead, usize),
+    Ahead(RemainingWork, usize),
     /// The time spent so far, in all runs of the program together.
     Spent {
         /// Time before the first reduction of the culprit; `None` until there is one.
@@ -261,7 +261,7 @@ pub enum BoundRecord {
 /// The remaining work of the search or a reduction, from the last event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Ahead {
+pub enum RemainingWork {
     /// The search for a pass, at a distance of `distance` steps in a history of `n_revisions`.
     Galloping {
         /// Steps from the bad revision.
@@ -393,7 +393,7 @@ pub(super) mod tests {
             }),
             any::<(Option<Duration>, Duration)>().prop_map(|(search, reduction)| Record::Spent { search, reduction }),
             any::<(u64, u64, usize)>().prop_map(|(distance, n_revisions, n_jobs)| {
-                Record::Ahead(Ahead::Galloping { distance, n_revisions }, n_jobs)
+                Record::Ahead(RemainingWork::Galloping { distance, n_revisions }, n_jobs)
             }),
             any::<Duration>().prop_map(|bound| {
                 Record::Asked(AskedRecord { until: UntilRecord::Change, reduction: Some(BoundRecord::Within(bound)) })
@@ -448,7 +448,7 @@ pub(super) mod tests {
         insta::assert_snapshot!(serde_json::to_string(&Record::Asked(asked)).unwrap(), @r#"{"asked":{"until":"fix","reduction":"unlimited"}}"#);
         let environment = Record::Environment { paths: vec!["6162".to_owned()] };
         insta::assert_snapshot!(serde_json::to_string(&environment).unwrap(), @r#"{"environment":{"paths":["6162"]}}"#);
-        let ahead = Record::Ahead(Ahead::Reducing { n_units: 3 }, 2);
+        let ahead = Record::Ahead(RemainingWork::Reducing { n_units: 3 }, 2);
         insta::assert_snapshot!(serde_json::to_string(&ahead).unwrap(), @r#"{"ahead":[{"reducing":{"n_units":3}},2]}"#);
         let spent = Record::Spent { search: None, reduction: Duration::from_secs(2) };
         insta::assert_snapshot!(serde_json::to_string(&spent).unwrap(), @r#"{"spent":{"search":null,"reduction":{"secs":2,"nanos":0}}}"#);

@@ -91,18 +91,18 @@ pub enum NotPlaced {
 }
 
 /// What ends a copy early.
-enum Stop {
+enum CopyEnd {
     Not(NotPlaced),
     Io(io::Error),
 }
 
-impl From<Errno> for Stop {
+impl From<Errno> for CopyEnd {
     fn from(errno: Errno) -> Self {
         Self::Io(errno.into())
     }
 }
 
-impl From<io::Error> for Stop {
+impl From<io::Error> for CopyEnd {
     fn from(error: io::Error) -> Self {
         Self::Io(error)
     }
@@ -300,24 +300,24 @@ fn copied(
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let opened = |path: &Path| rustix::fs::open(path, flags, Mode::empty());
     let (source, target) = (opened(artifact)?, opened(worktree)?);
-    let mut copy = Copy { path: Vec::new(), tracked: None, is_interrupted };
+    let mut copy = ArtifactCopy { path: Vec::new(), tracked: None, is_interrupted };
     match copy.directory(source.as_fd(), target.as_fd()) {
         Ok(()) => Ok(Ok(copy.tracked)),
-        Err(Stop::Not(why)) => Ok(Err(why)),
-        Err(Stop::Io(error)) => Err(error),
+        Err(CopyEnd::Not(why)) => Ok(Err(why)),
+        Err(CopyEnd::Io(error)) => Err(error),
     }
 }
 
 /// A copy of an artifact; no link is followed.
-struct Copy<'i> {
+struct ArtifactCopy<'i> {
     /// The names from the top to the present entry.
     path: Vec<Vec<u8>>,
     tracked: Option<Vec<u8>>,
     is_interrupted: &'i dyn Fn() -> bool,
 }
 
-impl Copy<'_> {
-    fn directory(&mut self, source: BorrowedFd<'_>, target: BorrowedFd<'_>) -> Result<(), Stop> {
+impl ArtifactCopy<'_> {
+    fn directory(&mut self, source: BorrowedFd<'_>, target: BorrowedFd<'_>) -> Result<(), CopyEnd> {
         let mut entries = files::list(source)?;
         entries.sort_unstable_by(|one, other| one.0.cmp(&other.0));
         for (name, file_type) in entries {
@@ -337,7 +337,7 @@ impl Copy<'_> {
         Ok(())
     }
 
-    fn below(&mut self, source: BorrowedFd<'_>, target: BorrowedFd<'_>, name: &[u8]) -> Result<(), Stop> {
+    fn below(&mut self, source: BorrowedFd<'_>, target: BorrowedFd<'_>, name: &[u8]) -> Result<(), CopyEnd> {
         match files::look(target, name)?.map(|stat| stat.file_type) {
             Some(FileType::Directory) => {}
             Some(_) => return Err(self.refused("is a directory, but a file in the revision")),
@@ -347,7 +347,7 @@ impl Copy<'_> {
         self.directory(source.as_fd(), target.as_fd())
     }
 
-    fn file(&mut self, source: BorrowedFd<'_>, target: BorrowedFd<'_>, name: &[u8]) -> Result<(), Stop> {
+    fn file(&mut self, source: BorrowedFd<'_>, target: BorrowedFd<'_>, name: &[u8]) -> Result<(), CopyEnd> {
         if self.stays(target, name)? {
             return Ok(());
         }
@@ -359,12 +359,12 @@ impl Copy<'_> {
     }
 
     /// Copies what a file has; its holes stay holes.
-    fn content(&self, content: &File, mut written: &File) -> Result<(), Stop> {
+    fn content(&self, content: &File, mut written: &File) -> Result<(), CopyEnd> {
         const PART: u64 = 64 << 20;
         let mut at = 0;
         loop {
             if (self.is_interrupted)() {
-                return Err(Stop::Not(NotPlaced::Interrupted));
+                return Err(CopyEnd::Not(NotPlaced::Interrupted));
             }
             at = match rustix::fs::seek(content, SeekFrom::Data(at)) {
                 Ok(start) => start,
@@ -380,7 +380,7 @@ impl Copy<'_> {
     }
 
     /// A link may lead up only with its first names, and not out of the worktree: the others can lead through links.
-    fn link(&mut self, source: BorrowedFd<'_>, target: BorrowedFd<'_>, name: &[u8]) -> Result<(), Stop> {
+    fn link(&mut self, source: BorrowedFd<'_>, target: BorrowedFd<'_>, name: &[u8]) -> Result<(), CopyEnd> {
         let to = files::read_link(source, name)?;
         let mut parts = to.split(|byte| *byte == b'/').filter(|part| !part.is_empty() && *part != b".").peekable();
         let mut n_up = 0;
@@ -398,7 +398,7 @@ impl Copy<'_> {
     }
 
     /// Whether the revision has a file of this name, which stays.
-    fn stays(&mut self, target: BorrowedFd<'_>, name: &[u8]) -> Result<bool, Stop> {
+    fn stays(&mut self, target: BorrowedFd<'_>, name: &[u8]) -> Result<bool, CopyEnd> {
         let Some(stat) = files::look(target, name)? else { return Ok(false) };
         if stat.file_type == FileType::Directory {
             return Err(self.refused("is a file, but a directory in the revision"));
@@ -407,9 +407,9 @@ impl Copy<'_> {
         Ok(true)
     }
 
-    fn refused(&self, why: &str) -> Stop {
+    fn refused(&self, why: &str) -> CopyEnd {
         let path = String::from_utf8_lossy(&self.path.join(&b'/')).into_owned();
-        Stop::Not(NotPlaced::Refused(format!("the artifact is not used: `{path}` {why}")))
+        CopyEnd::Not(NotPlaced::Refused(format!("the artifact is not used: `{path}` {why}")))
     }
 }
 
