@@ -4,10 +4,10 @@
 //! `clean <tree> <rung>` or `conflict`. Objects go into a repository in the scratch directory that borrows those of the
 //! given one; nothing is written to the given one.
 
-use git_idd::change::trees::{Favor, Merged, Trees};
-use git_idd::revision::TreeId;
-use git_idd::world::repo::store::{Held, TreeStore};
-use git_idd::world::repo::{graph, private};
+use idd_base::revision::TreeId;
+use idd_change::trees::{Favor, Merged, Trees};
+use idd_world::repo::store::{Held, TreeStore};
+use idd_world::repo::{graph, private};
 use std::error::Error;
 use std::io::{BufRead, Write};
 use std::path::PathBuf;

@@ -4,16 +4,16 @@
 //! before the last step why each variable has its value: by the graph, and by playing every step that is found from the
 //! checkpoint before it. Then it computes a backward slice of the last step and a forward slice of the second one. Prints JSON.
 
-use git_idd::trace::detail::{Answer, What};
-use git_idd::trace::execution::Execution;
-use git_idd::trace::native::detail::detail;
-use git_idd::trace::native::machine::{Machine, Nobody, Watch};
-use git_idd::trace::native::play::Player;
-use git_idd::trace::native::uses::dependences;
-use git_idd::trace::slice;
-use git_idd::trace::slice::Kinds;
-use git_idd::trace::step::Step;
-use git_idd::world::record::store;
+use idd_trace::detail::{Answer, What};
+use idd_trace::execution::Execution;
+use idd_trace::native::detail::detail;
+use idd_trace::native::machine::{Machine, Nobody, Watch};
+use idd_trace::native::play::Player;
+use idd_trace::native::uses::dependences;
+use idd_trace::slice;
+use idd_trace::slice::Kinds;
+use idd_trace::step::Step;
+use idd_world::record::store;
 use std::collections::BTreeSet;
 use std::error::Error;
 use std::io::Write as _;

@@ -5,10 +5,9 @@
 #[path = "common/to_stderr.rs"]
 mod to_stderr;
 
-use git_idd::session;
-use git_idd::session::context::Context;
-use git_idd::session::interrupt::Interrupt;
-use git_idd::session::order::{HuntOrder, TestCommand, Until};
+use idd_session::context::Context;
+use idd_session::interrupt::Interrupt;
+use idd_session::order::{HuntOrder, TestCommand, Until};
 use std::io;
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -23,7 +22,7 @@ fn main() -> ExitCode {
     order.effort.until = Until::Commit;
     let report = Context::new(std::env::vars_os().collect()).and_then(|context| {
         let interrupt = Interrupt::register()?.0;
-        session::hunt(order, &context.with_configuration(), interrupt, &mut ToStderr)
+        idd_session::hunt(order, &context.with_configuration(), interrupt, &mut ToStderr)
     });
     match report {
         Ok(report) => {

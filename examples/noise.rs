@@ -9,15 +9,15 @@
 mod common;
 
 use common::{Numbers, order, position};
-use git_idd::hunt::drive::{Engine, ProbeRunner, Reply, drive};
-use git_idd::hunt::event::{Event, Phase};
-use git_idd::hunt::finding::{Conclusion, Finding};
-use git_idd::hunt::history::History;
-use git_idd::hunt::noise::{Noise, Weighing};
-use git_idd::hunt::probe::Probe;
-use git_idd::hunt::{Again, Board, Halt, Noisy, Order};
-use git_idd::outcome::Outcome;
-use git_idd::revision::{CommitId, TreeId};
+use idd_base::outcome::Outcome;
+use idd_base::revision::{CommitId, TreeId};
+use idd_hunt::drive::{Engine, ProbeRunner, Reply, drive};
+use idd_hunt::event::{Event, Phase};
+use idd_hunt::finding::{Conclusion, Finding};
+use idd_hunt::history::History;
+use idd_hunt::noise::{Noise, Weighing};
+use idd_hunt::probe::Probe;
+use idd_hunt::{Again, Board, Halt, Noisy, Order};
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::error::Error;

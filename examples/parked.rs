@@ -3,10 +3,10 @@
 //! `parked <recording directory> <scratch directory> <shell line>` runs the recorded program by the line, parks it in the middle of its trace, and tries for two
 //! seconds each: to go on for 100, 1,000 and 10,000 segments; and to run from the beginning to the end with one branch turned. Prints JSON.
 
-use git_idd::trace::native::records::Records;
-use git_idd::world::record::control::{Control, Ended, Point, Test};
-use git_idd::world::record::store;
-use git_idd::world::{files, process};
+use idd_trace::native::records::Records;
+use idd_world::record::control::{Control, Ended, Point, Test};
+use idd_world::record::store;
+use idd_world::{files, process};
 use std::error::Error;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};

@@ -5,15 +5,15 @@
 //! actions and the shared results, and how the probes ended. Then it runs all probes again and prints the same for this pass, whose
 //! results the service has. The first tree is sent before the measurement: a hunt sends the whole project only once.
 
-use git_idd::outcome::{Ending, TimeLimits};
-use git_idd::revision::TreeId;
-use git_idd::world::place::surroundings::Surroundings;
-use git_idd::world::process::{ProcessGroup, Watch, Words};
-use git_idd::world::remote::client::Client;
-use git_idd::world::remote::fleet::Fleet;
-use git_idd::world::remote::{Address, Service};
-use git_idd::world::run::executor::{Errand, Executor, Wish};
-use git_idd::world::run::sandbox::{Commands, Job, Rebuild};
+use idd_base::outcome::{Ending, TimeLimits};
+use idd_base::revision::TreeId;
+use idd_world::place::surroundings::Surroundings;
+use idd_world::process::{ProcessGroup, Watch, Words};
+use idd_world::remote::client::Client;
+use idd_world::remote::fleet::Fleet;
+use idd_world::remote::{Address, Service};
+use idd_world::run::executor::{Errand, Executor, Wish};
+use idd_world::run::sandbox::{Commands, Job, Rebuild};
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::Value;
 use std::collections::BTreeMap;

@@ -9,15 +9,15 @@
 mod common;
 
 use common::{Numbers, id, order, position};
-use git_idd::change::{ChangeSet, Content, FilePair, FileSide, Mode, Subset, UnitId};
-use git_idd::hunt::Board;
-use git_idd::hunt::drive::{Engine, ProbeRunner, Reply, drive};
-use git_idd::hunt::event::{Event, Phase};
-use git_idd::hunt::probe::Probe;
-use git_idd::outcome::Outcome;
-use git_idd::reduce::{Ahead, Judge, Options, reduce};
-use git_idd::revision::TreeId;
-use git_idd::search::{Asker, Asking, Search, Step};
+use idd_base::outcome::Outcome;
+use idd_base::revision::TreeId;
+use idd_base::search::{Asker, Asking, Search, Step};
+use idd_change::reduce::{Ahead, Judge, Options, reduce};
+use idd_change::{ChangeSet, Content, FilePair, FileSide, Mode, Subset, UnitId};
+use idd_hunt::Board;
+use idd_hunt::drive::{Engine, ProbeRunner, Reply, drive};
+use idd_hunt::event::{Event, Phase};
+use idd_hunt::probe::Probe;
 use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
 use std::error::Error;

@@ -5,7 +5,7 @@
 #
 # The slowest checks are the nightly tier: the tests that `.config/nextest.toml` leaves out, documentation, dependencies, and other configurations of the program.
 # The gate runs one sixth of it. The number of commits chooses the sixth, so that six gates on successive commits run everything. `--all` runs all of it.
-# `--quick` installs nothing, and runs the unit tests that take no seconds, rules, lints, and three hunts.
+# `--quick` installs nothing. It runs rules, lints, three hunts, and the unit tests that take no seconds of the members that changed, and of those that use them: what is not committed, or else the last commit.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 
@@ -67,10 +67,21 @@ export PROPTEST_RNG_SEED=${PROPTEST_RNG_SEED-1}
 # Some tests wait for a limit of time: two more at once than there are processors.
 threads=$(($(nproc) + 2))
 
+# The unit tests of the members of the workspace that changed, and of those that use them, as a filter of nextest.
+tests_of_changed_members() {
+    local files member filter='none()'
+    files=$(git diff --name-only HEAD && git ls-files --others --exclude-standard)
+    [ -n "$files" ] || files=$(git diff --name-only HEAD^ HEAD)
+    for member in $(sed -n 's#^src/\([a-z]*\)/.*#idd-\1#p; s#^Cargo\..*#idd-base\nidd-trace#p' <<<"$files" | sort -u); do
+        filter="$filter | rdeps(${member/idd-app/git-idd})"
+    done
+    echo "kind(lib) & ($filter)"
+}
+
 if [ "$tier" = --quick ]; then
     step cargo fmt --check
     if $has_nextest; then
-        run_tests --lib --test idd -E 'kind(lib) - test(/(properties|simulation|::control::tests|::python::tests|::repo::patch::)/) | test(/^(docs|tidy|tools|usage)::/) | test(/^hunt::(crash|merge_culprit|stale_header)::the_hunt_finds/)'
+        run_tests --lib --test idd -E "$(tests_of_changed_members)"' - test(/(properties|simulation|::control::tests|::python::tests|repo::patch::)/) | kind(test) & test(/^(docs|tidy|tools|usage)::|^hunt::(crash|merge_culprit|stale_header)::the_hunt_finds/)'
     else
         linted step cargo test --locked --no-fail-fast --lib
     fi

@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    git_idd::cli::main(std::env::args_os().collect(), std::env::vars_os().collect())
+    git_idd::main(std::env::args_os().collect(), std::env::vars_os().collect())
 }

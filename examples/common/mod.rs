@@ -1,12 +1,12 @@
 //! A line of revisions whose trees hold their positions, and the order of a hunt for the commit in it.
 
-use git_idd::change::trees::{Favor, Merged, Rung, Trees, TreesError};
-use git_idd::change::{ChangeSet, Content, FilePair, FileSide, Level, Mode, Subset};
-use git_idd::hunt::finding::Stage;
-use git_idd::hunt::history::History;
-use git_idd::hunt::{Artifacts, Order, Walk};
-use git_idd::reduce::Reducer;
-use git_idd::revision::{CommitId, ObjectId, Revision, TreeId};
+use idd_base::revision::{CommitId, ObjectId, Revision, TreeId};
+use idd_change::reduce::Reducer;
+use idd_change::trees::{Favor, Merged, Rung, Trees, TreesError};
+use idd_change::{ChangeSet, Content, FilePair, FileSide, Level, Mode, Subset};
+use idd_hunt::finding::Stage;
+use idd_hunt::history::History;
+use idd_hunt::{Artifacts, Order, Walk};
 use std::collections::HashSet;
 use std::rc::Rc;
 
@@ -75,7 +75,7 @@ pub fn history(n_revisions: usize) -> History {
 pub fn order(n_revisions: usize, is_bounded: bool) -> Order {
     let bad = CommitId(id(n_revisions));
     Order {
-        sought: git_idd::sought::Sought::Failure,
+        sought: idd_base::sought::Sought::Failure,
         bad,
         artifacts: Artifacts::Unused,
         goods: if is_bounded { vec![CommitId(id(0))] } else { Vec::new() },

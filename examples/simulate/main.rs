@@ -9,18 +9,18 @@ mod simulated;
 mod to_stderr;
 mod ways;
 
-use git_idd::cli::args;
-use git_idd::cli::args::{ParseError, Request};
-use git_idd::report::Status;
-use git_idd::session::context::Context;
-use git_idd::session::debug::begin::Versions;
-use git_idd::session::debug::{Walk, begin};
-use git_idd::session::explain::change::Sources;
-use git_idd::session::failure::Failure;
-use git_idd::trace::place::Place;
-use git_idd::trace::step::Step;
-use git_idd::world::repo::locate;
-use git_idd::world::repo::locate::Location;
+use git_idd::args;
+use git_idd::args::{ParseError, Request};
+use idd_report::Status;
+use idd_session::context::Context;
+use idd_session::debug::begin::Versions;
+use idd_session::debug::{Walk, begin};
+use idd_session::explain::change::Sources;
+use idd_session::failure::Failure;
+use idd_trace::place::Place;
+use idd_trace::step::Step;
+use idd_world::repo::locate;
+use idd_world::repo::locate::Location;
 use serde_json::{Map, Value, json};
 use simulated::{Strategy, simulate};
 use std::ffi::OsString;
@@ -33,7 +33,7 @@ fn main() -> ExitCode {
     let mut words: Vec<OsString> = env::args_os().collect();
     let environment = env::vars_os().collect();
     let Some(at) = words.iter().position(|word| word == "--simulate").filter(|at| at + 1 < words.len()) else {
-        return git_idd::cli::main(words, environment);
+        return git_idd::main(words, environment);
     };
     let names = words.drain(at..at + 2).nth(1).unwrap_or_default();
     match walks(words, &names.to_string_lossy(), environment) {

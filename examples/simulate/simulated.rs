@@ -5,11 +5,11 @@
 //! is seen. Deviation: steps correspond by their structural index.
 
 use crate::ways::{baselines, dominators, microbat};
-use git_idd::explain::feedback::Feedback;
-use git_idd::explain::feedback::recommend::unclear;
-use git_idd::session::debug::{Walk, given};
-use git_idd::session::failure::Failure;
-use git_idd::trace::step::Step;
+use idd_explain::feedback::Feedback;
+use idd_explain::feedback::recommend::unclear;
+use idd_session::debug::{Walk, given};
+use idd_session::failure::Failure;
+use idd_trace::step::Step;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

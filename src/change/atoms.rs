@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::change::parsed::Parsed;
-use crate::change::unit::{Unit, UnitKind};
-use crate::change::whole::Edit;
+use crate::parsed::Parsed;
+use crate::unit::{Unit, UnitKind};
+use crate::whole::Edit;
 
 /// Sets of units that are applied together or not at all. Each set has the name of one of its units.
 #[derive(Debug)]

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use crate::change::set::ChangeSet;
-use crate::change::subset::{Subset, UnitId};
-use crate::change::unit::{Level, Unit, UnitKind};
+use crate::set::ChangeSet;
+use crate::subset::{Subset, UnitId};
+use crate::unit::{Level, Unit, UnitKind};
 
 /// The older and the newer path of a file.
 type Paths<'a> = (Option<&'a [u8]>, Option<&'a [u8]>);
@@ -60,7 +60,7 @@ impl ChangeSet {
         let mut found = self.empty();
         for (index, Unit { file, kind }) in self.units().iter().enumerate() {
             let pair = &self.files()[*file];
-            let path = |side: &'_ Option<crate::change::FileSide>| side.as_ref().map(|side| side.path.clone());
+            let path = |side: &'_ Option<crate::FileSide>| side.as_ref().map(|side| side.path.clone());
             let (older, newer) = (path(&pair.older), path(&pair.newer));
             let Some(touched) = touched.get(&(older.as_deref(), newer.as_deref())) else { continue };
             let is_touched = match lines_of(kind) {

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 use std::ops::Range;
 
-use crate::change::pairing;
-use crate::change::text_lines::Lines;
+use crate::pairing;
 use crate::syntax::{Language, Node, NodeId, Tree};
+use crate::text_lines::Lines;
 
 /// The least share of common lines, in thousandths, at which two declarations of different names can be one renamed
 /// declaration.

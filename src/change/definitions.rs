@@ -5,10 +5,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::change::named::Named;
-use crate::change::set::ChangeSet;
-use crate::change::subset::Subset;
-use crate::change::unit::Level;
+use crate::named::Named;
+use crate::set::ChangeSet;
+use crate::subset::Subset;
+use crate::unit::Level;
 
 /// The names that one edit touches.
 struct Edit {
@@ -193,8 +193,8 @@ fn declared(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::change::{Content, Division, FilePair, FileSide, Mode};
     use crate::syntax::Language;
+    use crate::{Content, Division, FilePair, FileSide, Mode};
 
     /// The inserted and deleted lines that come with the edit that has a text.
     #[track_caller]
@@ -206,7 +206,7 @@ mod tests {
         let pairs = vec![FilePair { older: side(older), newer: side(newer) }];
         let language = Language::named("c").unwrap();
         let set = ChangeSet::divided(pairs, |_| Division::Syntax(language)).with_whole_edits();
-        let has = |unit: &crate::change::UnitId| {
+        let has = |unit: &crate::UnitId| {
             let text = set.describe(*unit);
             [text.inserted, text.deleted].concat().windows(taken.len()).any(|part| part == taken.as_bytes())
         };

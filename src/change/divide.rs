@@ -2,16 +2,16 @@
 
 use std::ops::Range;
 
-use crate::change::file::{Division, FilePair, FileSide};
-use crate::change::lines;
-use crate::change::lines::{Edit, Step};
-use crate::change::outline::Outline;
-use crate::change::parsed::Parsed;
-use crate::change::parting::Parting;
-use crate::change::subset::UnitId;
-use crate::change::text_lines::Lines;
-use crate::change::unit::{Grain, Piece, SyntaxCheck, TextPair, Unit, UnitKind};
-use crate::change::whole::Whole;
+use crate::file::{Division, FilePair, FileSide};
+use crate::lines;
+use crate::lines::{Edit, Step};
+use crate::outline::Outline;
+use crate::parsed::Parsed;
+use crate::parting::Parting;
+use crate::subset::UnitId;
+use crate::text_lines::Lines;
+use crate::unit::{Grain, Piece, SyntaxCheck, TextPair, Unit, UnitKind};
+use crate::whole::Whole;
 
 /// The units of the files divided so far.
 #[derive(Default)]

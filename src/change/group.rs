@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::change::subset::UnitId;
+use crate::subset::UnitId;
 
 /// A group of units at some level; never empty.
 ///

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::change::names::Names;
+use crate::names::Names;
 
 /// For each group, the length of the longest chain of groups that it needs: 0 if it needs no other.
 ///

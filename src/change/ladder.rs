@@ -7,13 +7,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use crate::change::group::Group;
-use crate::change::heights::heights;
-use crate::change::named_together::named_together;
-use crate::change::names::Names;
-use crate::change::parsed::Parsed;
-use crate::change::subset::UnitId;
-use crate::change::unit::{Level, Unit, UnitKind};
+use crate::group::Group;
+use crate::heights::heights;
+use crate::named_together::named_together;
+use crate::names::Names;
+use crate::parsed::Parsed;
+use crate::subset::UnitId;
+use crate::unit::{Level, Unit, UnitKind};
 
 /// The key of a group: units with equal keys are in one group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

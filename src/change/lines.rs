@@ -1,13 +1,13 @@
 //! The lines of a changed text file: where they start, and which runs of them differ.
 
-use crate::change::text_lines::Lines;
+use crate::text_lines::Lines;
 use std::ops::Range;
 
 use similar::{Algorithm, DiffOp};
 
-use crate::change::difference::difference;
-use crate::change::pairing::pair;
-use crate::change::parting::Parting;
+use crate::difference::difference;
+use crate::pairing::pair;
+use crate::parting::Parting;
 
 /// The smallest step of a text change: some older lines are replaced by some newer lines.
 ///
@@ -238,7 +238,7 @@ fn steps_between(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::change::moves::Moved;
+    use crate::moves::Moved;
 
     /// Steps as `-deleted+inserted` line numbers, one text per hunk.
     fn shown(older: &str, newer: &str) -> Vec<String> {

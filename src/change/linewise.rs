@@ -1,7 +1,7 @@
 //! Merges text line by line, where a merge by hunks fails because two edits touch.
 
-use crate::change::difference::{common, difference};
-use crate::change::named::Named;
+use crate::difference::{common, difference};
+use crate::named::Named;
 use similar::{Algorithm, DiffOp};
 use std::collections::BTreeMap;
 use std::ops::Range;

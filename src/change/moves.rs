@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::change::declarations::{Declaration, similarity};
+use crate::declarations::{Declaration, similarity};
 
 /// Lines that moved, with or without changes inside: half-open older and newer lines.
 pub(super) type Moved = (Range<u32>, Range<u32>);

@@ -3,9 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::change::group::Group;
-use crate::change::names::Names;
-use crate::change::subset::UnitId;
+use crate::group::Group;
+use crate::names::Names;
+use crate::subset::UnitId;
 
 /// If more groups of lines change with one name, they are not tried: it is better to divide such a change by place.
 const MAX_GROUPS: usize = 24;

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::change::balance::ties;
-use crate::change::file::{FilePair, FileSide};
-use crate::change::parsed::Parsed;
-use crate::change::subset::{Subset, UnitId};
-use crate::change::text_lines::is_open;
-use crate::change::unit::{TextPair, Unit, UnitKind};
+use crate::balance::ties;
+use crate::file::{FilePair, FileSide};
+use crate::parsed::Parsed;
+use crate::subset::{Subset, UnitId};
+use crate::text_lines::is_open;
+use crate::unit::{TextPair, Unit, UnitKind};
 
 /// The needs of all units of one change set, stored in reverse: the units that depend on each unit.
 #[derive(Debug, Clone)]

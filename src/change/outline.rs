@@ -5,9 +5,9 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::change::declarations::{Declaration, fnv};
-use crate::change::text_lines::Lines;
+use crate::declarations::{Declaration, fnv};
 use crate::syntax::{Class, NodeId, Tree};
+use crate::text_lines::Lines;
 
 /// The kind of an item, as far as edits must respect it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -262,7 +262,7 @@ fn tokens(line: &[u8]) -> impl Iterator<Item = &[u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::change::declarations::declarations;
+    use crate::declarations::declarations;
     use crate::syntax::Language;
 
     /// Each item as its kind, its lines and the lines of its own, indented by depth.

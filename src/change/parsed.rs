@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use crate::change::balance;
-use crate::change::balance::Depths;
-use crate::change::declarations::{Declaration, comment_lines, declarations, has_lines_alone, matches};
-use crate::change::moves::{Moved, moves};
-use crate::change::names::Names;
-use crate::change::outline::Outline;
-use crate::change::text_lines::Lines;
+use crate::balance;
+use crate::balance::Depths;
+use crate::declarations::{Declaration, comment_lines, declarations, has_lines_alone, matches};
+use crate::moves::{Moved, moves};
+use crate::names::Names;
+use crate::outline::Outline;
 use crate::syntax::{Class, Language, Node, Tree};
+use crate::text_lines::Lines;
 
 /// Statements are recognised down to this level of nesting; deeper code is divided into lines.
 const MAX_NESTING: usize = 8;

@@ -1,11 +1,11 @@
 //! The rules that the syntax gives for the comparison of two texts.
 
-use crate::change::lines;
-use crate::change::lines::Edit;
-use crate::change::moves::Moved;
-use crate::change::parsed::Parsed;
-use crate::change::text_lines::{Lines, is_open};
-use crate::change::whole::Whole;
+use crate::lines;
+use crate::lines::Edit;
+use crate::moves::Moved;
+use crate::parsed::Parsed;
+use crate::text_lines::{Lines, is_open};
+use crate::whole::Whole;
 
 /// This number of additional changed lines, compared with a plain difference, is always accepted.
 const N_LINES_FREE: usize = 8;

@@ -4,9 +4,9 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use crate::change::file::Content;
-use crate::change::set::ChangeSet;
-use crate::change::subset::Subset;
+use crate::file::Content;
+use crate::set::ChangeSet;
+use crate::subset::Subset;
 
 /// The maximum number of stored answers; then all are dropped.
 const MAX_REMEMBERED: usize = 100_000;

@@ -5,10 +5,8 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-use crate::change::{
-    ChangeSet, Content, Division, FilePair, FileSide, Group, Level, Mode, Subset, Unit, UnitId, UnitKind,
-};
-use crate::revision::ObjectId;
+use crate::{ChangeSet, Content, Division, FilePair, FileSide, Group, Level, Mode, Subset, Unit, UnitId, UnitKind};
+use idd_base::revision::ObjectId;
 
 type Tree = BTreeMap<Vec<u8>, (Mode, Content)>;
 

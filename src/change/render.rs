@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-use crate::change::file::{Content, FilePair, FileSide, Mode};
-use crate::change::needs::above;
-use crate::change::set::{ChangeSet, Description};
-use crate::change::subset::{Subset, UnitId};
-use crate::change::unit::{Piece, UnitKind};
+use crate::file::{Content, FilePair, FileSide, Mode};
+use crate::needs::above;
+use crate::set::{ChangeSet, Description};
+use crate::subset::{Subset, UnitId};
+use crate::unit::{Piece, UnitKind};
 
 /// The entry at a path after a subset was applied to the older tree.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,19 +1,19 @@
 //! The change set: changed files, their units, and the levels on which units are grouped.
 
-use crate::change::unit::{Grain, Level, TextPair, Unit, UnitKind};
+use crate::unit::{Grain, Level, TextPair, Unit, UnitKind};
 use std::ops::Range;
 
-use crate::change::atoms::Atoms;
-use crate::change::divide::Builder;
-use crate::change::file::{Content, Division, FilePair, FileSide};
-use crate::change::group::Group;
-use crate::change::ladder::Ladder;
-use crate::change::needs::{self, Needs};
-use crate::change::parsed::Parsed;
-use crate::change::plausible::Plausible;
-use crate::change::subset::{Subset, UnitId};
-use crate::change::text_lines::Lines;
-use crate::change::tied::{self, tied_files};
+use crate::atoms::Atoms;
+use crate::divide::Builder;
+use crate::file::{Content, Division, FilePair, FileSide};
+use crate::group::Group;
+use crate::ladder::Ladder;
+use crate::needs::{self, Needs};
+use crate::parsed::Parsed;
+use crate::plausible::Plausible;
+use crate::subset::{Subset, UnitId};
+use crate::text_lines::Lines;
+use crate::tied::{self, tied_files};
 
 /// The facts about a unit that a report prints.
 #[derive(Debug, Clone, PartialEq, Eq)]

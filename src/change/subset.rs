@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use crate::change::group::Group;
+use crate::group::Group;
 
 /// The position of a unit in its change set, from 0, in source order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -15,7 +15,7 @@ impl UnitId {
         Self(u32::try_from(index).expect("a change set has fewer than 2^32 units"))
     }
 
-    /// The position as an index into [`ChangeSet::units`](crate::change::ChangeSet::units).
+    /// The position as an index into [`ChangeSet::units`](crate::ChangeSet::units).
     pub fn index(self) -> usize {
         self.0 as usize
     }

@@ -5,11 +5,11 @@ use std::ops::Range;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-use crate::change::parsed::Parsed;
-use crate::change::parting::Parting;
-use crate::change::text_lines::Lines;
-use crate::change::{ChangeSet, Content, Division, FilePair, FileSide, Group, Level, Mode, Subset, UnitId, UnitKind};
+use crate::parsed::Parsed;
+use crate::parting::Parting;
 use crate::syntax::Language;
+use crate::text_lines::Lines;
+use crate::{ChangeSet, Content, Division, FilePair, FileSide, Group, Level, Mode, Subset, UnitId, UnitKind};
 
 fn change_set(language: &str, older: &str, newer: &str) -> ChangeSet {
     let side = |text: &str| {

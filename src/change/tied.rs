@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::change::file::FilePair;
+use crate::file::FilePair;
 
 /// A generated file, and those of its sources that changed too; by index. The list is not empty.
 pub(super) type Written = (usize, Vec<usize>);
@@ -47,7 +47,7 @@ pub(super) fn tied_files(n_files: usize, written: &[Written]) -> Vec<Vec<usize>>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::change::{Content, FileSide, Mode};
+    use crate::{Content, FileSide, Mode};
 
     #[test]
     fn a_written_file_is_with_its_sources_and_with_what_else_they_make() {

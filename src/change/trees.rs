@@ -1,7 +1,7 @@
 //! The store of trees that engines compute with: pure functions of content ids.
 
-use crate::change::{ChangeSet, FilePair, Subset};
-use crate::revision::TreeId;
+use crate::{ChangeSet, FilePair, Subset};
+use idd_base::revision::TreeId;
 use std::error::Error;
 use std::rc::Rc;
 

@@ -1,9 +1,9 @@
 //! The units of a change: the parts that distinguish one candidate from another.
 
-use crate::change::subset::UnitId;
-use crate::change::text_lines::Lines;
-use crate::change::whole::Whole;
+use crate::subset::UnitId;
 use crate::syntax::Language;
+use crate::text_lines::Lines;
+use crate::whole::Whole;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -53,7 +53,7 @@ impl UnitKind {
 /// The smallest part of a change that can be applied alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unit {
-    /// Index into [`ChangeSet::files`](crate::change::ChangeSet::files).
+    /// Index into [`ChangeSet::files`](crate::ChangeSet::files).
     pub file: usize,
     /// Its effect there.
     pub kind: UnitKind,
@@ -69,7 +69,7 @@ pub enum Level {
     /// A maximal run of changed lines without context lines; any other unit is a group of its own.
     Hunk,
     /// Every edit alone: a line, or units that are applied together (see
-    /// [`with_whole_edits`](crate::change::ChangeSet::with_whole_edits)).
+    /// [`with_whole_edits`](crate::ChangeSet::with_whole_edits)).
     #[default]
     Line,
     /// Every unit alone, and a replaced line as two of them.

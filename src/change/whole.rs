@@ -12,9 +12,9 @@ use std::ops::Range;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-use crate::change::outline::{Item, Outline, Role};
-use crate::change::pairing;
-use crate::change::pairing::{MIN_SIMILARITY, align};
+use crate::outline::{Item, Outline, Role};
+use crate::pairing;
+use crate::pairing::{MIN_SIMILARITY, align};
 
 /// If there are more combinations of an older and a newer statement, they are not compared.
 const MAX_COMBINATIONS: usize = 4096;

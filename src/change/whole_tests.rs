@@ -1,8 +1,8 @@
 //! Tests of whole edits.
 
-use crate::change::group::Group;
-use crate::change::{ChangeSet, Content, Division, FilePair, FileSide, Level, Mode};
+use crate::group::Group;
 use crate::syntax::Language;
+use crate::{ChangeSet, Content, Division, FilePair, FileSide, Level, Mode};
 
 fn change_set(path: &str, older: &str, newer: &str) -> ChangeSet {
     let side = |text: &str| {

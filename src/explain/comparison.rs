@@ -1,12 +1,12 @@
 //! What a passing run says of the lines of a failing one: which values are the same there, and where the runs may part. How
 //! values are called so that both runs call them the same depends on the language of the program.
 
-use crate::explain::align::Alignment;
-use crate::explain::facts::{Facts, Used};
-use crate::explain::feedback::Feedback;
-use crate::trace::TraceError;
-use crate::trace::detail::{Detail, Outside};
-use crate::trace::step::{Step, Steps};
+use crate::align::Alignment;
+use crate::facts::{Facts, Used};
+use crate::feedback::Feedback;
+use idd_trace::TraceError;
+use idd_trace::detail::{Detail, Outside};
+use idd_trace::step::{Step, Steps};
 
 /// A run that is compared with another one.
 pub trait Compared {

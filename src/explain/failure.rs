@@ -1,8 +1,8 @@
 //! What the failure is, found by comparing the failing run with the reference.
 
-use crate::explain::align::Alignment;
-use crate::trace::run::{Run, Said};
-use crate::trace::step::Step;
+use crate::align::Alignment;
+use idd_trace::run::{Run, Said};
+use idd_trace::step::Step;
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

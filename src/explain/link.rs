@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::trace::place::Place;
-use crate::trace::step::Step;
+use idd_trace::place::Place;
+use idd_trace::step::Step;
 
 /// What a step did.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,8 +8,8 @@
 
 use std::cmp::Reverse;
 
-use crate::trace::dependence::Dependences;
-use crate::trace::step::Step;
+use idd_trace::dependence::Dependences;
+use idd_trace::step::Step;
 
 /// The part of the effort that goes to what was executed last.
 const FIRST_PART: usize = 4;
@@ -39,7 +39,7 @@ pub fn order(decisions: &[Step], dependences: &Dependences, failing: &[Step], bu
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::dependence::tests::graph;
+    use idd_trace::dependence::graph;
 
     fn steps(numbers: &[u32]) -> Vec<Step> {
         numbers.iter().copied().map(Step).collect()

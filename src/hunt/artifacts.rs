@@ -3,15 +3,15 @@
 //! Most revisions can have no artifact. The first search goes from one revision that has an artifact to the next one,
 //! and never builds. What is left between a failing and a passing one is then searched by building.
 
-use crate::hunt::event::Event;
-use crate::hunt::finding::Conclusion;
-use crate::hunt::known::{Position, Tested};
-use crate::hunt::pair::Pair;
-use crate::hunt::probe::Probe;
-use crate::hunt::walk::Bracket;
-use crate::hunt::{Artifacts, Halt, Hunter};
-use crate::outcome::Outcome;
-use crate::revision::CommitId;
+use crate::event::Event;
+use crate::finding::Conclusion;
+use crate::known::{Position, Tested};
+use crate::pair::Pair;
+use crate::probe::Probe;
+use crate::walk::Bracket;
+use crate::{Artifacts, Halt, Hunter};
+use idd_base::outcome::Outcome;
+use idd_base::revision::CommitId;
 
 /// After this many revisions in a row without an artifact, the next ones are built.
 const MAX_ABSENT_BEFORE_BUILDS: usize = 100;

@@ -3,12 +3,12 @@
 //! If an untestable revision has testable neighbours, one of them is tested instead. Only if the search cannot avoid a
 //! border, the border is narrowed to one commit, and the change of this commit is reduced to a repair.
 
-use crate::hunt::belief::{as_f64, entropy};
-use crate::hunt::event::Event;
-use crate::hunt::known::Tested;
-use crate::hunt::{Halt, Hunter};
-use crate::outcome::Outcome;
-use crate::revision::CommitId;
+use crate::belief::{as_f64, entropy};
+use crate::event::Event;
+use crate::known::Tested;
+use crate::{Halt, Hunter};
+use idd_base::outcome::Outcome;
+use idd_base::revision::CommitId;
 use std::collections::BTreeSet;
 use std::f64::consts::LN_2;
 

@@ -1,12 +1,12 @@
 //! Finds the culprit of a pair on a line: if the newer revision is a merge, it enters the side branches.
 
-use crate::hunt::known::Tested;
-use crate::hunt::pair::Pair;
-use crate::hunt::verdict::Examined;
-use crate::hunt::walk::Bracket;
-use crate::hunt::{Halt, Hunter};
-use crate::outcome::Outcome;
-use crate::revision::CommitId;
+use crate::known::Tested;
+use crate::pair::Pair;
+use crate::verdict::Examined;
+use crate::walk::Bracket;
+use crate::{Halt, Hunter};
+use idd_base::outcome::Outcome;
+use idd_base::revision::CommitId;
 
 /// The side branch of a merge.
 enum SideBranch {

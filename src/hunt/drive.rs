@@ -1,13 +1,13 @@
 //! The loop between an engine that asks and a world that answers.
 
-use crate::change::trees::Trees;
-use crate::hunt::event::Event;
-use crate::hunt::finding::Conclusion;
-use crate::hunt::history::History;
-use crate::hunt::probe::Probe;
-use crate::hunt::{Again, Board, Halt, Hunter, Order, engine};
-use crate::outcome::{Outcome, Reason};
-use crate::search::{Asking, Search, Step};
+use crate::event::Event;
+use crate::finding::Conclusion;
+use crate::history::History;
+use crate::probe::Probe;
+use crate::{Again, Board, Halt, Hunter, Order, engine};
+use idd_base::outcome::{Outcome, Reason};
+use idd_base::search::{Asking, Search, Step};
+use idd_change::trees::Trees;
 use std::cell::RefCell;
 use std::rc::Rc;
 

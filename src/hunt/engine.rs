@@ -1,12 +1,12 @@
 //! The stages of a hunt: find the pair, reduce it, carry the fix forward, prove every claim.
 
-use crate::hunt::event::Event;
-use crate::hunt::finding::{Change, Conclusion, Stage};
-use crate::hunt::minimise::Reduced;
-use crate::hunt::pair::{Aligned, Pair};
-use crate::hunt::{Again, Halt, Hunter, Walk};
-use crate::outcome::Outcome;
-use crate::revision::CommitId;
+use crate::event::Event;
+use crate::finding::{Change, Conclusion, Stage};
+use crate::minimise::Reduced;
+use crate::pair::{Aligned, Pair};
+use crate::{Again, Halt, Hunter, Walk};
+use idd_base::outcome::Outcome;
+use idd_base::revision::CommitId;
 
 /// The maximum number of new searches after a repair that contained the culprit.
 const MAX_RESTARTS: usize = 4;

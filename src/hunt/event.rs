@@ -1,11 +1,12 @@
 //! Events: the progress of a hunt. Their wording and escaping are the business of the edge.
 
-use crate::change::trees::Rung;
-use crate::hunt::finding::Scope;
-use crate::hunt::noise::Noise;
-use crate::hunt::probe::Probe;
-use crate::outcome::Outcome;
-use crate::revision::{CommitId, TreeId};
+use crate::finding::Scope;
+use crate::noise::Noise;
+use crate::probe::Probe;
+use idd_base::outcome::Outcome;
+use idd_base::remaining::RemainingWork;
+use idd_base::revision::{CommitId, TreeId};
+use idd_change::trees::Rung;
 
 /// What a probe is for; also how probes are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -155,4 +156,20 @@ pub enum Event {
     },
     /// A note for the user: a full sentence without text from the repository.
     Remark(String),
+}
+
+impl Event {
+    /// The remaining work that the event reports, in a history of this many revisions; `None` if it reports none.
+    pub fn remaining_work(&self, n_revisions: usize) -> Option<RemainingWork> {
+        match self {
+            Self::Galloping { distance, .. } => {
+                Some(RemainingWork::Galloping { distance: *distance as u64, n_revisions: n_revisions as u64 })
+            }
+            Self::Bisecting { n_candidates, .. } => {
+                Some(RemainingWork::Bisecting { n_candidates: *n_candidates as u64 })
+            }
+            Self::Reducing { n_units, .. } => Some(RemainingWork::Reducing { n_units: *n_units as u64 }),
+            _ => None,
+        }
+    }
 }

@@ -1,10 +1,10 @@
 //! The finding: all results of a hunt as data. `report` prints it.
 
-use crate::change::trees::Rung;
-use crate::hunt::history::History;
-use crate::hunt::noise::Noise;
-use crate::outcome::Outcome;
-use crate::revision::{CommitId, TreeId};
+use crate::history::History;
+use crate::noise::Noise;
+use idd_base::outcome::Outcome;
+use idd_base::revision::{CommitId, TreeId};
+use idd_change::trees::Rung;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 

@@ -10,16 +10,16 @@
 //! the previous statement" first. Deviation: the reversed parts are not chosen by a search over operators; they are the
 //! parts around a change that is known to be necessary.
 
-use crate::change::trees::{Favor, Merged, Rung};
-use crate::change::{Level, Subset};
-use crate::hunt::event::{Event, Phase};
-use crate::hunt::finding::{Change, Fix, Scope};
-use crate::hunt::minimise::{Reduced, tests_of};
-use crate::hunt::pair::Pair;
-use crate::hunt::probe::{Baseline, Probe, Question};
-use crate::hunt::{Halt, Hunter};
-use crate::outcome::{Outcome, Reason};
-use crate::revision::{CommitId, TreeId};
+use crate::event::{Event, Phase};
+use crate::finding::{Change, Fix, Scope};
+use crate::minimise::{Reduced, tests_of};
+use crate::pair::Pair;
+use crate::probe::{Baseline, Probe, Question};
+use crate::{Halt, Hunter};
+use idd_base::outcome::{Outcome, Reason};
+use idd_base::revision::{CommitId, TreeId};
+use idd_change::trees::{Favor, Merged, Rung};
+use idd_change::{Level, Subset};
 
 /// If there are more edits, they are not carried one by one.
 const MAX_EDITS: usize = 200;

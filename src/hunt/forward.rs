@@ -4,13 +4,13 @@
 //! revision at which the fix stops applying or working is found by bisection, not step by step. At a conflict, the
 //! reduction starts from the merge in which the fix wins, if that passes, and not from the whole difference.
 
-use crate::change::trees::{Favor, Merged, Rung};
-use crate::hunt::event::{Event, Phase};
-use crate::hunt::finding::{Change, Fix, Scope};
-use crate::hunt::minimise::{Aim, Start};
-use crate::hunt::{Again, Halt, Hunter};
-use crate::outcome::Outcome;
-use crate::revision::{CommitId, TreeId};
+use crate::event::{Event, Phase};
+use crate::finding::{Change, Fix, Scope};
+use crate::minimise::{Aim, Start};
+use crate::{Again, Halt, Hunter};
+use idd_base::outcome::Outcome;
+use idd_base::revision::{CommitId, TreeId};
+use idd_change::trees::{Favor, Merged, Rung};
 
 /// A fix that has grown to more than this many times the culprit's size is not carried further.
 const MAX_GROWTH: usize = 10;

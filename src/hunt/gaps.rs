@@ -3,11 +3,11 @@
 //! A gallop doubles its steps, so it jumps over a stretch of passing revisions that ends before an old defect. The gaps
 //! that it left are sampled before a hunt says that nothing passes.
 
-use crate::hunt::known::{Position, Tested};
-use crate::hunt::walk::Bracket;
-use crate::hunt::{Halt, Hunter};
-use crate::outcome::Outcome;
-use crate::revision::CommitId;
+use crate::known::{Position, Tested};
+use crate::walk::Bracket;
+use crate::{Halt, Hunter};
+use idd_base::outcome::Outcome;
+use idd_base::revision::CommitId;
 use std::collections::BTreeSet;
 
 /// The number of tested revisions of a line of `n` after which no gap is sampled.

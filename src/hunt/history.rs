@@ -1,6 +1,6 @@
 //! The searched history: a directed graph of revisions, and lines through it.
 
-use crate::revision::{CommitId, Revision};
+use idd_base::revision::{CommitId, Revision};
 use std::collections::{HashMap, HashSet};
 
 /// Two commits of one author are one step if their committer times are at most this many seconds apart.
@@ -169,7 +169,7 @@ impl History {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::revision::TreeId;
+    use idd_base::revision::TreeId;
 
     fn id(n: u8) -> CommitId {
         CommitId::sha1([n; 20])

@@ -1,14 +1,14 @@
 //! Interaction: older commits without which the culprit does not break the test.
 
-use crate::change::trees::{Favor, Merged};
-use crate::hunt::event::Phase;
-use crate::hunt::finding::Change;
-use crate::hunt::known::Tested;
-use crate::hunt::pair::Pair;
-use crate::hunt::probe::{Ends, Probe};
-use crate::hunt::{Halt, Hunter};
-use crate::outcome::Outcome;
-use crate::sought::Sought;
+use crate::event::Phase;
+use crate::finding::Change;
+use crate::known::Tested;
+use crate::pair::Pair;
+use crate::probe::{Ends, Probe};
+use crate::{Halt, Hunter};
+use idd_base::outcome::Outcome;
+use idd_base::sought::Sought;
+use idd_change::trees::{Favor, Merged};
 use std::collections::HashMap;
 
 /// A partner is not searched in a larger difference: it would not be found in useful time.

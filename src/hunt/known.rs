@@ -1,7 +1,7 @@
 //! What a hunt knows while it goes on: verdicts, the repair that is carried, where the search stands.
 
-use crate::outcome::Outcome;
-use crate::revision::{CommitId, TreeId};
+use idd_base::outcome::Outcome;
+use idd_base::revision::{CommitId, TreeId};
 
 /// The outcome of a revision, and the tree that was tested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub struct Carried {
     pub index: usize,
 }
 
-/// The position of a walk on a line: see [`crate::hunt::walk`].
+/// The position of a walk on a line: see [`crate::walk`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Position {
     /// A revision that was given as good, at `good`, is verified.

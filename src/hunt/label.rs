@@ -1,9 +1,9 @@
 //! Labels the parts of a difference over several commits with the commit of each part.
 
-use crate::hunt::finding::{Change, Edit};
-use crate::hunt::minimise::{Direction, edits};
-use crate::hunt::{Halt, Hunter};
-use crate::revision::CommitId;
+use crate::finding::{Change, Edit};
+use crate::minimise::{Direction, edits};
+use crate::{Halt, Hunter};
+use idd_base::revision::CommitId;
 use std::collections::HashSet;
 
 impl Hunter<'_> {

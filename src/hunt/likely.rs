@@ -5,18 +5,18 @@
 //! reached. If the rates of the belief do not explain the runs (see [`fit`]), its probability is worth nothing: then the
 //! answer has no confidence, and stands when the commits on both sides of it are told apart by their own runs.
 
-use crate::hunt::belief::Belief;
-use crate::hunt::event::Event;
-use crate::hunt::finding::Conclusion;
-use crate::hunt::fit::{self, EndNeighbours, Separation};
-use crate::hunt::known::Tested;
-use crate::hunt::noise::{Noise, Weighing};
-use crate::hunt::pair::Pair;
-use crate::hunt::probe::{Probe, Question};
-use crate::hunt::walk::Bracket;
-use crate::hunt::{Halt, Hunter, Noisy};
-use crate::outcome::Outcome;
-use crate::revision::CommitId;
+use crate::belief::Belief;
+use crate::event::Event;
+use crate::finding::Conclusion;
+use crate::fit::{self, EndNeighbours, Separation};
+use crate::known::Tested;
+use crate::noise::{Noise, Weighing};
+use crate::pair::Pair;
+use crate::probe::{Probe, Question};
+use crate::walk::Bracket;
+use crate::{Halt, Hunter, Noisy};
+use idd_base::outcome::Outcome;
+use idd_base::revision::CommitId;
 use std::ops::Range;
 
 /// From this probability on, the ends are run as claims: these runs are needed anyway, and have as much information as
@@ -291,16 +291,16 @@ impl Hunter<'_> {
 
 #[cfg(test)]
 mod tests {
-    use crate::hunt::drive::{Engine, ProbeRunner, Reply, drive};
-    use crate::hunt::event::Event;
-    use crate::hunt::finding::{Conclusion, Finding, Stage};
-    use crate::hunt::history::History;
-    use crate::hunt::noise::{Noise, Weighing};
-    use crate::hunt::probe::Probe;
-    use crate::hunt::testing::{Files, MemoryTrees, order};
-    use crate::hunt::{Board, Halt, Noisy};
-    use crate::outcome::{Outcome, Reason};
-    use crate::revision::{CommitId, Revision};
+    use crate::drive::{Engine, ProbeRunner, Reply, drive};
+    use crate::event::Event;
+    use crate::finding::{Conclusion, Finding, Stage};
+    use crate::history::History;
+    use crate::noise::{Noise, Weighing};
+    use crate::probe::Probe;
+    use crate::testing::{Files, MemoryTrees, order};
+    use crate::{Board, Halt, Noisy};
+    use idd_base::outcome::{Outcome, Reason};
+    use idd_base::revision::{CommitId, Revision};
     use std::collections::{HashMap, HashSet};
     use std::convert::Infallible;
 

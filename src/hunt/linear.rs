@@ -4,15 +4,15 @@
 //! *original failure*, even if the older revision passes. Deviation: a patch is carried by a three-way merge, not by
 //! the patch tool; if it conflicts, the outcome is `does-not-apply`.
 
-use crate::change::trees::{Favor, Merged};
-use crate::hunt::event::{Event, Phase};
-use crate::hunt::finding::{Conclusion, Control, Repair};
-use crate::hunt::known::Tested;
-use crate::hunt::minimise::{Aim, Start};
-use crate::hunt::pair::Pair;
-use crate::hunt::{Halt, Hunter};
-use crate::outcome::{Outcome, Reason};
-use crate::revision::{CommitId, TreeId};
+use crate::event::{Event, Phase};
+use crate::finding::{Conclusion, Control, Repair};
+use crate::known::Tested;
+use crate::minimise::{Aim, Start};
+use crate::pair::Pair;
+use crate::{Halt, Hunter};
+use idd_base::outcome::{Outcome, Reason};
+use idd_base::revision::{CommitId, TreeId};
+use idd_change::trees::{Favor, Merged};
 
 impl Hunter<'_> {
     /// Walks back on the first-parent line until a revision passes, and carries the patch that preserves the failure.

@@ -1,18 +1,17 @@
 //! Minimises the culprit: the change that is sufficient to break the good tree, and the change that is necessary to
 //! break the bad one.
 
-use crate::change::{ChangeSet, Grain, Level, Subset};
-use crate::hunt::event::{Event, Phase};
-use crate::hunt::finding::{Change, Edit, Labelled};
-use crate::hunt::pair::Pair;
-use crate::hunt::probe::{Baseline, Ends, Probe, Question};
-use crate::hunt::test_paths::is_test_path;
-use crate::hunt::{Halt, Hunter};
-use crate::outcome::Outcome;
-use crate::plural::count;
-use crate::reduce;
-use crate::reduce::{Ahead, Judge, Reducer};
-use crate::revision::{CommitId, TreeId};
+use crate::event::{Event, Phase};
+use crate::finding::{Change, Edit, Labelled};
+use crate::pair::Pair;
+use crate::probe::{Baseline, Ends, Probe, Question};
+use crate::test_paths::is_test_path;
+use crate::{Halt, Hunter};
+use idd_base::outcome::Outcome;
+use idd_base::plural::count;
+use idd_base::revision::{CommitId, TreeId};
+use idd_change::reduce::{Ahead, Judge, Reducer};
+use idd_change::{ChangeSet, Grain, Level, Subset, reduce};
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;

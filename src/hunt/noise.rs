@@ -2,7 +2,7 @@
 //!
 //! After two runs of one tree have disagreed, a single run is evidence, not a verdict.
 
-use crate::outcome::{Outcome, Reason};
+use idd_base::outcome::{Outcome, Reason};
 
 /// How often a test has the wrong outcome. Both are shares of runs, in 0..1.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -14,7 +14,7 @@ pub struct Noise {
 }
 
 impl Noise {
-    /// The assumed noise before any measurement: the mean of the prior of [`crate::hunt::belief::Belief`].
+    /// The assumed noise before any measurement: the mean of the prior of [`crate::belief::Belief`].
     ///
     /// - `rate`: the rate that the user gave, if any. From one half on, it is that of passes: a test that fails now and then
     ///   since some commit.

@@ -3,14 +3,14 @@
 //! With several workers, revisions that may be needed soon are tested ahead of time. An answer counts only when the
 //! walk asks for it, so a wrong guess costs a run, but never changes the result.
 
-use crate::hunt::event::Phase;
-use crate::hunt::gaps::widest_middle;
-use crate::hunt::known::{Outlook, Position};
-use crate::hunt::probe::Probe;
-use crate::hunt::{Halt, Hunter};
-use crate::outcome::Outcome;
-use crate::revision::CommitId;
-use crate::search::{Course, ahead};
+use crate::event::Phase;
+use crate::gaps::widest_middle;
+use crate::known::{Outlook, Position};
+use crate::probe::Probe;
+use crate::{Halt, Hunter};
+use idd_base::outcome::Outcome;
+use idd_base::revision::CommitId;
+use idd_base::search::{Course, ahead};
 use std::collections::HashMap;
 use std::iter;
 

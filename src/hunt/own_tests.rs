@@ -1,13 +1,13 @@
 //! The tests that the culprit changed: evidence that its behaviour is wanted.
 
-use crate::change::trees::{Trees, TreesError};
-use crate::change::{ChangeSet, FilePair, FileSide, Subset};
-use crate::hunt::finding::Change;
-use crate::hunt::pair::Pair;
-use crate::hunt::probe::Ends;
-use crate::hunt::test_paths::is_test_path;
-use crate::hunt::{Halt, Hunter};
-use crate::revision::TreeId;
+use crate::finding::Change;
+use crate::pair::Pair;
+use crate::probe::Ends;
+use crate::test_paths::is_test_path;
+use crate::{Halt, Hunter};
+use idd_base::revision::TreeId;
+use idd_change::trees::{Trees, TreesError};
+use idd_change::{ChangeSet, FilePair, FileSide, Subset};
 use std::collections::HashSet;
 
 /// A test that a commit added or changed, and that still exists.

@@ -3,16 +3,16 @@
 //! A pair counts only if both sides have the same repair. Otherwise the difference between them also contains the
 //! difference between two repairs.
 
-use crate::change::trees::{Favor, Merged};
-use crate::hunt::event::Phase;
-use crate::hunt::finding::{Change, Control, Edit};
-use crate::hunt::known::{Carried, Tested};
-use crate::hunt::minimise::{Aim, Direction, Start, edits};
-use crate::hunt::probe::Ends;
-use crate::hunt::test_paths::is_test_path;
-use crate::hunt::{Halt, Hunter};
-use crate::outcome::Outcome;
-use crate::revision::{CommitId, TreeId};
+use crate::event::Phase;
+use crate::finding::{Change, Control, Edit};
+use crate::known::{Carried, Tested};
+use crate::minimise::{Aim, Direction, Start, edits};
+use crate::probe::Ends;
+use crate::test_paths::is_test_path;
+use crate::{Halt, Hunter};
+use idd_base::outcome::Outcome;
+use idd_base::revision::{CommitId, TreeId};
+use idd_change::trees::{Favor, Merged};
 use std::collections::HashSet;
 use std::rc::Rc;
 

@@ -1,8 +1,8 @@
 //! A probe: a tree to test, and a question about it.
 
-use crate::hunt::event::Phase;
-use crate::hunt::known::Tested;
-use crate::revision::{CommitId, TreeId};
+use crate::event::Phase;
+use crate::known::Tested;
+use idd_base::revision::{CommitId, TreeId};
 
 /// One question to the world: what is the outcome of this tree?
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -1,13 +1,13 @@
 //! Properties of whole hunts over random histories, compared with the construction of the histories.
 
-use crate::hunt::drive::{Engine, drive};
-use crate::hunt::event::Phase;
-use crate::hunt::finding::{Change, Conclusion, Finding};
-use crate::hunt::history::History;
-use crate::hunt::testing::{Files, MemoryTrees, Oracle};
-use crate::hunt::{Board, Halt, Order, Walk, testing};
-use crate::outcome::{Outcome, Reason};
-use crate::revision::{CommitId, Revision};
+use crate::drive::{Engine, drive};
+use crate::event::Phase;
+use crate::finding::{Change, Conclusion, Finding};
+use crate::history::History;
+use crate::testing::{Files, MemoryTrees, Oracle};
+use crate::{Board, Halt, Order, Walk, testing};
+use idd_base::outcome::{Outcome, Reason};
+use idd_base::revision::{CommitId, Revision};
 use proptest::prelude::*;
 use std::collections::HashSet;
 use std::ops::Range;
@@ -154,7 +154,7 @@ fn check_culprit(story: &Story, finding: &Finding) -> Result<(), TestCaseError> 
     };
     prop_assert_eq!(shown(&finding.sufficient), [Some(Outcome::Pass)]);
     prop_assert_eq!(shown(&finding.necessary), [Some(Outcome::Fail)]);
-    prop_assert!(finding.evidence.iter().all(crate::hunt::finding::Evidence::holds));
+    prop_assert!(finding.evidence.iter().all(crate::finding::Evidence::holds));
     Ok(())
 }
 

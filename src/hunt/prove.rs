@@ -1,13 +1,13 @@
 //! Proof: the clean runs that support the finding.
 
-use crate::hunt::event::Phase;
-use crate::hunt::finding::{Conclusion, Evidence, Expected, Scope};
-use crate::hunt::known::Tested;
-use crate::hunt::pair::Pair;
-use crate::hunt::probe::{Probe, Question};
-use crate::hunt::{Again, Halt, Hunter};
-use crate::outcome::{Outcome, Reason};
-use crate::revision::TreeId;
+use crate::event::Phase;
+use crate::finding::{Conclusion, Evidence, Expected, Scope};
+use crate::known::Tested;
+use crate::pair::Pair;
+use crate::probe::{Probe, Question};
+use crate::{Again, Halt, Hunter};
+use idd_base::outcome::{Outcome, Reason};
+use idd_base::revision::TreeId;
 
 /// Up to this many units are re-run one by one; if there are more, the first ones are a sample.
 const MAX_UNITS: usize = 50;

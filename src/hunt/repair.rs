@@ -4,16 +4,16 @@
 //! hunted failure), not for "still fails": a reduction for the failure can delete code that the test needs to pass at
 //! all (his section 5.2). A repair can still contain the culprit, so its verdicts are checked.
 
-use crate::change::trees::{Favor, Merged};
-use crate::change::{ChangeSet, Level, Subset};
-use crate::hunt::event::{Event, Phase};
-use crate::hunt::finding::{Control, Repair};
-use crate::hunt::known::{Carried, Tested};
-use crate::hunt::minimise::{Aim, Start};
-use crate::hunt::own_tests::tests_and_calls;
-use crate::hunt::{Halt, Hunter};
-use crate::outcome::{Outcome, Reason};
-use crate::revision::{CommitId, TreeId};
+use crate::event::{Event, Phase};
+use crate::finding::{Control, Repair};
+use crate::known::{Carried, Tested};
+use crate::minimise::{Aim, Start};
+use crate::own_tests::tests_and_calls;
+use crate::{Halt, Hunter};
+use idd_base::outcome::{Outcome, Reason};
+use idd_base::revision::{CommitId, TreeId};
+use idd_change::trees::{Favor, Merged};
+use idd_change::{ChangeSet, Level, Subset};
 use std::rc::Rc;
 
 impl Hunter<'_> {

@@ -1,14 +1,14 @@
 //! Measures the time of a search with many workers, in simulated time.
 
-use crate::hunt::Board;
-use crate::hunt::drive::{Engine, ProbeRunner, Reply, drive};
-use crate::hunt::event::Event;
-use crate::hunt::finding::Conclusion;
-use crate::hunt::history::History;
-use crate::hunt::probe::Probe;
-use crate::hunt::testing::{Files, MemoryTrees, order};
-use crate::outcome::Outcome;
-use crate::revision::{CommitId, Revision, TreeId};
+use crate::Board;
+use crate::drive::{Engine, ProbeRunner, Reply, drive};
+use crate::event::Event;
+use crate::finding::Conclusion;
+use crate::history::History;
+use crate::probe::Probe;
+use crate::testing::{Files, MemoryTrees, order};
+use idd_base::outcome::Outcome;
+use idd_base::revision::{CommitId, Revision, TreeId};
 use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
 

@@ -1,13 +1,13 @@
 //! The stages of a hunt: the commit, the change inside it, the fix. Each is an answer by itself.
 
-use crate::hunt::event::{Event, Phase};
-use crate::hunt::finding::{Conclusion, Evidence, Expected, Stage};
-use crate::hunt::pair::Pair;
-use crate::hunt::probe::Probe;
-use crate::hunt::test_paths::is_test_path;
-use crate::hunt::{Again, Halt, Hunter};
-use crate::outcome::Outcome;
-use crate::revision::CommitId;
+use crate::event::{Event, Phase};
+use crate::finding::{Conclusion, Evidence, Expected, Stage};
+use crate::pair::Pair;
+use crate::probe::Probe;
+use crate::test_paths::is_test_path;
+use crate::{Again, Halt, Hunter};
+use idd_base::outcome::Outcome;
+use idd_base::revision::CommitId;
 use std::collections::BTreeSet;
 
 impl Hunter<'_> {

@@ -1,17 +1,17 @@
 //! A world in memory for tests of the engines: trees of small files, and a runner that computes the outcome of each
 //! tree.
 
-use crate::change::trees::{Favor, Merged, Rung, Trees, TreesError};
-use crate::change::{ChangeSet, Content, FilePair, FileSide, Level, Mode, Subset};
-use crate::hunt::drive::{ProbeRunner, Reply};
-use crate::hunt::event::{Event, Phase};
-use crate::hunt::finding::Stage;
-use crate::hunt::probe::Probe;
-use crate::hunt::{Artifacts, Order, Walk};
-use crate::outcome::Outcome;
-use crate::reduce::Reducer;
-use crate::revision::{CommitId, TreeId};
-use crate::sought::Sought;
+use crate::drive::{ProbeRunner, Reply};
+use crate::event::{Event, Phase};
+use crate::finding::Stage;
+use crate::probe::Probe;
+use crate::{Artifacts, Order, Walk};
+use idd_base::outcome::Outcome;
+use idd_base::revision::{CommitId, TreeId};
+use idd_base::sought::Sought;
+use idd_change::reduce::Reducer;
+use idd_change::trees::{Favor, Merged, Rung, Trees, TreesError};
+use idd_change::{ChangeSet, Content, FilePair, FileSide, Level, Mode, Subset};
 use sha2::{Digest, Sha256};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};

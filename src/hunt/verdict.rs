@@ -1,16 +1,16 @@
 //! The verdict on one revision: without a repair if it can be tested, else with one.
 //!
 //! The order is fixed: without a repair; with the carried repair; with the part of the carried repair that still
-//! applies; with a new repair from the testable neighbour (see [`crate::hunt::repair`]).
+//! applies; with a new repair from the testable neighbour (see [`crate::repair`]).
 
-use crate::change::Level;
-use crate::change::trees::{Favor, Merged};
-use crate::hunt::event::{Event, Phase};
-use crate::hunt::known::{Carried, Tested};
-use crate::hunt::probe::Probe;
-use crate::hunt::{Again, Artifacts, Halt, Hunter};
-use crate::outcome::{Outcome, Reason};
-use crate::revision::{CommitId, TreeId};
+use crate::event::{Event, Phase};
+use crate::known::{Carried, Tested};
+use crate::probe::Probe;
+use crate::{Again, Artifacts, Halt, Hunter};
+use idd_base::outcome::{Outcome, Reason};
+use idd_base::revision::{CommitId, TreeId};
+use idd_change::Level;
+use idd_change::trees::{Favor, Merged};
 use std::collections::HashMap;
 
 /// The result of examining a revision on a line.

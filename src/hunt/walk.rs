@@ -2,19 +2,19 @@
 //!
 //! A *line* is a list of revisions, newest first, each a parent of the one before. The bad end has index 0. Any line
 //! from a failing revision to a passing one contains a pair of neighbours that pass and fail. So a search on one line
-//! is right for every graph; side branches are entered later (see [`crate::hunt::culprit`]).
+//! is right for every graph; side branches are entered later (see [`crate::culprit`]).
 
-use crate::hunt::artifacts::Gallop;
-use crate::hunt::event::{Event, Phase};
-use crate::hunt::finding::Conclusion;
-use crate::hunt::known::{Position, Tested};
-use crate::hunt::pair::Pair;
-use crate::hunt::probe::Probe;
-use crate::hunt::verdict::Examined;
-use crate::hunt::{Again, Artifacts, Halt, Hunter};
-use crate::outcome::{Outcome, Reason};
-use crate::plural::count;
-use crate::revision::CommitId;
+use crate::artifacts::Gallop;
+use crate::event::{Event, Phase};
+use crate::finding::Conclusion;
+use crate::known::{Position, Tested};
+use crate::pair::Pair;
+use crate::probe::Probe;
+use crate::verdict::Examined;
+use crate::{Again, Artifacts, Halt, Hunter};
+use idd_base::outcome::{Outcome, Reason};
+use idd_base::plural::count;
+use idd_base::revision::CommitId;
 
 /// A line whose first revision fails and whose last one passes.
 #[derive(Debug, Clone)]

@@ -6,8 +6,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::report::{Report, Signature, Untrusted};
-use crate::revision::{CommitId, TreeId};
+use crate::{Report, Signature, Untrusted};
+use idd_base::revision::{CommitId, TreeId};
 
 /// The name of this form.
 pub const SCHEMA: &str = "git-idd-certificate/1";
@@ -107,9 +107,8 @@ impl Role {
 /// The runs of a finding that were made to prove a claim: role, commit and tree, in the order of the roles.
 pub fn proven(report: &Report) -> Vec<(Role, CommitId, TreeId)> {
     let of_role = |(role, words): (Role, &str)| {
-        let is_it = |claim: &&crate::report::Evidence| {
-            claim.claim == words.into() && claim.is_clean && claim.expected == claim.outcome
-        };
+        let is_it =
+            |claim: &&crate::Evidence| claim.claim == words.into() && claim.is_clean && claim.expected == claim.outcome;
         let evidence = report.evidence.iter().find(is_it)?;
         Some((role, evidence.commit?, evidence.tree?))
     };

@@ -1,10 +1,10 @@
-//! The chain of faulty values from the change to the failure: an [explanation](crate::report::explanation) of a finding.
+//! The chain of faulty values from the change to the failure: an [explanation](crate::explanation) of a finding.
 
 use serde::{Deserialize, Serialize};
 
-use crate::plural::{count, ordinal};
-use crate::report::Untrusted;
-use crate::report::escape::Terminal;
+use crate::Untrusted;
+use crate::escape::Terminal;
+use idd_base::plural::{count, ordinal};
 
 /// The maximum number of printed links.
 const MAX_LINKS: usize = 400;
@@ -504,7 +504,7 @@ impl Link {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::samples;
+    use crate::samples;
 
     fn clause(link: &Link) -> String {
         link.clause(&|text| String::from_utf8_lossy(text.as_bytes()).into_owned())

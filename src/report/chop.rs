@@ -1,10 +1,10 @@
-//! The failure-inducing chop of a run: an [explanation](crate::report::explanation) of a finding.
+//! The failure-inducing chop of a run: an [explanation](crate::explanation) of a finding.
 
 use serde::{Deserialize, Serialize};
 
-use crate::plural::count;
-use crate::report::Untrusted;
-use crate::report::chain::MAX_TEXT;
+use crate::Untrusted;
+use crate::chain::MAX_TEXT;
+use idd_base::plural::count;
 
 /// The maximum number of printed lines of a chop, and of its constants.
 const MAX_LINES: usize = 400;
@@ -158,7 +158,7 @@ fn texts(texts: &[Untrusted]) -> Vec<Untrusted> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::samples;
+    use crate::samples;
 
     #[test]
     fn of_too_many_lines_the_first_are_shown_and_long_texts_are_cut() {

@@ -1,9 +1,9 @@
 //! The course of a hunt up to now: what `git idd status` and `git idd watch` show, while it runs and afterwards.
 
-use crate::outcome::Outcome;
-use crate::plural::count;
-use crate::report::escape::Terminal;
-use crate::report::{Commit, Untrusted};
+use crate::escape::Terminal;
+use crate::{Commit, Untrusted};
+use idd_base::outcome::Outcome;
+use idd_base::plural::count;
 
 /// Columns of the labels of facts.
 const LABEL: usize = 10;
@@ -153,8 +153,8 @@ impl LastOutput {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::Date;
-    use crate::revision::CommitId;
+    use crate::Date;
+    use idd_base::revision::CommitId;
 
     #[test]
     fn a_course_is_text_and_nothing_in_it_commands_a_terminal() {

@@ -5,13 +5,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::report::Report;
-use crate::report::certificate::proven;
-use crate::report::chain::Chain;
-use crate::report::chop::Chop;
-use crate::report::invariants::Invariants;
-use crate::report::walk::Walk;
-use crate::revision::{CommitId, TreeId};
+use crate::Report;
+use crate::certificate::proven;
+use crate::chain::Chain;
+use crate::chop::Chop;
+use crate::invariants::Invariants;
+use crate::walk::Walk;
+use idd_base::revision::{CommitId, TreeId};
 
 /// The maximum size of a stored explanation, in bytes.
 pub const MAX_BYTES: u64 = 16 << 20;
@@ -90,7 +90,7 @@ pub fn read(bytes: &[u8], report: &Report) -> Result<Explained, ExplanationError
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::samples;
+    use crate::samples;
     use serde_json::{Value, json};
 
     fn stored(explanation: &Value) -> Vec<u8> {

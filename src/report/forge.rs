@@ -4,8 +4,8 @@
 
 use std::fmt::Write as _;
 
-use crate::report::Untrusted;
-use crate::revision::CommitId;
+use crate::Untrusted;
+use idd_base::revision::CommitId;
 
 /// A repository on a forge.
 #[derive(Debug, Clone, PartialEq, Eq)]

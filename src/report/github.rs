@@ -7,9 +7,9 @@
 use std::io;
 use std::io::Write;
 
-use crate::report::escape::Workflow;
-use crate::report::places::{Place, places};
-use crate::report::{Report, Untrusted, summary};
+use crate::escape::Workflow;
+use crate::places::{Place, places};
+use crate::{Report, Untrusted, summary};
 
 /// Writes `report`; `test` is the test command of the hunt.
 pub fn write(report: &Report, test: &Untrusted, out: &mut dyn Write) -> io::Result<()> {
@@ -32,7 +32,7 @@ pub fn write(report: &Report, test: &Untrusted, out: &mut dyn Write) -> io::Resu
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::samples;
+    use crate::samples;
 
     fn written(report: &Report) -> String {
         let mut out = Vec::new();

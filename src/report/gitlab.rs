@@ -10,9 +10,9 @@ use serde::Serialize;
 use serde_json::{Serializer, Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::report::escape::{Json, Terminal};
-use crate::report::places::{Place, places};
-use crate::report::{Report, Status, Untrusted, base64, summary};
+use crate::escape::{Json, Terminal};
+use crate::places::{Place, places};
+use crate::{Report, Status, Untrusted, base64, summary};
 
 /// Writes `report`; `test` is the test command of the hunt.
 pub fn write(report: &Report, test: &Untrusted, out: &mut dyn Write) -> io::Result<()> {
@@ -50,7 +50,7 @@ fn fingerprint(parts: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::samples;
+    use crate::samples;
 
     fn written(report: &Report) -> Value {
         let mut out = Vec::new();

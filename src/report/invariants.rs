@@ -1,11 +1,11 @@
-//! The error invariants of a failing run: an [explanation](crate::report::explanation) of a finding.
+//! The error invariants of a failing run: an [explanation](crate::explanation) of a finding.
 
 use serde::{Deserialize, Serialize};
 
-use crate::plural::count;
-use crate::report::Untrusted;
-use crate::report::chain::MAX_TEXT;
-use crate::report::chop::Size;
+use crate::Untrusted;
+use crate::chain::MAX_TEXT;
+use crate::chop::Size;
+use idd_base::plural::count;
 
 /// The maximum number of printed statements.
 const MAX_STATEMENTS: usize = 2001;
@@ -201,7 +201,7 @@ fn texts(texts: &[Untrusted]) -> Vec<Untrusted> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::samples;
+    use crate::samples;
 
     #[test]
     fn of_too_many_statements_the_last_are_shown_and_long_texts_are_cut() {

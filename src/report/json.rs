@@ -5,9 +5,9 @@ use std::io;
 use serde::Serialize;
 use serde_json::Serializer;
 
-use crate::report::Report;
-use crate::report::escape::Json;
-use crate::report::explanation::{Explained, Explanation};
+use crate::Report;
+use crate::escape::Json;
+use crate::explanation::{Explained, Explanation};
 
 /// Writes `report` as one line, with a newline at its end.
 pub fn write(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {

@@ -6,8 +6,8 @@
 use std::io;
 use std::io::Write;
 
-use crate::report::escape::Xml;
-use crate::report::{Report, Untrusted, summary};
+use crate::escape::Xml;
+use crate::{Report, Untrusted, summary};
 
 /// Writes `report`; `test` is the test command of the hunt.
 pub fn write(report: &Report, test: &Untrusted, out: &mut dyn Write) -> io::Result<()> {
@@ -43,7 +43,7 @@ pub fn write(report: &Report, test: &Untrusted, out: &mut dyn Write) -> io::Resu
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::samples;
+    use crate::samples;
 
     #[test]
     fn a_claim_that_does_not_hold_is_a_failure() {

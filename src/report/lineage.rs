@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::revision::{CommitId, Revision};
+use idd_base::revision::{CommitId, Revision};
 
 /// A revision of the reduced history.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -115,7 +115,7 @@ fn lay_out(nodes: &mut [(usize, Node)]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::revision::TreeId;
+    use idd_base::revision::TreeId;
 
     fn id(letter: char) -> CommitId {
         CommitId::sha1([u8::try_from(letter).unwrap(); 20])

@@ -5,16 +5,16 @@
 use std::io;
 use std::io::Write;
 
-use crate::plural::count;
-use crate::report::chain::{Chain, Switched, Which};
-use crate::report::chop::Chop;
-use crate::report::escape::{Markdown, Terminal};
-use crate::report::explanation::{Explained, Explanation};
-use crate::report::forge::Forge;
-use crate::report::invariants::{Invariants, Statement};
-use crate::report::outline::{Entry, outline};
-use crate::report::views::{ChangeView, is_marked_in_part, views};
-use crate::report::{ChangePlace, Commit, Report, Status, Untrusted};
+use crate::chain::{Chain, Switched, Which};
+use crate::chop::Chop;
+use crate::escape::{Markdown, Terminal};
+use crate::explanation::{Explained, Explanation};
+use crate::forge::Forge;
+use crate::invariants::{Invariants, Statement};
+use crate::outline::{Entry, outline};
+use crate::views::{ChangeView, is_marked_in_part, views};
+use crate::{ChangePlace, Commit, Report, Status, Untrusted};
+use idd_base::plural::count;
 
 /// The maximum number of linked places of a change.
 const MAX_PLACES: usize = 10;
@@ -275,7 +275,7 @@ fn trailer(commit: &Commit, out: &mut dyn Write) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::samples;
+    use crate::samples;
 
     fn written(report: &Report) -> String {
         explained(report, &[])

@@ -1,8 +1,8 @@
 //! The outline of a chain: its links without what repeats, and of a long chain only its turning points.
 
-use crate::plural::count;
-use crate::report::chain::{Chain, Kind, Link};
-use crate::report::escape::Untrusted;
+use crate::chain::{Chain, Kind, Link};
+use crate::escape::Untrusted;
+use idd_base::plural::count;
 
 /// A part of at most so many links is looked for again behind itself.
 const MAX_PERIOD: usize = 12;
@@ -164,7 +164,7 @@ impl Chain {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::samples;
+    use crate::samples;
     use proptest::prelude::*;
 
     fn links(lines: &[u64]) -> Vec<Link> {

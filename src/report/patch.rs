@@ -1,6 +1,6 @@
 //! A patch in git's format, line by line.
 
-use crate::report::Untrusted;
+use crate::Untrusted;
 
 /// A patch, line by line.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -1,8 +1,8 @@
 //! The places of a finding in a checkout: the lines that a patch replaces there, and their replacements.
 
-use crate::report::patch::{Patch, PatchFile, PatchLine, Sign};
-use crate::report::{Report, Untrusted};
-use crate::revision::CommitId;
+use crate::patch::{Patch, PatchFile, PatchLine, Sign};
+use crate::{Report, Untrusted};
+use idd_base::revision::CommitId;
 
 /// The places of a finding.
 #[derive(Debug, Clone, PartialEq, Eq)]

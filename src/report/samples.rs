@@ -1,17 +1,17 @@
 //! Sample reports for tests.
 
-use crate::outcome::{Outcome, Reason};
-use crate::report::chain::{Chain, End, Failure, Figures, Kind, Link, Which};
-use crate::report::chop::{Chop, Size};
-use crate::report::explanation::{Explained, Explanation};
-use crate::report::invariants::Invariants;
-use crate::report::walk::Walk;
-use crate::report::{
+use crate::chain::{Chain, End, Failure, Figures, Kind, Link, Which};
+use crate::chop::{Chop, Size};
+use crate::explanation::{Explained, Explanation};
+use crate::invariants::Invariants;
+use crate::walk::Walk;
+use crate::{
     Artifacts, Change, ChangePlace, Changes, Commit, Control, Date, Direction, ErrorReport, Evidence, FailingTest,
     FirstBad, Fix, Held, Probes, Range, Repair, Report, Rung, Scope, Signature, Status, Suite, Unit, Untrusted,
     Verified, chop, invariants, walk,
 };
-use crate::revision::{CommitId, TreeId};
+use idd_base::outcome::{Outcome, Reason};
+use idd_base::revision::{CommitId, TreeId};
 use serde_json::{Value, json};
 
 fn commit(digit: u8, subject: &str) -> Commit {

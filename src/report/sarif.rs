@@ -12,15 +12,15 @@ use std::io::Write;
 use serde::Serialize;
 use serde_json::{Serializer, Value, json};
 
-use crate::report::chain::{Chain, Kind, Link, Which};
-use crate::report::chop::Chop;
-use crate::report::escape::{Json, Terminal};
-use crate::report::explanation::{Explained, Explanation};
-use crate::report::invariants::Invariants;
-use crate::report::places::{Lines, Place, places};
-use crate::report::walk::Walk;
-use crate::report::{Report, Untrusted, chop, invariants, summary, walk};
-use crate::revision::CommitId;
+use crate::chain::{Chain, Kind, Link, Which};
+use crate::chop::Chop;
+use crate::escape::{Json, Terminal};
+use crate::explanation::{Explained, Explanation};
+use crate::invariants::Invariants;
+use crate::places::{Lines, Place, places};
+use crate::walk::Walk;
+use crate::{Report, Untrusted, chop, invariants, summary, walk};
+use idd_base::revision::CommitId;
 
 /// The address of the schema.
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
@@ -334,7 +334,7 @@ fn uri(path: &Untrusted) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::{Status, samples};
+    use crate::{Status, samples};
 
     fn written(report: &Report) -> Value {
         explained(report, &[])
@@ -360,7 +360,7 @@ mod tests {
     #[test]
     fn every_report_satisfies_the_published_schema() {
         let schema = schema();
-        let ends = crate::report::status::TABLE.map(|row| Report::new(row.status, row.meaning));
+        let ends = crate::status::TABLE.map(|row| Report::new(row.status, row.meaning));
         let samples = [samples::found(), samples::range(), samples::never_passed(), samples::error()];
         let explanations = samples::explanations();
         let written_twice = |report: &Report| [written(report), explained(report, &explanations)];

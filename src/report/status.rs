@@ -105,7 +105,7 @@ impl Status {
 impl Serialize for Status {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut fields = serializer.serialize_struct("Status", 3)?;
-        fields.serialize_field("schema", crate::report::SCHEMA)?;
+        fields.serialize_field("schema", crate::SCHEMA)?;
         fields.serialize_field("status", self.word())?;
         fields.serialize_field("exit", &self.code())?;
         fields.end()
@@ -120,7 +120,7 @@ impl<'de> Deserialize<'de> for Status {
             status: String,
         }
         let fields = Fields::deserialize(deserializer)?;
-        if fields.schema != crate::report::SCHEMA {
+        if fields.schema != crate::SCHEMA {
             return Err(D::Error::custom("another schema"));
         }
         let row = TABLE.iter().find(|row| row.word == fields.status);

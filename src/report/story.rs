@@ -1,9 +1,9 @@
 //! The course of a hunt in a report: the tests in their order, and their outcomes.
 
-use crate::outcome::Outcome;
-use crate::report::lineage::Node;
-use crate::report::{Commit, Untrusted};
-use crate::revision::CommitId;
+use crate::lineage::Node;
+use crate::{Commit, Untrusted};
+use idd_base::outcome::Outcome;
+use idd_base::revision::CommitId;
 
 /// Data of a hunt beyond its finding, from the journal and the repository.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -49,7 +49,7 @@ pub struct Verdict {
 /// An answer that the search used.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
-    /// Its purpose, as in [`Probes`](crate::report::Probes).
+    /// Its purpose, as in [`Probes`](crate::Probes).
     pub phase: Untrusted,
     /// The revision of the tree.
     pub commit: CommitId,

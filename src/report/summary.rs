@@ -1,9 +1,9 @@
 //! A finding in a few lines, for forms with little space.
 
-use crate::plural::count;
-use crate::report::escape::Terminal;
-use crate::report::views::views;
-use crate::report::{Report, Untrusted};
+use crate::escape::Terminal;
+use crate::views::views;
+use crate::{Report, Untrusted};
+use idd_base::plural::count;
 
 /// One line: the failing test and its first bad commit, or the result of the hunt.
 pub fn title(report: &Report, test: &Untrusted) -> Untrusted {

@@ -10,18 +10,18 @@ mod screen;
 use std::io;
 use std::io::Write;
 
-use crate::outcome::{Outcome, Reason};
-use crate::plural::count;
-use crate::report::escape::Terminal;
-use crate::report::explanation::Explained;
-use crate::report::places::{PatchSide, of_patch};
-use crate::report::style::{Role, Style};
-use crate::report::views::{ChangeView, is_marked_in_part, is_marked_whole, views};
-use crate::report::{
+use crate::escape::Terminal;
+use crate::explanation::Explained;
+use crate::places::{PatchSide, of_patch};
+use crate::style::{Role, Style};
+use crate::views::{ChangeView, is_marked_in_part, is_marked_whole, views};
+use crate::{
     Artifacts, Change, Changes, Commit, Control, Direction, Evidence, Fix, Held, Noise, Probes, Repair, Report, Rung,
     Status, Suite, Unit, Untrusted, Verified,
 };
-use crate::sought::{Sought, Words};
+use idd_base::outcome::{Outcome, Reason};
+use idd_base::plural::count;
+use idd_base::sought::{Sought, Words};
 
 /// The look of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! The judgement of a fix that somebody proposes, as plain data: JSON, and text with one line for each check.
 
-use crate::plural::count;
-use crate::report::escape::{Terminal, Untrusted};
-use crate::revision::CommitId;
+use crate::escape::{Terminal, Untrusted};
+use idd_base::plural::count;
+use idd_base::revision::CommitId;
 use serde::{Serialize, Serializer};
 use std::fmt::Write as _;
 

@@ -3,10 +3,10 @@
 //! There is one view if the necessary change lies inside the sufficient one: the lines of the sufficient change, with
 //! those of the necessary one marked. Otherwise both are shown, one after the other.
 
-use crate::plural::count;
-use crate::report::patch::{Patch, PatchLine, Sign};
-use crate::report::{Change, Changes, Report, Unit, Untrusted};
-use crate::revision::CommitId;
+use crate::patch::{Patch, PatchLine, Sign};
+use crate::{Change, Changes, Report, Unit, Untrusted};
+use idd_base::plural::count;
+use idd_base::revision::CommitId;
 
 /// A view of the reduced change.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -128,8 +128,8 @@ fn named(commit: CommitId, report: &Report) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::outcome::Outcome;
-    use crate::report::samples;
+    use crate::samples;
+    use idd_base::outcome::Outcome;
 
     fn told(report: &Report) -> Vec<String> {
         views(report).iter().map(|view| format!("{} ({}): {}", view.title, view.size, view.claim)).collect()
@@ -141,7 +141,7 @@ mod tests {
         let claims = report.find.words().claims;
         for (claim, outcome) in [(claims[1], Outcome::Fail), (claims[3], Outcome::Pass)] {
             let shown = report.evidence[0].clone();
-            report.evidence.push(crate::report::Evidence { claim: claim.into(), expected: outcome, outcome, ..shown });
+            report.evidence.push(crate::Evidence { claim: claim.into(), expected: outcome, outcome, ..shown });
         }
         report.repairs.clear();
         report

@@ -1,13 +1,13 @@
-//! The walk from a failure to the first wrong step that a person judged: an [explanation](crate::report::explanation) of
+//! The walk from a failure to the first wrong step that a person judged: an [explanation](crate::explanation) of
 //! a finding.
 
 use serde::{Deserialize, Serialize};
 
-use crate::plural::count;
-use crate::report::Untrusted;
-use crate::report::chain::MAX_TEXT;
-use crate::report::escape::{Markdown, Terminal};
-use crate::report::style::{Role, Style};
+use crate::Untrusted;
+use crate::chain::MAX_TEXT;
+use crate::escape::{Markdown, Terminal};
+use crate::style::{Role, Style};
+use idd_base::plural::count;
 
 /// The maximum number of steps that are shown.
 const MAX_STEPS: usize = 400;
@@ -164,7 +164,7 @@ impl Step {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::samples;
+    use crate::samples;
 
     #[test]
     fn a_walk_is_text_with_the_values_of_each_step() {

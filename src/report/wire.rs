@@ -3,29 +3,8 @@
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::report::base64;
-use crate::report::escape::Untrusted;
-use crate::revision::{CommitId, TreeId};
-
-macro_rules! id_as_text {
-    ($name:ident) => {
-        /// As 40 hexadecimal digits.
-        impl Serialize for $name {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.collect_str(self)
-            }
-        }
-
-        impl<'de> Deserialize<'de> for $name {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
-            }
-        }
-    };
-}
-
-id_as_text!(CommitId);
-id_as_text!(TreeId);
+use crate::base64;
+use crate::escape::Untrusted;
 
 /// An outcome in words: `pass`, `fail`, `unresolved(build)`.
 pub mod outcome {
@@ -33,7 +12,7 @@ pub mod outcome {
 
     use serde::de::Error as _;
 
-    use crate::outcome::{Outcome, Reason};
+    use idd_base::outcome::{Outcome, Reason};
 
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
     pub fn serialize<S: Serializer>(outcome: &Outcome, serializer: S) -> Result<S::Ok, S::Error> {
@@ -55,7 +34,7 @@ pub mod outcome {
 pub mod known_outcome {
     use super::{Deserialize, Deserializer, Serialize, Serializer};
 
-    use crate::outcome::Outcome;
+    use idd_base::outcome::Outcome;
 
     #[derive(Serialize, Deserialize)]
     struct Words(#[serde(with = "super::outcome")] Outcome);

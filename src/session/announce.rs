@@ -1,21 +1,21 @@
 //! Reports and stores the first bad commit as soon as it is found, and again when it is proved, while the hunt goes on.
 
-use crate::hunt::Board;
-use crate::hunt::drive::{ProbeRunner, Reply};
-use crate::hunt::event::{Event, Phase};
-use crate::hunt::finding::{Conclusion, Finding};
-use crate::hunt::probe::Probe;
-use crate::outcome::Outcome;
-use crate::report::{Report, Untrusted};
-use crate::session::environment::AllFiles;
-use crate::session::finding::Sources;
-use crate::session::order::Until;
-use crate::session::runner::{Runner, RunnerError};
-use crate::session::saved::KeptCommit;
-use crate::session::varying::UnlikeLines;
-use crate::session::{finding, kept, saved};
-use crate::world::journal::Record;
-use crate::world::repo::locate::Location;
+use crate::environment::AllFiles;
+use crate::finding::Sources;
+use crate::order::Until;
+use crate::runner::{Runner, RunnerError};
+use crate::saved::KeptCommit;
+use crate::varying::UnlikeLines;
+use crate::{finding, kept, saved};
+use idd_base::outcome::Outcome;
+use idd_hunt::Board;
+use idd_hunt::drive::{ProbeRunner, Reply};
+use idd_hunt::event::{Event, Phase};
+use idd_hunt::finding::{Conclusion, Finding};
+use idd_hunt::probe::Probe;
+use idd_report::{Report, Untrusted};
+use idd_world::journal::Record;
+use idd_world::repo::locate::Location;
 use std::cell::RefCell;
 use std::path::Path;
 use std::time::Instant;

@@ -1,9 +1,9 @@
 //! A list of the trees that a hunt rejects without a build; for measurements.
 
-use crate::revision::TreeId;
-use crate::session::context::Context;
-use crate::session::failure::Failure;
-use crate::world::files;
+use crate::context::Context;
+use crate::failure::Failure;
+use idd_base::revision::TreeId;
+use idd_world::files;
 use std::path::PathBuf;
 
 /// The environment variable that names the file of the list.
@@ -35,8 +35,8 @@ impl Audit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::Status;
-    use crate::session::context::Embedding;
+    use crate::context::Embedding;
+    use idd_report::Status;
     use std::path::Path;
 
     fn open(directory: &Path, name: Option<&str>) -> Result<Option<Audit>, Failure> {

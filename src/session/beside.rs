@@ -1,9 +1,9 @@
 //! Results of a hunt other than the outcomes of its test.
 
-use crate::hunt::probe::Ends;
-use crate::outcome::Observation;
-use crate::revision::TreeId;
-use crate::world::run::exact::{Exact, Exactness};
+use idd_base::outcome::Observation;
+use idd_base::revision::TreeId;
+use idd_hunt::probe::Ends;
+use idd_world::run::exact::{Exact, Exactness};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 

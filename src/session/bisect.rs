@@ -1,11 +1,11 @@
 //! The revisions of a `git bisect` that is under way.
 
-use crate::plural::count;
-use crate::session::failure::Failure;
-use crate::session::order::{History, HuntOrder};
-use crate::world::repo::bisect;
-use crate::world::repo::bisect::Bisect;
-use crate::world::repo::locate::Location;
+use crate::failure::Failure;
+use crate::order::{History, HuntOrder};
+use idd_base::plural::count;
+use idd_world::repo::bisect;
+use idd_world::repo::bisect::Bisect;
+use idd_world::repo::locate::Location;
 
 /// The order with the revisions of the `git bisect`, if it asks for them.
 ///

@@ -3,31 +3,30 @@
 //! A hunt takes many runs to find something, and at most six to prove it. A certificate contains those six. So its
 //! reader need not trust its author, nor this program's search.
 
-use crate::outcome::{Ending, NamedTest, Outcome, Signature};
-use crate::report;
-use crate::report::certificate::{Certificate, Claim, Role, SCHEMA, proven};
-use crate::report::escape::Terminal;
-use crate::report::{Report, Status, Untrusted};
-use crate::revision::TreeId;
-use crate::session::context::Context;
-use crate::session::criteria::{FIRST_LIMIT, criteria};
-use crate::session::failure::Failure;
-use crate::session::interrupt::Interrupt;
-use crate::session::order::{HuntOrder, SignatureMode, TestCommand};
-use crate::session::plan::Plan;
-use crate::session::sandboxes::sandboxes;
-use crate::session::saved;
-use crate::session::saved::SavedPlan;
-use crate::session::surroundings::surroundings;
-use crate::session::talk::Talk;
-use crate::world::files;
-use crate::world::process::shell;
-use crate::world::repo::locate::Location;
-use crate::world::repo::store::{Held, TreeStore};
-use crate::world::repo::{RepoError, Repository, graph, private};
-use crate::world::run::classify::{Criteria, classify, is_build_failure};
-use crate::world::run::sandbox::{Commands, Job, Sandbox};
-use crate::world::run::{normalise, sandbox};
+use crate::context::Context;
+use crate::criteria::{FIRST_LIMIT, criteria};
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+use crate::order::{HuntOrder, SignatureMode, TestCommand};
+use crate::plan::Plan;
+use crate::sandboxes::sandboxes;
+use crate::saved;
+use crate::saved::SavedPlan;
+use crate::surroundings::surroundings;
+use crate::talk::Talk;
+use idd_base::outcome::{Ending, NamedTest, Outcome, Signature};
+use idd_base::revision::TreeId;
+use idd_report::certificate::{Certificate, Claim, Role, SCHEMA, proven};
+use idd_report::escape::Terminal;
+use idd_report::{Report, Status, Untrusted};
+use idd_world::files;
+use idd_world::process::shell;
+use idd_world::repo::locate::Location;
+use idd_world::repo::store::{Held, TreeStore};
+use idd_world::repo::{RepoError, Repository, graph, private};
+use idd_world::run::classify::{Criteria, classify, is_build_failure};
+use idd_world::run::sandbox::{Commands, Job, Sandbox};
+use idd_world::run::{normalise, sandbox};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -89,7 +88,7 @@ pub fn make(
     };
     let claims = proven.into_iter().map(claim).collect::<Result<Vec<_>, Failure>>()?;
     let has = |role: Role| claims.iter().any(|claim| claim.role == role);
-    let of = |change: &Option<report::Change>| change.as_ref().map(|change| change.patch.clone());
+    let of = |change: &Option<idd_report::Change>| change.as_ref().map(|change| change.patch.clone());
     Ok(Certificate {
         schema: SCHEMA.to_owned(),
         options: options(&plan.order, limit).into_iter().map(|word| word.into_vec().into()).collect(),
@@ -457,7 +456,7 @@ fn orders(
 }
 
 /// The signature, from its printed form.
-pub(super) fn signature(reported: &report::Signature) -> Option<Signature> {
+pub(super) fn signature(reported: &idd_report::Signature) -> Option<Signature> {
     let number = |prefix: &str| reported.ending.strip_prefix(prefix)?.parse::<i32>().ok();
     let ending = match reported.ending.as_str() {
         "timeout" => Ending::Timeout,

@@ -8,38 +8,38 @@
 //! [`subject`] finds the versions, [`reduced`] makes the input smaller, [`failure`] finds the first wrong value, [`lines`]
 //! ranks what is left. Beyond the paper, lines that passing runs with similar inputs ran come last.
 
-pub(in crate::session) mod failure;
-pub(in crate::session) mod input;
+pub(crate) mod failure;
+pub(crate) mod input;
 mod lines;
 mod reduced;
-pub(in crate::session) mod subject;
+pub(crate) mod subject;
 
-use crate::outcome::Ending;
-use crate::report::chop::Chop;
-use crate::report::explanation::Explanation;
-use crate::report::{Status, Untrusted, chop};
-use crate::revision::TreeId;
-use crate::session::chop::lines::Ranked;
-use crate::session::chop::reduced::Reduced;
-use crate::session::chop::subject::Subject;
-use crate::session::context::Context;
-use crate::session::failure::Failure;
-use crate::session::interrupt::Interrupt;
-use crate::session::order::{ChopOrder, RecordOrder, Reduction};
-use crate::session::record::Others;
-use crate::session::recorded::{Recorded, Which, failed};
-use crate::session::slice::{Line, size};
-use crate::session::sources::Sources;
-use crate::session::talk::Talk;
-use crate::session::{explain, record, recorded, remark};
-use crate::trace::dependence::Dependences;
-use crate::trace::execution::Execution;
-use crate::trace::input::Entry;
-use crate::trace::output::Escape;
-use crate::trace::slice;
-use crate::trace::step::Step;
-use crate::world::record::store::Recording;
-use crate::world::repo::locate::Location;
+use crate::chop::lines::Ranked;
+use crate::chop::reduced::Reduced;
+use crate::chop::subject::Subject;
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+use crate::order::{ChopOrder, RecordOrder, Reduction};
+use crate::record::Others;
+use crate::recorded::{Recorded, Which, failed};
+use crate::slice::{Line, size};
+use crate::sources::Sources;
+use crate::talk::Talk;
+use crate::{explain, record, recorded, remark};
+use idd_base::outcome::Ending;
+use idd_base::revision::TreeId;
+use idd_report::chop::Chop;
+use idd_report::explanation::Explanation;
+use idd_report::{Status, Untrusted, chop};
+use idd_trace::dependence::Dependences;
+use idd_trace::execution::Execution;
+use idd_trace::input::Entry;
+use idd_trace::output::Escape;
+use idd_trace::slice;
+use idd_trace::step::Step;
+use idd_world::record::store::Recording;
+use idd_world::repo::locate::Location;
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsString;
 
@@ -47,7 +47,7 @@ use std::ffi::OsString;
 const MAX_NAMED: usize = 5;
 
 /// A recorded failing run.
-pub(in crate::session) struct Run {
+pub(crate) struct Run {
     /// The name of the recording.
     pub name: String,
     recording: Recording,
@@ -86,7 +86,7 @@ impl Run {
 ///
 /// Errors: the test passes; an input that was asked for is not read.
 ///
-/// Cost: a reduction, see [`shrink`](crate::session::shrink::run), and two to four runs with instrumentation.
+/// Cost: a reduction, see [`shrink`](crate::shrink::run), and two to four runs with instrumentation.
 pub fn run(order: &ChopOrder, location: &Location, context: &Context, talk: &mut dyn Talk) -> Result<Chop, Failure> {
     let mut chopping = Chopping { order, location, context, interrupt: context.interrupt()?, talk };
     input::refuse_directories(&order.inputs, context)?;
@@ -104,7 +104,7 @@ pub fn run(order: &ChopOrder, location: &Location, context: &Context, talk: &mut
 /// Errors: the test passes.
 ///
 /// Cost: one or two runs with instrumentation.
-pub(in crate::session) fn recorded(
+pub(crate) fn recorded(
     order: &ChopOrder,
     location: &Location,
     context: &Context,
@@ -319,7 +319,7 @@ impl Chopping<'_> {
                     line,
                 }
             };
-            let mut ranked: Vec<Ranked> = crate::session::slice::lines(&all, set).into_iter().map(ranked).collect();
+            let mut ranked: Vec<Ranked> = crate::slice::lines(&all, set).into_iter().map(ranked).collect();
             ranked.retain(|one| one.has_text(&mut sources));
             ranked.sort_by_key(Ranked::rank);
             lines::values(execution, &mut ranked)?;

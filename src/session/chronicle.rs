@@ -1,8 +1,8 @@
 //! The records of events in the journal, besides observations: verdicts, repairs, results of reductions, and the
 //! remaining work. They are for reports; nothing is resumed from them.
 
-use crate::hunt::event::Event;
-use crate::world::journal::{Record, RemainingWork};
+use idd_hunt::event::Event;
+use idd_world::journal::Record;
 
 /// The records for an event.
 ///
@@ -25,6 +25,6 @@ pub fn records(event: &Event, n_revisions: usize, n_jobs: usize) -> Vec<Record> 
         Event::Carried { revision, .. } => Some(Record::Carried { revision: *revision }),
         _ => None,
     };
-    let ahead = RemainingWork::of(event, n_revisions).map(|ahead| Record::Ahead(ahead, n_jobs));
+    let ahead = event.remaining_work(n_revisions).map(|ahead| Record::Ahead(ahead, n_jobs));
     told.into_iter().chain(ahead).collect()
 }

@@ -1,11 +1,11 @@
 //! The context of the process: directory, environment, configuration.
 
-use crate::session::failure::Failure;
-use crate::session::interrupt::Interrupt;
-use crate::world::repo::locate;
-use crate::world::run::executor::Around;
-use crate::world::run::kept_crew::KeptCrew;
-use crate::world::run::toolchain;
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+use idd_world::repo::locate;
+use idd_world::run::executor::Around;
+use idd_world::run::kept_crew::KeptCrew;
+use idd_world::run::toolchain;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,23 +1,24 @@
 //! Reads the course of a hunt from its journal, also while another process writes it. Nothing is locked.
 
-use crate::hunt::history::History;
-use crate::outcome::Observation;
-use crate::plural::count;
-use crate::report::course::{CoursePlace, Fact, HuntCourse, LastOutput, RunningProbe, TestedCommit};
-use crate::report::{Commit, Report, Status, Untrusted, text};
-use crate::revision::CommitId;
-use crate::session::failure::Failure;
-use crate::session::kept::Kept;
-use crate::session::narrowing::Narrowing;
-use crate::session::positions::Positions;
-use crate::session::saved;
-use crate::session::story::{ending, outcome_of};
-use crate::sought::Sought;
-use crate::world::journal::{AboutRecord, Record, RemainingWork};
-use crate::world::process::{ProcessGroup, is_alive};
-use crate::world::repo::locate::Location;
-use crate::world::repo::{Repository, graph, private};
-use crate::world::run::live;
+use crate::failure::Failure;
+use crate::kept::Kept;
+use crate::narrowing::Narrowing;
+use crate::positions::Positions;
+use crate::story::{ending, outcome_of};
+use crate::{estimate, saved};
+use idd_base::outcome::Observation;
+use idd_base::plural::count;
+use idd_base::remaining::RemainingWork;
+use idd_base::revision::CommitId;
+use idd_base::sought::Sought;
+use idd_hunt::history::History;
+use idd_report::course::{CoursePlace, Fact, HuntCourse, LastOutput, RunningProbe, TestedCommit};
+use idd_report::{Commit, Report, Status, Untrusted, text};
+use idd_world::journal::{AboutRecord, Record};
+use idd_world::process::{ProcessGroup, is_alive};
+use idd_world::repo::locate::Location;
+use idd_world::repo::{Repository, graph, private};
+use idd_world::run::live;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -237,7 +238,7 @@ impl HuntObserver {
                 }
                 RemainingWork::Reducing { n_units } => format!("{} to reduce", count(n_units, "unit")),
             };
-            let words = ahead.words(n_jobs, &pace);
+            let words = estimate::words(ahead, n_jobs, &pace);
             add("left:", format!("{what}{}{words}", if words.is_empty() { "" } else { "; " }));
         }
         Ok(facts)

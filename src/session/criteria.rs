@@ -1,9 +1,9 @@
 //! The criteria for observations of a hunt, and the time limit of commands before it is measured.
 
-use crate::outcome::Signature;
-use crate::session::failure::Failure;
-use crate::session::plan::Plan;
-use crate::world::run::classify::Criteria;
+use crate::failure::Failure;
+use crate::plan::Plan;
+use idd_base::outcome::Signature;
+use idd_world::run::classify::Criteria;
 use std::time::Duration;
 
 /// The time limit of the first run if the user gives none.

@@ -3,26 +3,25 @@
 //! A passing version answers silently where it can: it leads to the first step that does something else with the same
 //! values, and values that are the same there are presumed to be right.
 
-use crate::explain::comparison::{Candidate, Comparison};
-use crate::explain::facts::Facts;
-use crate::explain::feedback::recommend::{Recommendation, State};
-use crate::explain::feedback::table::Table;
-use crate::explain::feedback::{Feedback, Judged, contradicted, gap};
-use crate::explain::statements::Statements;
-use crate::report;
-use crate::revision::TreeId;
-use crate::session::debug::calls::Calls;
-use crate::session::debug::expect::{Checked, Expectation};
-use crate::session::debug::grounds::{Building, Failing, Grounds};
-use crate::session::debug::passing::Passing;
-use crate::session::debug::seek::{Seek, Seeker};
-use crate::session::debug::walked::Walked;
-use crate::session::explain::change::Lines;
-use crate::session::failure::Failure;
-use crate::session::order::{ExplainOrder, RecordOrder};
-use crate::session::recorded::{Which, failed};
-use crate::session::slice::criterion::Criterion;
-use crate::trace::step::Step;
+use crate::debug::calls::Calls;
+use crate::debug::expect::{Checked, Expectation};
+use crate::debug::grounds::{Building, Failing, Grounds};
+use crate::debug::passing::Passing;
+use crate::debug::seek::{Seek, Seeker};
+use crate::debug::walked::Walked;
+use crate::explain::change::Lines;
+use crate::failure::Failure;
+use crate::order::{ExplainOrder, RecordOrder};
+use crate::recorded::{Which, failed};
+use crate::slice::criterion::Criterion;
+use idd_base::revision::TreeId;
+use idd_explain::comparison::{Candidate, Comparison};
+use idd_explain::facts::Facts;
+use idd_explain::feedback::recommend::{Recommendation, State};
+use idd_explain::feedback::table::Table;
+use idd_explain::feedback::{Feedback, Judged, contradicted, gap};
+use idd_explain::statements::Statements;
+use idd_trace::step::Step;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -194,7 +193,7 @@ pub struct Walk {
     /// The version that was recorded, if it is known.
     pub tree: Option<TreeId>,
     /// What was found at last.
-    pub explanation: Option<report::walk::Walk>,
+    pub explanation: Option<idd_report::walk::Walk>,
     /// Where the expectations of the person hold, and the assertion that failed.
     pub expected: Vec<Checked>,
     /// The assertions in the lines that ran, by the number of their statements.

@@ -1,20 +1,20 @@
 //! The report of a hunt that has ended or stopped.
 
-use crate::hunt::finding::{Conclusion, Finding};
-use crate::outcome::{Ending, Signature};
-use crate::plural::count;
-use crate::report::{Report, Status, Untrusted, text};
-use crate::session::failure::Failure;
-use crate::session::finding::Sources;
-use crate::session::hunt::Hunt;
-use crate::session::plan::Adjustments;
-use crate::session::runner::questions::MUTE;
-use crate::session::tally::counted;
-use crate::session::{finding, hints, hold, kept, saved, suite};
-use crate::world::journal::Record;
-use crate::world::repo::promisor::Promisor;
-use crate::world::repo::state::UserState;
-use crate::world::repo::store::TreeStore;
+use crate::failure::Failure;
+use crate::finding::Sources;
+use crate::hunt::Hunt;
+use crate::plan::Adjustments;
+use crate::runner::questions::MUTE;
+use crate::tally::counted;
+use crate::{finding, hints, hold, kept, saved, suite};
+use idd_base::outcome::{Ending, Signature};
+use idd_base::plural::count;
+use idd_hunt::finding::{Conclusion, Finding};
+use idd_report::{Report, Status, Untrusted, text};
+use idd_world::journal::Record;
+use idd_world::repo::promisor::Promisor;
+use idd_world::repo::state::UserState;
+use idd_world::repo::store::TreeStore;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
@@ -245,10 +245,10 @@ fn not_made(artifacts: &[OsString]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::outcome::Observation;
-    use crate::session::hunt::{Task, run};
-    use crate::session::testing::{Said, World, fail, key, order, pass};
-    use crate::session::{kept, saved};
+    use crate::hunt::{Task, run};
+    use crate::testing::{Said, World, fail, key, order, pass};
+    use crate::{kept, saved};
+    use idd_base::outcome::Observation;
     use std::sync::Arc;
 
     /// The tree with the fix fails when it is run again.

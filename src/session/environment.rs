@@ -9,27 +9,27 @@
 //! which the failure is the first one is searched by halves (Zeller and Hildebrandt's delta debugging, with what is known to
 //! be needed kept in place).
 
-use crate::change::trees::Trees as _;
-use crate::hunt::event::Phase;
-use crate::hunt::finding::{Conclusion, Finding};
-use crate::hunt::probe::Probe;
-use crate::outcome::Observation;
-use crate::report::escape::Terminal;
-use crate::report::{ErrorReport, Untrusted};
-use crate::revision::CommitId;
-use crate::session::failure::Failure;
-use crate::session::hunt::{Hunt, Reproduced};
-use crate::session::plan::Adjustments;
-use crate::session::runner::{Runner, RunnerError};
-use crate::world::files;
-use crate::world::journal::Record;
-use crate::world::place::surroundings::Surroundings;
-use crate::world::place::untracked::{Untracked, UntrackedPath, has_objects, untracked, used};
-use crate::world::repo::store::TreeStore;
-use crate::world::repo::unchanged::FileTimes;
-use crate::world::repo::{graph, private};
-use crate::world::run::classify::{Shown, reproduced};
-use crate::world::run::{failure_line, normalise};
+use crate::failure::Failure;
+use crate::hunt::{Hunt, Reproduced};
+use crate::plan::Adjustments;
+use crate::runner::{Runner, RunnerError};
+use idd_base::outcome::Observation;
+use idd_base::revision::CommitId;
+use idd_change::trees::Trees as _;
+use idd_hunt::event::Phase;
+use idd_hunt::finding::{Conclusion, Finding};
+use idd_hunt::probe::Probe;
+use idd_report::escape::Terminal;
+use idd_report::{ErrorReport, Untrusted};
+use idd_world::files;
+use idd_world::journal::Record;
+use idd_world::place::surroundings::Surroundings;
+use idd_world::place::untracked::{Untracked, UntrackedPath, has_objects, untracked, used};
+use idd_world::repo::store::TreeStore;
+use idd_world::repo::unchanged::FileTimes;
+use idd_world::repo::{graph, private};
+use idd_world::run::classify::{Shown, reproduced};
+use idd_world::run::{failure_line, normalise};
 use std::ffi::OsStr;
 use std::mem;
 use std::os::unix::ffi::OsStrExt as _;

@@ -3,41 +3,40 @@
 //! Both versions are built under the instrumenting compiler, in the same place, and the test is run on each. Then the test is run on the failing one once more, and
 //! its failing process stays parked before its first statement while it is asked: everything that is tried runs in forks of it.
 
-use crate::outcome;
-use crate::report;
-use crate::report::Status;
-use crate::revision::{CommitId, TreeId};
-use crate::session::context::Context;
-use crate::session::explain::model::{
+use crate::context::Context;
+use crate::explain::model::{
     Desk, Explained, Explainer, Explanation, FIRST_TRACE, LONGER, Limit, PARKED_LIMIT, PATIENCE, PATIENCE_ENDLESS,
     Pair, Sides, ending_of,
 };
-use crate::session::explain::sides::{Meant, Side};
-use crate::session::failure::Failure;
-use crate::session::hold::Holder;
-use crate::session::order::{ExplainOrder, SWITCH_BUDGET};
-use crate::session::record::instruments::Tools;
-use crate::session::sandboxes::{objects, sandboxes};
-use crate::session::surroundings::surroundings;
-use crate::session::talk::Talk;
-use crate::session::{kept, record, saved};
-use crate::trace::run::Run;
-use crate::trace::step::Step;
-use crate::world::process::Watch as _;
-use crate::world::repo::locate::Location;
-use crate::world::repo::private;
-use crate::world::run::sandbox;
-use crate::world::run::sandbox::Sandbox;
+use crate::explain::sides::{Meant, Side};
+use crate::failure::Failure;
+use crate::hold::Holder;
+use crate::order::{ExplainOrder, SWITCH_BUDGET};
+use crate::record::instruments::Tools;
+use crate::sandboxes::{objects, sandboxes};
+use crate::surroundings::surroundings;
+use crate::talk::Talk;
+use crate::{kept, record, saved};
+use idd_base::outcome;
+use idd_base::revision::{CommitId, TreeId};
+use idd_report::Status;
+use idd_trace::run::Run;
+use idd_trace::step::Step;
+use idd_world::process::Watch as _;
+use idd_world::repo::locate::Location;
+use idd_world::repo::private;
+use idd_world::run::sandbox;
+use idd_world::run::sandbox::Sandbox;
 use std::time::Instant;
 
 pub mod both;
 pub mod change;
 mod expanded;
-pub(in crate::session) mod finding;
+pub(crate) mod finding;
 mod forks;
-pub(in crate::session) mod java;
+pub(crate) mod java;
 pub mod model;
-pub(in crate::session) mod pair;
+pub(crate) mod pair;
 mod parking;
 mod plain;
 mod products;
@@ -48,12 +47,15 @@ mod unequal;
 mod which;
 pub mod words;
 
+#[cfg(test)]
+mod alignment_tests;
+
 /// What was found.
 enum Found {
     /// A chain whose links were tested by experiments.
     Tested(Box<Explanation>),
     /// A chain of a Java program, and whether a signal ended the tests of its links.
-    Observed(Box<report::chain::Chain>, Pair, bool),
+    Observed(Box<idd_report::chain::Chain>, Pair, bool),
 }
 
 /// Explains; that of a hunt is kept beside it, for its reports.
@@ -77,7 +79,7 @@ pub fn run(
         Found::Tested(explanation) => explanation,
         Found::Observed(chain, pair, is_interrupted) => {
             let sources = change::Sources::new(location, pair.failing.0)?;
-            let explanation = || report::explanation::Explanation::Chain((*chain).clone());
+            let explanation = || idd_report::explanation::Explanation::Chain((*chain).clone());
             if !is_interrupted {
                 keep(pair.hunt, pair.failing, explanation, (location, talk));
             }
@@ -97,7 +99,7 @@ pub fn run(
         keep(
             explanation.pair.hunt,
             explanation.pair.failing,
-            || report::explanation::Explanation::Chain(chain.clone()),
+            || idd_report::explanation::Explanation::Chain(chain.clone()),
             (location, talk),
         );
     }
@@ -153,11 +155,11 @@ fn environment(location: &Location, hunt: &str) -> Result<Vec<Vec<u8>>, Failure>
 pub fn keep(
     hunt: Option<String>,
     (tree, commit): (TreeId, CommitId),
-    explanation: impl FnOnce() -> report::explanation::Explanation,
+    explanation: impl FnOnce() -> idd_report::explanation::Explanation,
     (location, talk): (&Location, &mut dyn Talk),
 ) {
     let Some(hunt) = hunt else { return };
-    let explained = report::explanation::Explained { hunt, commit, tree, explanation: explanation() };
+    let explained = idd_report::explanation::Explained { hunt, commit, tree, explanation: explanation() };
     if let Err(failure) = saved::keep_explanation(location, &explained) {
         let why = String::from_utf8_lossy(failure.message.as_bytes()).into_owned();
         talk.say(&format!("The explanation could not be kept for reports: {why}."));

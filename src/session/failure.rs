@@ -3,18 +3,18 @@
 use std::error::Error;
 use std::io;
 
-use crate::change::trees::TreesError;
-use crate::report::explanation::ExplanationError;
-use crate::report::{ErrorReport, Report, Status, Untrusted};
-use crate::revision::InvalidId;
-use crate::trace::TraceError;
-use crate::world::cache::CacheError;
-use crate::world::journal::JournalError;
-use crate::world::process::RunError;
-use crate::world::record::RecordError;
-use crate::world::repo::RepoError;
-use crate::world::run::sandbox::SandboxError;
-use crate::world::tidy::TidyError;
+use idd_base::revision::InvalidId;
+use idd_change::trees::TreesError;
+use idd_report::explanation::ExplanationError;
+use idd_report::{ErrorReport, Report, Status, Untrusted};
+use idd_trace::TraceError;
+use idd_world::cache::CacheError;
+use idd_world::journal::JournalError;
+use idd_world::process::RunError;
+use idd_world::record::RecordError;
+use idd_world::repo::RepoError;
+use idd_world::run::sandbox::SandboxError;
+use idd_world::tidy::TidyError;
 
 /// Why the program stops without a result.
 #[derive(Debug, Clone, PartialEq, Eq)]

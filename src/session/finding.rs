@@ -1,24 +1,23 @@
 //! Turns a finding of ids into the report that people and programs read.
 
-use crate::change::trees::Rung;
-use crate::hunt::event::Phase;
-use crate::hunt::finding::{Conclusion, Coverage, Finding};
-use crate::hunt::history::History;
-use crate::hunt::test_paths::is_test_path;
-use crate::hunt::{Artifacts, finding as found};
-use crate::outcome::{Outcome, Reason, Signature};
-use crate::plural::count;
-use crate::report;
-use crate::report::patch::{LineMap, Patch};
-use crate::report::{Commit, Date, Report, Status, Untrusted};
-use crate::revision::CommitId;
-use crate::session::beside::Beside;
-use crate::session::failure::Failure;
-use crate::session::order::Until;
-use crate::session::plan::{Adjustments, Plan};
-use crate::session::tally::{Tally, counted};
-use crate::world::repo::RepoError;
-use crate::world::repo::store::TreeStore;
+use crate::beside::Beside;
+use crate::failure::Failure;
+use crate::order::Until;
+use crate::plan::{Adjustments, Plan};
+use crate::tally::{Tally, counted};
+use idd_base::outcome::{Outcome, Reason, Signature};
+use idd_base::plural::count;
+use idd_base::revision::CommitId;
+use idd_change::trees::Rung;
+use idd_hunt::event::Phase;
+use idd_hunt::finding::{Conclusion, Coverage, Finding};
+use idd_hunt::history::History;
+use idd_hunt::test_paths::is_test_path;
+use idd_hunt::{Artifacts, finding as found};
+use idd_report::patch::{LineMap, Patch};
+use idd_report::{Commit, Date, Report, Status, Untrusted};
+use idd_world::repo::RepoError;
+use idd_world::repo::store::TreeStore;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// The data for the report.
@@ -64,7 +63,7 @@ impl Sources<'_> {
         };
         let described = |fixes: Vec<&found::Fix>| {
             let fixes = fixes.into_iter().map(|fix| self.fix(fix, culprit_lines)).collect::<Result<Vec<_>, _>>();
-            fixes.map(report::by_size)
+            fixes.map(idd_report::by_size)
         };
         let (reverts, fixes): (Vec<_>, Vec<_>) = finding.fixes.iter().partition(|fix| fix.is_revert());
         let (mut reverts, fixes) = (described(reverts)?, described(fixes)?);
@@ -87,9 +86,9 @@ impl Sources<'_> {
         let candidates = narrowed(finding).iter().map(|id| self.commit(*id)).collect();
         let repairs = finding.repairs.iter().map(|repair| self.repair(repair)).collect::<Result<_, _>>()?;
         Ok(Report {
-            signature: self.signature.map(|signature| report::Signature {
+            signature: self.signature.map(|signature| idd_report::Signature {
                 compared: self.beside.and_then(|beside| beside.exactness).map(|exactness| exactness.word().to_owned()),
-                ..report::Signature::from(signature)
+                ..idd_report::Signature::from(signature)
             }),
             find: self.plan.order.history.find,
             bad: Some(self.commit(finding.bad)),
@@ -97,12 +96,12 @@ impl Sources<'_> {
             proved: finding.is_proved && first_bad.is_some(),
             interaction: finding.is_interaction,
             confidence: finding.confidence.map(thousandths),
-            noise: finding.noise.map(|noise| report::Noise {
+            noise: finding.noise.map(|noise| idd_report::Noise {
                 false_fails: thousandths(noise.false_fails),
                 false_passes: thousandths(noise.false_passes),
             }),
             culprits: finding.culprits.iter().map(|id| self.commit(*id)).collect(),
-            range: is_range.then_some(report::Range { candidates }),
+            range: is_range.then_some(idd_report::Range { candidates }),
             change: self.changes(finding)?,
             first_bad,
             fix,
@@ -112,8 +111,10 @@ impl Sources<'_> {
             repairs,
             evidence: finding.evidence.iter().map(|shown| evidence(shown, finding.n_unverified_units > 0)).collect(),
             held: self.held(finding)?,
-            artifacts: (self.plan.artifacts() != Artifacts::Unused)
-                .then(|| report::Artifacts { revisions: finding.fetched.clone(), ..report::Artifacts::default() }),
+            artifacts: (self.plan.artifacts() != Artifacts::Unused).then(|| idd_report::Artifacts {
+                revisions: finding.fetched.clone(),
+                ..idd_report::Artifacts::default()
+            }),
             notes: notes(finding)
                 .into_iter()
                 .chain(self.further(finding))
@@ -271,18 +272,18 @@ impl Sources<'_> {
         Commit::from(self.history.get(id))
     }
 
-    fn first_bad(self, id: CommitId) -> Result<report::FirstBad, RepoError> {
+    fn first_bad(self, id: CommitId) -> Result<idd_report::FirstBad, RepoError> {
         let revision = self.history.get(id);
         let parent = revision.parents.first().and_then(|parent| self.history.find(*parent));
         let lines = match parent {
             Some(parent) => self.store.patch(parent.tree, revision.tree)?.1,
             None => 0,
         };
-        Ok(report::FirstBad { commit: self.commit(id), lines: lines as u64 })
+        Ok(idd_report::FirstBad { commit: self.commit(id), lines: lines as u64 })
     }
 
     /// The two changes, with their places in the first bad commit, and the lines that both have.
-    fn changes(self, finding: &Finding) -> Result<report::Changes, RepoError> {
+    fn changes(self, finding: &Finding) -> Result<idd_report::Changes, RepoError> {
         let mut sufficient = finding.sufficient.as_ref().map(|change| self.change(change)).transpose()?;
         let mut necessary = finding.necessary.as_ref().map(|change| self.change(change)).transpose()?;
         if let Some(change) = &mut necessary {
@@ -303,20 +304,20 @@ impl Sources<'_> {
                 with.marked = patch.edits().filter(|line| line.is_marked).map(|line| line.at).collect();
             }
         }
-        Ok(report::Changes { sufficient, necessary, ends: finding.ends })
+        Ok(idd_report::Changes { sufficient, necessary, ends: finding.ends })
     }
 
-    fn change(self, change: &found::Change) -> Result<report::Change, RepoError> {
+    fn change(self, change: &found::Change) -> Result<idd_report::Change, RepoError> {
         let (patch, lines) = self.store.patch(change.older, change.newer)?;
         let files = self.store.paths(change.older, change.newer)?;
-        let units = change.units.iter().map(|unit| report::Unit {
+        let units = change.units.iter().map(|unit| idd_report::Unit {
             commit: Some(unit.commit),
             file: Untrusted::from(unit.path.clone()),
             lines: unit.n_lines as u64,
             text: Untrusted::from(patch_lines(&unit.edits)),
             without: unit.shown_without,
         });
-        Ok(report::Change {
+        Ok(idd_report::Change {
             patch: Untrusted::from(patch),
             lines: lines as u64,
             files: files.into_iter().map(Untrusted::from).collect(),
@@ -327,9 +328,9 @@ impl Sources<'_> {
         })
     }
 
-    fn fix(self, fix: &found::Fix, culprit_lines: u64) -> Result<report::Fix, RepoError> {
+    fn fix(self, fix: &found::Fix, culprit_lines: u64) -> Result<idd_report::Fix, RepoError> {
         let (patch, lines) = self.store.patch(fix.older, fix.newer)?;
-        Ok(report::Fix {
+        Ok(idd_report::Fix {
             commit: fix.revision,
             complete: fix.is_complete,
             patch: Untrusted::from(patch),
@@ -337,11 +338,11 @@ impl Sources<'_> {
             tested: fix.tested,
             culprit_lines,
             suite: match fix.suite {
-                None => report::Suite::NotRun,
-                Some(Outcome::Pass) => report::Suite::Same,
-                Some(_) => report::Suite::Worse,
+                None => idd_report::Suite::NotRun,
+                Some(Outcome::Pass) => idd_report::Suite::Same,
+                Some(_) => idd_report::Suite::Worse,
             },
-            scope: if fix.is_code_of_commit() { report::Scope::Code } else { scope(fix.scope) },
+            scope: if fix.is_code_of_commit() { idd_report::Scope::Code } else { scope(fix.scope) },
             reverts: fix.commit.map(|commit| self.commit(commit)),
             tests: self
                 .store
@@ -354,11 +355,11 @@ impl Sources<'_> {
             stopped_by: fix.stopped_by.map(|commit| self.commit(commit)),
             complaints: self.complaints(fix),
             rung: match fix.rung {
-                Rung::Merge => report::Rung::Merge,
-                Rung::Lines => report::Rung::Lines,
-                Rung::Syntax => report::Rung::Syntax,
-                Rung::Renamed => report::Rung::Renamed,
-                Rung::Reduced => report::Rung::Reduced,
+                Rung::Merge => idd_report::Rung::Merge,
+                Rung::Lines => idd_report::Rung::Lines,
+                Rung::Syntax => idd_report::Rung::Syntax,
+                Rung::Renamed => idd_report::Rung::Renamed,
+                Rung::Reduced => idd_report::Rung::Reduced,
             },
         })
     }
@@ -380,31 +381,31 @@ impl Sources<'_> {
             .collect()
     }
 
-    fn repair(self, repair: &found::Repair) -> Result<report::Repair, RepoError> {
+    fn repair(self, repair: &found::Repair) -> Result<idd_report::Repair, RepoError> {
         let (patch, lines) = self.store.patch(repair.base, repair.patched)?;
         let is_newer = self.history.path(repair.source, repair.revision).is_some();
-        Ok(report::Repair {
+        Ok(idd_report::Repair {
             commit: repair.revision,
             source: repair.source,
-            direction: if is_newer { report::Direction::Newer } else { report::Direction::Older },
+            direction: if is_newer { idd_report::Direction::Newer } else { idd_report::Direction::Older },
             lines: lines as u64,
             patch: Untrusted::from(patch),
             control: match repair.control {
-                found::Control::Held => report::Control::Held,
-                found::Control::Flipped => report::Control::Flipped,
-                found::Control::Provisional => report::Control::Provisional,
+                found::Control::Held => idd_report::Control::Held,
+                found::Control::Flipped => idd_report::Control::Flipped,
+                found::Control::Provisional => idd_report::Control::Provisional,
             },
         })
     }
 
     /// The held paths, and whether history changed them between good and bad.
-    fn held(self, finding: &Finding) -> Result<Vec<report::Held>, RepoError> {
+    fn held(self, finding: &Finding) -> Result<Vec<idd_report::Held>, RepoError> {
         let paths = self.plan.held.keys().filter(|_| !self.adjustments.hold_nothing);
         let mut held = Vec::new();
         for path in paths.chain(&self.adjustments.also_held) {
             let at = |id: CommitId| self.store.file(self.history.get(id).tree, path);
             let (good, bad) = (finding.last_good.map(at).transpose()?, finding.first_bad.map(at).transpose()?);
-            held.push(report::Held {
+            held.push(idd_report::Held {
                 path: Untrusted::from(path.clone()),
                 changed: good.as_ref().zip(bad.as_ref()).map(|(good, bad)| good != bad),
                 in_good: good.map(|file| file.is_some()),
@@ -412,10 +413,10 @@ impl Sources<'_> {
                 beside: false,
             });
         }
-        held.extend(self.adjustments.environment.iter().map(|candidate| report::Held {
+        held.extend(self.adjustments.environment.iter().map(|candidate| idd_report::Held {
             path: Untrusted::from(candidate.path.clone()),
             beside: candidate.shown().is_some(),
-            ..report::Held::default()
+            ..idd_report::Held::default()
         }));
         Ok(held)
     }
@@ -457,12 +458,12 @@ fn patch_lines(edits: &[found::Edit]) -> Vec<u8> {
 /// The places of the runs of a patch, one for a file without lines.
 ///
 /// - `carried`: the number in the first bad commit of a line of the newer side.
-fn places_of(patch: &Patch, carried: &LineMap<'_>) -> Vec<report::ChangePlace> {
+fn places_of(patch: &Patch, carried: &LineMap<'_>) -> Vec<idd_report::ChangePlace> {
     let mut places = Vec::new();
     for file in &patch.files {
         let name = &file.paths[1];
         let n_before = places.len();
-        let place = |line: Option<u32>| report::ChangePlace { file: name.clone(), line: line.map(u64::from) };
+        let place = |line: Option<u32>| idd_report::ChangePlace { file: name.clone(), line: line.map(u64::from) };
         places.extend(file.runs().map(|run| place(Some(carried(name, run[0].newer)))));
         if places.len() == n_before {
             places.push(place(None));
@@ -517,7 +518,7 @@ fn notes(finding: &Finding) -> Vec<Untrusted> {
 }
 
 /// - `is_sample`: whether only some of the units were run again.
-fn evidence(evidence: &found::Evidence, is_sample: bool) -> report::Evidence {
+fn evidence(evidence: &found::Evidence, is_sample: bool) -> idd_report::Evidence {
     let is_unit = matches!(evidence.expected, found::Expected::NotFail | found::Expected::NotPass);
     let expected = match evidence.expected {
         found::Expected::Pass | found::Expected::NotFail => Outcome::Pass,
@@ -525,27 +526,27 @@ fn evidence(evidence: &found::Evidence, is_sample: bool) -> report::Evidence {
     };
     // The expectation is "anything but": it is printed as the outcome if the claim holds.
     let expected = if evidence.holds() { evidence.seen } else { expected };
-    report::Evidence {
+    idd_report::Evidence {
         claim: Untrusted::from(evidence.claim.as_str()),
         commit: Some(evidence.revision),
         tree: Some(evidence.tree),
         expected,
         outcome: evidence.seen,
         is_clean: true,
-        verified: if is_sample && is_unit { report::Verified::Observed } else { report::Verified::Verified },
+        verified: if is_sample && is_unit { idd_report::Verified::Observed } else { idd_report::Verified::Verified },
         place: None,
     }
 }
 
 /// The reversed part, as in reports.
-pub fn scope(scope: found::Scope) -> report::Scope {
+pub fn scope(scope: found::Scope) -> idd_report::Scope {
     match scope {
-        found::Scope::Lines => report::Scope::Lines,
-        found::Scope::Statements => report::Scope::Statements,
-        found::Scope::Declarations => report::Scope::Declarations,
-        found::Scope::Files => report::Scope::Files,
-        found::Scope::Revert => report::Scope::Revert,
-        found::Scope::Merge => report::Scope::Merge,
+        found::Scope::Lines => idd_report::Scope::Lines,
+        found::Scope::Statements => idd_report::Scope::Statements,
+        found::Scope::Declarations => idd_report::Scope::Declarations,
+        found::Scope::Files => idd_report::Scope::Files,
+        found::Scope::Revert => idd_report::Scope::Revert,
+        found::Scope::Merge => idd_report::Scope::Merge,
     }
 }
 
@@ -582,14 +583,14 @@ fn sentence_of(note: &str) -> String {
 }
 
 /// The counts of a tally for the report, all runs of the program together.
-pub fn probes(tally: &Tally, n_refused: u64) -> report::Probes {
+pub fn probes(tally: &Tally, n_refused: u64) -> idd_report::Probes {
     let of = |phase: Phase| tally.earlier(phase.word()) + tally.runs.get(&phase).copied().unwrap_or(0);
     let phases = [Phase::Reproduce, Phase::Search, Phase::Repair, Phase::Reduce, Phase::Port, Phase::Verify];
     let mut outcomes: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
     for ((phase, outcome), n_answers) in &tally.outcomes {
         outcomes.entry(phase.word().to_owned()).or_default().insert(outcome.clone(), *n_answers);
     }
-    report::Probes {
+    idd_report::Probes {
         run: phases.into_iter().map(of).sum(),
         cached: tally.n_cached,
         refused: n_refused,
@@ -609,7 +610,7 @@ pub fn probes(tally: &Tally, n_refused: u64) -> report::Probes {
 }
 
 /// Adds the counts of a tally to what the report says of artifacts.
-pub fn count_artifacts(artifacts: &mut report::Artifacts, tally: &Tally) {
+pub fn count_artifacts(artifacts: &mut idd_report::Artifacts, tally: &Tally) {
     let of = |word| tally.earlier(word) + tally.artifacts.get(word).copied().unwrap_or(0);
     artifacts.fetched = of(counted::ARTIFACT_FETCHED);
     artifacts.cached = of(counted::ARTIFACT_KEPT);

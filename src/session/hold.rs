@@ -3,21 +3,21 @@
 //! By default only the script of the test command is held. So every revision is tested with the user's version of the
 //! test, even if it has another one or none.
 
-use crate::change::Mode;
-use crate::change::trees::Trees as _;
-use crate::report::Untrusted;
-use crate::report::escape::Terminal;
-use crate::revision::{CommitId, TreeId};
-use crate::session::context::Context;
-use crate::session::failure::Failure;
-use crate::session::order::{Holding, TestCommand};
-use crate::session::talk::Talk;
-use crate::world::files;
-use crate::world::files::OnDisk;
-use crate::world::place::untracked::{UntrackedPath, untracked};
-use crate::world::repo::locate::Location;
-use crate::world::repo::store::{Held, TreeStore};
-use crate::world::repo::{Repository, graph, locate, private};
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::order::{Holding, TestCommand};
+use crate::talk::Talk;
+use idd_base::revision::{CommitId, TreeId};
+use idd_change::Mode;
+use idd_change::trees::Trees as _;
+use idd_report::Untrusted;
+use idd_report::escape::Terminal;
+use idd_world::files;
+use idd_world::files::OnDisk;
+use idd_world::place::untracked::{UntrackedPath, untracked};
+use idd_world::repo::locate::Location;
+use idd_world::repo::store::{Held, TreeStore};
+use idd_world::repo::{Repository, graph, locate, private};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;

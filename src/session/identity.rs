@@ -3,11 +3,11 @@
 //! Its digest is stored in the journal of every hunt. So it must not depend on how types of the program are printed, on
 //! the order of their fields, or on unused options.
 
-use crate::change::Mode;
-use crate::session::hold::stored;
-use crate::session::plan::Overlay;
-use crate::world::cache::Key;
-use crate::world::files::OnDisk;
+use crate::hold::stored;
+use crate::plan::Overlay;
+use idd_change::Mode;
+use idd_world::cache::Key;
+use idd_world::files::OnDisk;
 use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};

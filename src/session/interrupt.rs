@@ -1,8 +1,8 @@
 //! The flag that is set by signals that ask the program to end.
 
-use crate::report::Status;
-use crate::session::failure::Failure;
-use crate::world::process::{ProcessGroup, Watch};
+use crate::failure::Failure;
+use idd_report::Status;
+use idd_world::process::{ProcessGroup, Watch};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGXFSZ};
 use std::io::Read as _;
 use std::os::unix::net::UnixStream;

@@ -2,7 +2,7 @@
 //! statements that matter for it.
 //!
 //! [`failing`] turns the failure into conditions, [`assertion`] an expression of the user. The engine is
-//! [`explain::invariant`](crate::explain::invariant), [`told`] puts its result into words, and [`solver`] asks an external
+//! [`explain::invariant`](idd_explain::invariant), [`told`] puts its result into words, and [`solver`] asks an external
 //! solver.
 
 mod assertion;
@@ -12,27 +12,27 @@ mod recursion;
 mod solver;
 mod told;
 
-use crate::explain::invariant::{Limits, abstraction};
-use crate::explain::native::invariant::passing::Passing;
-use crate::explain::native::invariant::{Mode, Native};
-use crate::logic::term::Terms;
-use crate::report::Untrusted;
-use crate::report::explanation::Explanation;
-use crate::report::invariants::Invariants;
-use crate::session::context::Context;
-use crate::session::debug::expect::Expectation;
-use crate::session::explain::change::Lines;
-use crate::session::failure::Failure;
-use crate::session::order::ChopOrder;
-use crate::session::recorded::{Which, failed};
-use crate::session::slice::criterion::{BY_SIGNAL, Criterion};
-use crate::session::sources::Sources;
-use crate::session::talk::Talk;
-use crate::session::{chop, explain, recorded};
-use crate::trace::native::play::Player;
-use crate::trace::native::symbolic::Symbolic;
-use crate::trace::native::tape::Tape;
-use crate::world::repo::locate::Location;
+use crate::context::Context;
+use crate::debug::expect::Expectation;
+use crate::explain::change::Lines;
+use crate::failure::Failure;
+use crate::order::ChopOrder;
+use crate::recorded::{Which, failed};
+use crate::slice::criterion::{BY_SIGNAL, Criterion};
+use crate::sources::Sources;
+use crate::talk::Talk;
+use crate::{chop, explain, recorded};
+use idd_explain::invariant::{Limits, abstraction};
+use idd_explain::native::invariant::passing::Passing;
+use idd_explain::native::invariant::{Mode, Native};
+use idd_report::Untrusted;
+use idd_report::explanation::Explanation;
+use idd_report::invariants::Invariants;
+use idd_trace::logic::term::Terms;
+use idd_trace::native::play::Player;
+use idd_trace::native::symbolic::Symbolic;
+use idd_trace::native::tape::Tape;
+use idd_world::repo::locate::Location;
 use std::ffi::OsString;
 
 /// How far decisions are followed if nothing else is said.
@@ -67,7 +67,7 @@ pub struct InvariantsOrder {
     pub at: Option<Criterion>,
     /// An expression that should hold at a place, in place of the failure.
     pub assertion: Option<Expectation>,
-    /// How far decisions are followed, see [`Failing::depth`](crate::explain::invariant::Failing::depth). Default:
+    /// How far decisions are followed, see [`Failing::depth`](idd_explain::invariant::Failing::depth). Default:
     /// [`DEPTH`]; without a limit if there is a passing run to compare with.
     pub depth: Option<u32>,
     /// Whether the failing run is explained without a passing one.

@@ -3,24 +3,24 @@
 //! Each run of a hunt with such verdicts runs the engine from the beginning, and known verdicts answer it. So nothing else has
 //! to be stored.
 
-use crate::hunt::event::Event;
-use crate::hunt::history::History;
-use crate::hunt::probe::Probe;
-use crate::outcome::{Ending, Outcome, Reason, Stage};
-use crate::revision::{CommitId, TreeId};
-use crate::session::context::Context;
-use crate::session::criteria::FIRST_LIMIT;
-use crate::session::failure::Failure;
-use crate::session::interrupt::Interrupt;
-use crate::session::plan::{Adjustments, Plan};
-use crate::session::{chronicle, saved};
-use crate::world::journal::{Record, Segment};
-use crate::world::process::Words;
-use crate::world::repo::locate::Location;
-use crate::world::repo::store::{Held, TreeStore};
-use crate::world::repo::{Repository, graph, private};
-use crate::world::run::classify::printed_trouble;
-use crate::world::run::sandbox::{Commands, Job, Sandbox};
+use crate::context::Context;
+use crate::criteria::FIRST_LIMIT;
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+use crate::plan::{Adjustments, Plan};
+use crate::{chronicle, saved};
+use idd_base::outcome::{Ending, Outcome, Reason, Stage};
+use idd_base::revision::{CommitId, TreeId};
+use idd_hunt::event::Event;
+use idd_hunt::history::History;
+use idd_hunt::probe::Probe;
+use idd_world::journal::{Record, Segment};
+use idd_world::process::Words;
+use idd_world::repo::locate::Location;
+use idd_world::repo::store::{Held, TreeStore};
+use idd_world::repo::{Repository, graph, private};
+use idd_world::run::classify::printed_trouble;
+use idd_world::run::sandbox::{Commands, Job, Sandbox};
 use std::collections::HashMap;
 
 /// Where the hunt takes place.

@@ -3,17 +3,16 @@
 //! All worktrees share the journals. The list of a worktree's own hunts is stored in its git directory; without
 //! `--hunt`, a command uses one of these.
 
-use crate::hunt::finding::Finding;
-use crate::report;
-use crate::report::escape::Terminal;
-use crate::report::{Report, Status, Untrusted};
-use crate::session::failure::Failure;
-use crate::session::order::TestCommand;
-use crate::session::plan::Plan;
-use crate::session::{saved, tally};
-use crate::world::journal::{JournalError, Replay};
-use crate::world::repo::locate::Location;
-use crate::world::{files, journal};
+use crate::failure::Failure;
+use crate::order::TestCommand;
+use crate::plan::Plan;
+use crate::{saved, tally};
+use idd_hunt::finding::Finding;
+use idd_report::escape::Terminal;
+use idd_report::{Report, Status, Untrusted};
+use idd_world::journal::{JournalError, Replay};
+use idd_world::repo::locate::Location;
+use idd_world::{files, journal};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -52,7 +51,7 @@ impl Kept {
             ))
         })?;
         let text = serde_json::to_vec(value)?;
-        let mut report = report::json::read(&text).map_err(Failure::from)?;
+        let mut report = idd_report::json::read(&text).map_err(Failure::from)?;
         self.update_costs(&mut report);
         Ok(report)
     }
@@ -295,7 +294,7 @@ pub fn id_at(time: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::world::journal::{PlanRecord, Record, Segment};
+    use idd_world::journal::{PlanRecord, Record, Segment};
 
     /// A repository with these hunts of its worktree: id, status of the finding, whether it names a first bad commit.
     fn with_hunts(hunts: &[(&str, Option<(&str, bool)>)]) -> (tempfile::TempDir, Location) {

@@ -4,14 +4,14 @@
 //! tree, it leads to the checkout. Elsewhere every revision would be tested with the files of the user, so such a test is
 //! not hunted.
 
-use crate::report::escape::Terminal;
-use crate::report::{Status, Untrusted};
-use crate::session::failure::Failure;
-use crate::world::files;
-use crate::world::files::OnDisk;
-use crate::world::process::executions::Executions;
-use crate::world::repo::locate;
-use crate::world::repo::locate::Location;
+use crate::failure::Failure;
+use idd_report::escape::Terminal;
+use idd_report::{Status, Untrusted};
+use idd_world::files;
+use idd_world::files::OnDisk;
+use idd_world::process::executions::Executions;
+use idd_world::repo::locate;
+use idd_world::repo::locate::Location;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;

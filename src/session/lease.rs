@@ -1,13 +1,13 @@
-//! The lease of a hunt, so that two jobs do not make the same one; see [`crate::world::lease`].
+//! The lease of a hunt, so that two jobs do not make the same one; see [`idd_world::lease`].
 //!
 //! A job leaves its finding beside the leases. One that would make the same hunt later takes it from there.
 
-use crate::report::{Report, Status, Untrusted, json};
-use crate::session::failure::Failure;
-use crate::session::plan::Plan;
-use crate::session::saved;
-use crate::world::lease::{Held, Lease};
-use crate::world::{files, lease};
+use crate::failure::Failure;
+use crate::plan::Plan;
+use crate::saved;
+use idd_report::{Report, Status, Untrusted, json};
+use idd_world::lease::{Held, Lease};
+use idd_world::{files, lease};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 

@@ -1,14 +1,14 @@
 //! The lines of one commit in another one, for reports whose places must all be in one revision.
 
-use crate::change::common;
-use crate::report::Untrusted;
-use crate::report::explanation::Explained;
-use crate::revision::{CommitId, TreeId};
-use crate::session::failure::Failure;
-use crate::session::{certificate, story};
-use crate::world::repo::locate::Location;
-use crate::world::repo::store::TreeStore;
-use crate::world::repo::{Repository, graph, private};
+use crate::failure::Failure;
+use crate::{certificate, story};
+use idd_base::revision::{CommitId, TreeId};
+use idd_change::common;
+use idd_report::Untrusted;
+use idd_report::explanation::Explained;
+use idd_world::repo::locate::Location;
+use idd_world::repo::store::TreeStore;
+use idd_world::repo::{Repository, graph, private};
 use std::collections::HashMap;
 
 /// A file of the explained version: its path in the target commit, and the number there of each of its lines.

@@ -1,11 +1,11 @@
 //! Tests that are hunted one after the other: their names, and how a name is put into the test command.
 
-use crate::session::failure::Failure;
-use crate::session::order::{HuntOrder, TestCommand};
-use crate::world::process::shell;
-use crate::world::run::runners::junit;
-use crate::world::run::runners::junit::TestCase;
-use crate::world::{files, process};
+use crate::failure::Failure;
+use crate::order::{HuntOrder, TestCommand};
+use idd_world::process::shell;
+use idd_world::run::runners::junit;
+use idd_world::run::runners::junit::TestCase;
+use idd_world::{files, process};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::Path;

@@ -1,11 +1,11 @@
 //! Damaged data in the git directory.
 
-use crate::plural::count;
-use crate::session::failure::Failure;
-use crate::session::talk::Talk;
-use crate::world::repo::locate::Location;
-use crate::world::repo::private;
-use crate::world::tidy::{SetAside, tidy};
+use crate::failure::Failure;
+use crate::talk::Talk;
+use idd_base::plural::count;
+use idd_world::repo::locate::Location;
+use idd_world::repo::private;
+use idd_world::tidy::{SetAside, tidy};
 use std::collections::BTreeSet;
 use std::path::Path;
 

@@ -1,8 +1,8 @@
 //! How the verdicts of a search narrow its range.
 
-use crate::hunt::history::History;
-use crate::outcome::Outcome;
-use crate::revision::CommitId;
+use idd_base::outcome::Outcome;
+use idd_base::revision::CommitId;
+use idd_hunt::history::History;
 use std::collections::HashSet;
 
 /// The range of a search: from the newest revision that passes to the oldest one that fails.
@@ -57,7 +57,7 @@ impl Narrowing {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::revision::{Revision, TreeId};
+    use idd_base::revision::{Revision, TreeId};
 
     pub(crate) fn id(n: u8) -> CommitId {
         CommitId::sha1([n; 20])

@@ -1,12 +1,12 @@
 //! What is said of a hunt in which nothing passed.
 
-use crate::hunt::finding::{Conclusion, Coverage, Finding};
-use crate::outcome::Outcome;
-use crate::plural::count;
-use crate::report::{Untrusted, text};
-use crate::revision::CommitId;
-use crate::session::hints;
-use crate::session::hunt::Hunt;
+use crate::hints;
+use crate::hunt::Hunt;
+use idd_base::outcome::Outcome;
+use idd_base::plural::count;
+use idd_base::revision::CommitId;
+use idd_hunt::finding::{Conclusion, Coverage, Finding};
+use idd_report::{Untrusted, text};
 use std::collections::HashMap;
 
 impl Hunt<'_> {

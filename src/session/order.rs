@@ -3,15 +3,15 @@
 //! The command line makes these values from its options. A journal stores the order of a hunt, so that `resume` can
 //! start the same hunt again: its field names and variants are a file format.
 
-pub use crate::change::Level;
-pub use crate::hunt::Walk;
-pub use crate::hunt::finding::Stage as Until;
-use crate::instrument::java::sites::Content;
-use crate::session::share::{Flaky, Share, Threshold, default_confidence};
-use crate::sought::Sought;
-use crate::trace::slice::Kinds;
-use crate::world::process::shell;
-pub use crate::world::run::SignatureMode;
+use crate::share::{Flaky, Share, Threshold, default_confidence};
+use idd_base::sought::Sought;
+pub use idd_change::Level;
+pub use idd_hunt::Walk;
+pub use idd_hunt::finding::Stage as Until;
+use idd_trace::instrument::java::sites::Content;
+use idd_trace::slice::Kinds;
+use idd_world::process::shell;
+pub use idd_world::run::SignatureMode;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;

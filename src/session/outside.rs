@@ -1,16 +1,16 @@
 //! State outside of the checkout that decides in place of the revision: results that a test keeps in HOME or in a shared
 //! temporary directory.
 
-use crate::change::trees::Trees as _;
-use crate::hunt::event::Phase;
-use crate::hunt::finding::{Conclusion, Finding};
-use crate::hunt::probe::Probe;
-use crate::report::Untrusted;
-use crate::revision::CommitId;
-use crate::session::failure::Failure;
-use crate::session::hunt::Hunt;
-use crate::world::repo::store::TreeStore;
-use crate::world::run::classify::{Shown, reproduced};
+use crate::failure::Failure;
+use crate::hunt::Hunt;
+use idd_base::revision::CommitId;
+use idd_change::trees::Trees as _;
+use idd_hunt::event::Phase;
+use idd_hunt::finding::{Conclusion, Finding};
+use idd_hunt::probe::Probe;
+use idd_report::Untrusted;
+use idd_world::repo::store::TreeStore;
+use idd_world::run::classify::{Shown, reproduced};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 

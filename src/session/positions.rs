@@ -1,9 +1,9 @@
 //! Names revisions by their place in history, as git does: `HEAD~37`.
 
-use crate::hunt::history::History;
-use crate::revision::CommitId;
-use crate::world::repo::locate::Location;
-use crate::world::repo::{graph, private};
+use idd_base::revision::CommitId;
+use idd_hunt::history::History;
+use idd_world::repo::locate::Location;
+use idd_world::repo::{graph, private};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::rc::Rc;
@@ -84,7 +84,7 @@ fn step(name: &mut String, distance: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::narrowing::tests::{history, id};
+    use crate::narrowing::tests::{history, id};
 
     #[test]
     fn a_revision_has_the_name_that_git_understands() {

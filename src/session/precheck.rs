@@ -2,22 +2,22 @@
 
 pub mod java;
 
-use crate::hunt::probe::Ends;
-use crate::revision::{CommitId, TreeId};
-use crate::session::context::Context;
-use crate::session::order::HuntOrder;
-use crate::session::plan::{parts, shell_line};
-use crate::session::precheck::java::{Check, JavaChecks, OfJava, sides};
-use crate::world::cache::ProbePlan;
-use crate::world::files;
-use crate::world::process::Words;
-use crate::world::repo::locate::Location;
-use crate::world::repo::touched::Touched;
-use crate::world::repo::{Repository, graph, locate};
-use crate::world::run::compile_database::{CompileDatabase, Grounds};
-use crate::world::run::java_check::JavaCheck;
-use crate::world::run::sandbox::Commands;
-use crate::world::run::{sandbox, toolchain};
+use crate::context::Context;
+use crate::order::HuntOrder;
+use crate::plan::{parts, shell_line};
+use crate::precheck::java::{Check, JavaChecks, OfJava, sides};
+use idd_base::revision::{CommitId, TreeId};
+use idd_hunt::probe::Ends;
+use idd_world::cache::ProbePlan;
+use idd_world::files;
+use idd_world::process::Words;
+use idd_world::repo::locate::Location;
+use idd_world::repo::touched::Touched;
+use idd_world::repo::{Repository, graph, locate};
+use idd_world::run::compile_database::{CompileDatabase, Grounds};
+use idd_world::run::java_check::JavaCheck;
+use idd_world::run::sandbox::Commands;
+use idd_world::run::{sandbox, toolchain};
 use std::collections::{HashMap, HashSet};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;

@@ -2,40 +2,40 @@
 //!
 //! [`missed`] says why nothing was recorded, [`recording`] what was; [`java`] records Java programs.
 
-use crate::instrument::java::sites::Content;
-use crate::outcome::{Ending, Observation, Stage};
-use crate::report::Status;
-use crate::revision::{CommitId, TreeId};
-use crate::session::context::Context;
-use crate::session::criteria::FIRST_LIMIT;
-use crate::session::failure::Failure;
-use crate::session::hold::Holder;
-use crate::session::interrupt::Interrupt;
-use crate::session::order::{Keep, RecordOrder, TestCommand};
-use crate::session::record::instruments::{Instruments, Ran, Tools, kept};
-use crate::session::record::missed::Java;
-use crate::session::recorded::Run;
-use crate::session::sandboxes::sandboxes;
-use crate::session::surroundings::surroundings;
-use crate::session::talk::Talk;
-use crate::session::{recorded, saved};
-use crate::trace::native::digest;
-use crate::world::files;
-use crate::world::place::surroundings::Surroundings;
-use crate::world::process::Words;
-use crate::world::record::build::BuildDirectory;
-use crate::world::record::listen::{Listener, Taken};
-use crate::world::record::store::Recording;
-use crate::world::record::{build, store};
-use crate::world::repo::locate::Location;
-use crate::world::repo::{graph, private};
-use crate::world::run::sandbox;
-use crate::world::run::sandbox::{Commands, Job, Sandbox};
+use crate::context::Context;
+use crate::criteria::FIRST_LIMIT;
+use crate::failure::Failure;
+use crate::hold::Holder;
+use crate::interrupt::Interrupt;
+use crate::order::{Keep, RecordOrder, TestCommand};
+use crate::record::instruments::{Instruments, Ran, Tools, kept};
+use crate::record::missed::Java;
+use crate::recorded::Run;
+use crate::sandboxes::sandboxes;
+use crate::surroundings::surroundings;
+use crate::talk::Talk;
+use crate::{recorded, saved};
+use idd_base::outcome::{Ending, Observation, Stage};
+use idd_base::revision::{CommitId, TreeId};
+use idd_report::Status;
+use idd_trace::instrument::java::sites::Content;
+use idd_trace::native::digest;
+use idd_world::files;
+use idd_world::place::surroundings::Surroundings;
+use idd_world::process::Words;
+use idd_world::record::build::BuildDirectory;
+use idd_world::record::listen::{Listener, Taken};
+use idd_world::record::store::Recording;
+use idd_world::record::{build, store};
+use idd_world::repo::locate::Location;
+use idd_world::repo::{graph, private};
+use idd_world::run::sandbox;
+use idd_world::run::sandbox::{Commands, Job, Sandbox};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-pub(in crate::session) mod instruments;
+pub(crate) mod instruments;
 mod java;
 pub mod missed;
 mod recording;
@@ -69,7 +69,7 @@ pub fn clang(context: &Context) -> Result<PathBuf, Failure> {
 /// Builds and runs the test in a sandbox; `None` if that was interrupted.
 ///
 /// - `listener`: takes what connects meanwhile.
-pub(in crate::session) fn observe(
+pub(crate) fn observe(
     sandbox: &mut Sandbox,
     job: &Job,
     commands: &Commands,
@@ -232,7 +232,7 @@ pub fn of_trees(
 }
 
 /// A run without instrumentation; an error if its build failed.
-pub(in crate::session) fn plain_build(seen: &Observation) -> Result<&Observation, Failure> {
+pub(crate) fn plain_build(seen: &Observation) -> Result<&Observation, Failure> {
     if seen.stage == Stage::Build {
         let said = match missed::said(seen) {
             said if said.is_empty() => format!("it ended with {}, and printed nothing", seen.ending),
@@ -360,11 +360,11 @@ pub fn commands(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::instrument::segment::Grain;
-    use crate::session::context::Embedding;
-    use crate::session::order::Holding;
-    use crate::trace::container::Process;
-    use crate::world::record::store::Traced;
+    use crate::context::Embedding;
+    use crate::order::Holding;
+    use idd_trace::container::Process;
+    use idd_trace::instrument::segment::Grain;
+    use idd_world::record::store::Traced;
 
     fn order(command: TestCommand, max_output: u64) -> RecordOrder {
         RecordOrder {
@@ -454,7 +454,7 @@ mod tests {
     /// The comparison of a stored run with another one.
     #[track_caller]
     fn check_same(other: &str, change: impl FnOnce(&mut Traced, &mut Vec<Taken>), expected: Option<bool>) {
-        let at = |name: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/traces").join(name);
+        let at = |name: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/traces").join(name);
         let (place, again) = (at("returns-bad"), at(other));
         let mut recording = store::read(&place).unwrap();
         let second = &store::read(&again).unwrap().processes[0];

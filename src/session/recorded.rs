@@ -1,16 +1,16 @@
 //! Opens a stored recording.
 
-use crate::report::escape::{Terminal, Untrusted};
-use crate::session::failure::Failure;
-use crate::trace::container::{Kind, Trace};
-use crate::trace::execution::Execution;
-use crate::trace::native::play::Player;
-use crate::trace::spool::Spool;
-use crate::trace::{TraceError, java};
-use crate::world::record::store;
-use crate::world::record::store::{Recording, Traced};
-use crate::world::repo::locate::Location;
-use crate::world::spool;
+use crate::failure::Failure;
+use idd_report::escape::{Terminal, Untrusted};
+use idd_trace::container::{Kind, Trace};
+use idd_trace::execution::Execution;
+use idd_trace::native::play::Player;
+use idd_trace::spool::Spool;
+use idd_trace::{TraceError, java};
+use idd_world::record::store;
+use idd_world::record::store::{Recording, Traced};
+use idd_world::repo::locate::Location;
+use idd_world::spool;
 use std::path::{Path, PathBuf};
 
 /// Which process of which recording.

@@ -1,8 +1,8 @@
 //! Notes on the limits of slices and chops.
 
-use crate::plural::count;
-use crate::trace::dependence::{Dependences, Kind};
-use crate::trace::step::Step;
+use idd_base::plural::count;
+use idd_trace::dependence::{Dependences, Kind};
+use idd_trace::step::Step;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

@@ -1,16 +1,17 @@
 //! Where the probes of a hunt run: in worktrees of this machine, or on a remote service.
 
-use crate::report::Status;
-use crate::session::failure::Failure;
-use crate::session::plan::Plan;
-use crate::session::sandboxes::failed;
-use crate::session::talk::Talk;
-use crate::world::remote::Service;
-use crate::world::repo::locate::Location;
-use crate::world::repo::private;
-use crate::world::run::crew::Crew;
-use crate::world::run::executor::Executor;
-use crate::world::run::kept_crew::KeptCrew;
+use crate::failure::Failure;
+use crate::plan::Plan;
+use crate::sandboxes::failed;
+use crate::talk::Talk;
+#[cfg(feature = "remote")]
+use idd_report::Status;
+use idd_world::remote::Service;
+use idd_world::repo::locate::Location;
+use idd_world::repo::private;
+use idd_world::run::crew::Crew;
+use idd_world::run::executor::Executor;
+use idd_world::run::kept_crew::KeptCrew;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -55,14 +56,14 @@ fn remote(
     location: &Location,
     (interrupt, talk): (&Arc<AtomicBool>, &mut dyn Talk),
 ) -> Result<Box<dyn Executor>, Failure> {
-    use crate::plural::count;
-    use crate::report::Untrusted;
-    use crate::report::escape::Terminal;
-    use crate::session::interrupt::Interrupt;
-    use crate::world::remote::client::Client;
-    use crate::world::remote::fleet::Fleet;
-    use crate::world::remote::toolchain::Toolchain;
-    use crate::world::run::both::Both;
+    use crate::interrupt::Interrupt;
+    use idd_base::plural::count;
+    use idd_report::Untrusted;
+    use idd_report::escape::Terminal;
+    use idd_world::remote::client::Client;
+    use idd_world::remote::fleet::Fleet;
+    use idd_world::remote::toolchain::Toolchain;
+    use idd_world::run::both::Both;
     use sha2::{Digest as _, Sha256};
 
     let failed = |trouble| {
@@ -101,7 +102,7 @@ fn remote(
 
 /// A failure of a service, with advice.
 #[cfg(feature = "remote")]
-pub fn failure(service: &Service, trouble: &crate::world::remote::trouble::Trouble) -> Failure {
+pub fn failure(service: &Service, trouble: &idd_world::remote::trouble::Trouble) -> Failure {
     let failure = Failure::error(format!("the remote service `{}` failed: {trouble}", service.address));
     // Such a service says nothing before it closes the connection.
     let may_want_certificate = service.address.is_secure && service.identity.is_none();

@@ -1,33 +1,33 @@
 //! Reproducing the failure: the runs at the bad revision that establish the signature and the time limit.
 
-use crate::change::Mode;
-use crate::hunt::Artifacts;
-use crate::hunt::event::Phase;
-use crate::hunt::finding::Conclusion;
-use crate::hunt::probe::Probe;
-use crate::outcome::{Ending, Observation, Reason, Signature, Stage, TimeLimits};
-use crate::plural::count;
-use crate::report::escape::Terminal;
-use crate::report::{ErrorReport, Status, Untrusted, text};
-use crate::session::criteria::{FIRST_LIMIT, criteria};
-use crate::session::environment::FirstRun;
-use crate::session::failure::Failure;
-use crate::session::hints::Scene;
-use crate::session::hints::output::has_port_taken;
-use crate::session::hunt::{Hunt, Reproduced};
-use crate::session::plan::Adjustments;
-use crate::session::runner::FAR_RUNS;
-use crate::session::runner::time_limit::measured_limits;
-use crate::session::suite::is_unstarted;
-use crate::session::{finding, hints};
-use crate::sought::Sought;
-use crate::world::process::time_of_commands;
-use crate::world::repo::store::{Held, TreeStore};
-use crate::world::repo::{Repository, graph, private};
-use crate::world::run::classify::{
+use crate::criteria::{FIRST_LIMIT, criteria};
+use crate::environment::FirstRun;
+use crate::failure::Failure;
+use crate::hints::Scene;
+use crate::hints::output::has_port_taken;
+use crate::hunt::{Hunt, Reproduced};
+use crate::plan::Adjustments;
+use crate::runner::FAR_RUNS;
+use crate::runner::time_limit::measured_limits;
+use crate::suite::is_unstarted;
+use crate::{finding, hints};
+use idd_base::outcome::{Ending, Observation, Reason, Signature, Stage, TimeLimits};
+use idd_base::plural::count;
+use idd_base::sought::Sought;
+use idd_change::Mode;
+use idd_hunt::Artifacts;
+use idd_hunt::event::Phase;
+use idd_hunt::finding::Conclusion;
+use idd_hunt::probe::Probe;
+use idd_report::escape::Terminal;
+use idd_report::{ErrorReport, Status, Untrusted, text};
+use idd_world::process::time_of_commands;
+use idd_world::repo::store::{Held, TreeStore};
+use idd_world::repo::{Repository, graph, private};
+use idd_world::run::classify::{
     Criteria, Shown, SignatureMode, hunted, is_build_failure, printed_trouble, reproduced, value,
 };
-use crate::world::run::{failure_line, normalise};
+use idd_world::run::{failure_line, normalise};
 use std::os::unix::ffi::OsStrExt as _;
 use std::slice;
 use std::time::{Duration, Instant};
@@ -96,7 +96,7 @@ impl Hunt<'_> {
         adjustments: &mut Adjustments,
         store: &TreeStore,
     ) -> Result<Reproduced, Failure> {
-        use crate::change::trees::Trees;
+        use idd_change::trees::Trees;
         let tree = match self.subject {
             Some(tree) => tree,
             None => graph::tree_of(store.repository(), self.plan.bad)?,
@@ -430,7 +430,7 @@ impl Hunt<'_> {
     ///
     /// Source: the rule of `git bisect run` for a first 126 or 127. Cost: one probe, only for these codes.
     fn is_bogus(&mut self, seen: &Observation, store: &TreeStore) -> Result<Option<Failure>, Failure> {
-        use crate::change::trees::Trees;
+        use idd_change::trees::Trees;
         if let Ending::Exit(code) = seen.ending
             && is_unstarted(&seen.output)
             && hints::program::is_absent(self.plan, self.location, store.repository())
@@ -554,8 +554,8 @@ fn with_last_line(message: String, seen: &Observation) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::order::{HuntOrder, Until};
-    use crate::session::testing::{World, hunted, observation, order, text};
+    use crate::order::{HuntOrder, Until};
+    use crate::testing::{World, hunted, observation, order, text};
 
     fn fails(nth: u32, of: &[u32]) -> Observation {
         if of.contains(&nth) { observation(1, "FAIL: x\n") } else { observation(0, "") }

@@ -1,14 +1,14 @@
 //! The directory for the sandboxes of a command.
 
-use crate::revision::CommitId;
-use crate::session::context::Context;
-use crate::session::failure::Failure;
-use crate::world::files;
-use crate::world::record::objects::Objects;
-use crate::world::repo::locate::Location;
-use crate::world::repo::private;
-use crate::world::run::kept_crew::KeptCrew;
-use crate::world::run::sandbox;
+use crate::context::Context;
+use crate::failure::Failure;
+use idd_base::revision::CommitId;
+use idd_world::files;
+use idd_world::record::objects::Objects;
+use idd_world::repo::locate::Location;
+use idd_world::repo::private;
+use idd_world::run::kept_crew::KeptCrew;
+use idd_world::run::sandbox;
 use std::path::{Path, PathBuf};
 
 /// Creates the directory for the sandboxes of a command, outside of the user's tree, and removes those of killed ones.
@@ -103,8 +103,8 @@ pub fn objects(root: &Path, location: &Location) -> Option<Objects> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::context::Embedding;
-    use crate::session::testing::{World, text};
+    use crate::context::Embedding;
+    use crate::testing::{World, text};
     use std::io;
 
     /// The directory of the sandboxes with this environment and configuration.

@@ -1,28 +1,28 @@
 //! Data that outlives one run of the program: the journal of a hunt, and the files beside it.
 
-use crate::hunt::finding::{Finding, Fix};
-use crate::plural::count;
-use crate::report::explanation::{Explained, Explanation};
-use crate::report::{Probes, Report, Status, explanation};
-use crate::revision::CommitId;
-use crate::session::estimate::Pace;
-use crate::session::failure::Failure;
-use crate::session::kept::Kept;
-use crate::session::order::HuntOrder;
-use crate::session::plan::Plan;
-use crate::session::spent::Spent;
-use crate::session::{failure, identity, kept, order, tally};
-use crate::world::cache::Key;
-use crate::world::journal::{
-    AskedRecord, BoundRecord, ExplanationKind, FileLock, JournalError, PlanRecord, Reader, Record, RemainingWork,
-    Replay, Segment, UntilRecord,
+use crate::failure::Failure;
+use crate::kept::Kept;
+use crate::order::HuntOrder;
+use crate::plan::Plan;
+use crate::spent::Spent;
+use crate::{failure, identity, kept, order, tally};
+use idd_base::plural::count;
+use idd_base::remaining::{Pace, RemainingWork};
+use idd_base::revision::CommitId;
+use idd_hunt::finding::{Finding, Fix};
+use idd_report::explanation::{Explained, Explanation};
+use idd_report::{Probes, Report, Status, explanation};
+use idd_world::cache::Key;
+use idd_world::journal::{
+    AskedRecord, BoundRecord, ExplanationKind, FileLock, JournalError, PlanRecord, Reader, Record, Replay, Segment,
+    UntilRecord,
 };
-use crate::world::process::{ProcessGroup, kill_leftover, kill_leftovers_of, this_process};
-use crate::world::repo::locate::Location;
-use crate::world::repo::store::TreeStore;
-use crate::world::repo::{RepoError, Repository, graph, keep, private, refs};
-use crate::world::tools::Change;
-use crate::world::{files, journal, tools};
+use idd_world::process::{ProcessGroup, kill_leftover, kill_leftovers_of, this_process};
+use idd_world::repo::locate::Location;
+use idd_world::repo::store::TreeStore;
+use idd_world::repo::{RepoError, Repository, graph, keep, private, refs};
+use idd_world::tools::Change;
+use idd_world::{files, journal, tools};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,9 +1,9 @@
 //! The remote service that the user names, with what the configuration says of it.
 
-use crate::session::context::Context;
-use crate::session::failure::Failure;
-use crate::world::remote::address::is_secret;
-use crate::world::remote::{Address, Service};
+use crate::context::Context;
+use crate::failure::Failure;
+use idd_world::remote::address::is_secret;
+use idd_world::remote::{Address, Service};
 use std::path::PathBuf;
 
 /// The address that stands for this machine.

@@ -9,11 +9,11 @@ use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::session::context::Context;
-use crate::session::failure::Failure;
-use crate::world::process::shell;
-use crate::world::run::toolchain;
-use crate::world::{files, process};
+use crate::context::Context;
+use crate::failure::Failure;
+use idd_world::process::shell;
+use idd_world::run::toolchain;
+use idd_world::{files, process};
 
 /// The name of the program as git searches it.
 const PROGRAM: &str = "git-idd";

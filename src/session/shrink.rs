@@ -5,34 +5,33 @@
 //! [`mod@reference`] compares with another version, [`places`] says where the inputs are.
 
 mod driving;
-pub(in crate::session) mod inputs;
+pub(crate) mod inputs;
 mod judge;
-pub(in crate::session) mod places;
+pub(crate) mod places;
 mod reference;
 mod script;
 mod shrunk;
 
-use crate::change::Mode;
-use crate::revision::{CommitId, TreeId};
-use crate::session::context::Context;
-use crate::session::failure::{Failure, chain};
-use crate::session::hunt::{Hunt, Task};
-use crate::session::order::{Bound, Effort, History, HuntOrder, ShrinkOrder, Test};
-use crate::session::plan::Plan;
-use crate::session::saved;
-use crate::session::shrink::driving::{Material, Shrinking};
-use crate::session::shrink::inputs::Input;
-pub use crate::session::shrink::judge::LOCATE_CRASH;
-pub use crate::session::shrink::reference::{Difference, Version};
-use crate::session::shrink::script::Script;
-pub use crate::session::shrink::shrunk::{Shrunk, ShrunkFile};
-use crate::session::talk::Talk;
-use crate::shrink;
-use crate::world::files::OnDisk;
-use crate::world::process::Words;
-use crate::world::repo::locate::Location;
-use crate::world::repo::store::{Held, TreeStore};
-use crate::world::repo::{Repository, graph, private};
+use crate::context::Context;
+use crate::failure::{Failure, chain};
+use crate::hunt::{Hunt, Task};
+use crate::order::{Bound, Effort, History, HuntOrder, ShrinkOrder, Test};
+use crate::plan::Plan;
+use crate::saved;
+use crate::shrink::driving::{Material, Shrinking};
+use crate::shrink::inputs::Input;
+pub use crate::shrink::judge::LOCATE_CRASH;
+pub use crate::shrink::reference::{Difference, Version};
+use crate::shrink::script::Script;
+pub use crate::shrink::shrunk::{Shrunk, ShrunkFile};
+use crate::talk::Talk;
+use idd_base::revision::{CommitId, TreeId};
+use idd_change::{Mode, shrink};
+use idd_world::files::OnDisk;
+use idd_world::process::Words;
+use idd_world::repo::locate::Location;
+use idd_world::repo::store::{Held, TreeStore};
+use idd_world::repo::{Repository, graph, private};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -41,7 +40,7 @@ use std::sync::atomic::AtomicBool;
 /// Errors: the test passes, or cannot be run; an input cannot be read; the test fails in the same way with empty inputs;
 /// with another version: it behaves in the same way, or cannot be built.
 ///
-/// Cost: see [`shrink::shrink`](crate::shrink::shrink()), and at least two runs that reproduce the failure; with another
+/// Cost: see [`shrink::shrink`](idd_change::shrink::shrink()), and at least two runs that reproduce the failure; with another
 /// version, up to twice as much.
 pub fn run(
     order: &ShrinkOrder,

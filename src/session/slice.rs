@@ -2,17 +2,17 @@
 
 pub mod criterion;
 
-use crate::report::chop::Size;
-use crate::session::failure::Failure;
-use crate::session::recorded::{Which, failed};
-use crate::session::slice::criterion::{Criterion, Found};
-use crate::session::sources::Sources;
-use crate::session::{recorded, remark};
-use crate::trace::slice;
-use crate::trace::slice::Kinds;
-use crate::trace::statements::Statement;
-use crate::trace::step::Step;
-use crate::world::repo::locate::Location;
+use crate::failure::Failure;
+use crate::recorded::{Which, failed};
+use crate::slice::criterion::{Criterion, Found};
+use crate::sources::Sources;
+use crate::{recorded, remark};
+use idd_report::chop::Size;
+use idd_trace::slice;
+use idd_trace::slice::Kinds;
+use idd_trace::statements::Statement;
+use idd_trace::step::Step;
+use idd_world::repo::locate::Location;
 use std::collections::BTreeMap;
 
 /// The direction of a slice.

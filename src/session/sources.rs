@@ -1,10 +1,10 @@
 //! The files of a recorded version.
 
-use crate::revision::TreeId;
-use crate::trace::input::Source;
-use crate::world::record::store::Recording;
-use crate::world::repo::locate::Location;
-use crate::world::repo::{Repository, graph, private, source};
+use idd_base::revision::TreeId;
+use idd_trace::input::Source;
+use idd_world::record::store::Recording;
+use idd_world::repo::locate::Location;
+use idd_world::repo::{Repository, graph, private, source};
 use std::collections::HashMap;
 
 /// The lines of the recorded sources.

@@ -1,7 +1,7 @@
 //! The time that a hunt has spent, and the limit of its reductions.
 
-use crate::session::order::Bound;
-use crate::world::journal::Record;
+use crate::order::Bound;
+use idd_world::journal::Record;
 use std::time::Duration;
 
 /// The reductions may take this many times the time of the search.

@@ -1,17 +1,17 @@
 //! The course of a hunt, read from its journal and from the repository, for a report.
 
-use crate::outcome::{Ending, Observation, Outcome, Reason, Stage, TimeLimits};
-use crate::report::explanation::{Explained, Explanation};
-use crate::report::story::{Answer, Reduction, Seen, Source, Story, Verdict};
-use crate::report::{Commit, Report, Untrusted, lineage, story};
-use crate::revision::{CommitId, TreeId};
-use crate::session::failure::Failure;
-use crate::session::{certificate, saved};
-use crate::world::cache::{Key, Observations, Want};
-use crate::world::journal::{AnswerRecord, Record};
-use crate::world::repo::locate::Location;
-use crate::world::repo::store::{Held, TreeStore};
-use crate::world::repo::{Repository, graph, private, source};
+use crate::failure::Failure;
+use crate::{certificate, saved};
+use idd_base::outcome::{Ending, Observation, Outcome, Reason, Stage, TimeLimits};
+use idd_base::revision::{CommitId, TreeId};
+use idd_report::explanation::{Explained, Explanation};
+use idd_report::story::{Answer, Reduction, Seen, Source, Story, Verdict};
+use idd_report::{Commit, Report, Untrusted, lineage, story};
+use idd_world::cache::{Key, Observations, Want};
+use idd_world::journal::{AnswerRecord, Record};
+use idd_world::repo::locate::Location;
+use idd_world::repo::store::{Held, TreeStore};
+use idd_world::repo::{Repository, graph, private, source};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 

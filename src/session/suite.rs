@@ -1,13 +1,13 @@
 //! The suite: its failures, and the command that runs it.
 
-use crate::outcome::{Ending, Observation, Stage};
-use crate::revision::TreeId;
-use crate::session::order::{HuntOrder, TestCommand};
-use crate::world::process::shell;
-use crate::world::repo::RepoError;
-use crate::world::repo::store::TreeStore;
-use crate::world::run::runners::RunnerReport;
-use crate::world::run::{form, is_cut, is_telling};
+use crate::order::{HuntOrder, TestCommand};
+use idd_base::outcome::{Ending, Observation, Stage};
+use idd_base::revision::TreeId;
+use idd_world::process::shell;
+use idd_world::repo::RepoError;
+use idd_world::repo::store::TreeStore;
+use idd_world::run::runners::RunnerReport;
+use idd_world::run::{form, is_cut, is_telling};
 use regex::Regex;
 use std::collections::BTreeMap;
 use std::ffi::OsString;

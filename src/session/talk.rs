@@ -1,14 +1,14 @@
 //! The interface through which a driver talks to the user.
 
-use crate::hunt::event::Event;
-use crate::hunt::probe::Probe;
-use crate::outcome::Outcome;
-use crate::report::Report;
-use crate::revision::CommitId;
-use crate::session::estimate::Rest;
-use crate::session::positions::Positions;
-use crate::session::tally::Tally;
-use crate::sought::Sought;
+use crate::positions::Positions;
+use crate::tally::Tally;
+use idd_base::outcome::Outcome;
+use idd_base::remaining::Rest;
+use idd_base::revision::CommitId;
+use idd_base::sought::Sought;
+use idd_hunt::event::Event;
+use idd_hunt::probe::Probe;
+use idd_report::Report;
 use std::rc::Rc;
 use std::time::Duration;
 

@@ -1,10 +1,10 @@
 //! Counts of a hunt, and their limits.
 
-use crate::hunt::event::Phase;
-use crate::report::Probes;
-use crate::session::deadline::Deadline;
-use crate::session::estimate::Pace;
-use crate::world::shared_cost::SharedCost;
+use crate::deadline::Deadline;
+use idd_base::remaining::Pace;
+use idd_hunt::event::Phase;
+use idd_report::Probes;
+use idd_world::shared_cost::SharedCost;
 use std::collections::BTreeMap;
 use std::time::Duration;
 

@@ -1,38 +1,39 @@
 //! A small repository, and journals with the results of a test, for tests of the drivers: nothing is run.
+#![expect(clippy::unwrap_used, reason = "only tests call this")]
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::Duration;
 
-use crate::hunt::drive::Reply;
-use crate::hunt::event::Phase;
-use crate::hunt::probe::Probe;
-use crate::outcome::{Ending, Observation, Outcome, Stage, TimeLimits};
-use crate::report::{Report, Untrusted};
-use crate::revision::{CommitId, TreeId};
-use crate::session::context::{Context, Embedding};
-use crate::session::criteria::{FIRST_LIMIT, criteria};
-use crate::session::hunt::{Task, run};
-use crate::session::order::{HuntOrder, TestCommand};
-use crate::session::plan::Plan;
-use crate::session::runner::{Runner, Start};
-use crate::session::saved;
-use crate::session::saved::Saved;
-use crate::session::spent::Spent;
-use crate::session::talk::Talk;
-use crate::session::tally::Limits;
-use crate::world::cache::{Key, KeyParts, Observations};
-use crate::world::journal::Record;
-use crate::world::repo::locate::Location;
-use crate::world::repo::store::{Held, TreeStore};
-use crate::world::repo::testing::written::Written;
-use crate::world::repo::{Repository, graph, private};
-use crate::world::run::crew::Crew;
+use crate::context::{Context, Embedding};
+use crate::criteria::{FIRST_LIMIT, criteria};
+use crate::hunt::{Task, run};
+use crate::order::{HuntOrder, TestCommand};
+use crate::plan::Plan;
+use crate::runner::{Runner, Start};
+use crate::saved;
+use crate::saved::Saved;
+use crate::spent::Spent;
+use crate::talk::Talk;
+use crate::tally::Limits;
+use idd_base::outcome::{Ending, Observation, Outcome, Stage, TimeLimits};
+use idd_base::revision::{CommitId, TreeId};
+use idd_hunt::drive::Reply;
+use idd_hunt::event::Phase;
+use idd_hunt::probe::Probe;
+use idd_report::{Report, Untrusted};
+use idd_world::cache::{Key, KeyParts, Observations};
+use idd_world::journal::Record;
+use idd_world::repo::locate::Location;
+use idd_world::repo::store::{Held, TreeStore};
+use idd_world::repo::written::Written;
+use idd_world::repo::{Repository, graph, private};
+use idd_world::run::crew::Crew;
 
 /// The sentences that were said.
 #[derive(Debug, Default)]
-pub(crate) struct Said(pub(crate) Vec<String>);
+pub struct Said(pub Vec<String>);
 
 impl Talk for Said {
     fn say(&mut self, sentence: &str) {
@@ -41,7 +42,7 @@ impl Talk for Said {
 }
 
 /// A run of the test that exits with this code.
-pub(crate) fn observation(code: i32, output: &str) -> Observation {
+pub fn observation(code: i32, output: &str) -> Observation {
     Observation {
         stage: Stage::Test,
         ending: Ending::Exit(code),
@@ -56,7 +57,7 @@ pub(crate) fn observation(code: i32, output: &str) -> Observation {
 }
 
 /// The order of `git idd ./test.sh` in which no test is started: known results have to be enough.
-pub(crate) fn order() -> HuntOrder {
+pub fn order() -> HuntOrder {
     let mut order = HuntOrder::new(TestCommand::Shell("./test.sh".into()));
     order.effort.max_probes = Some(0);
     order.effort.jobs = Some(2);
@@ -64,17 +65,20 @@ pub(crate) fn order() -> HuntOrder {
 }
 
 /// A repository, its commits and their trees.
-pub(crate) struct World {
+pub struct World {
     written: Written,
-    pub(crate) commits: Vec<CommitId>,
-    pub(crate) trees: Vec<TreeId>,
-    pub(crate) context: Context,
+    /// The revisions, the oldest first.
+    pub commits: Vec<CommitId>,
+    /// The tree of each revision.
+    pub trees: Vec<TreeId>,
+    /// The process that hunts.
+    pub context: Context,
 }
 
 impl World {
     /// A line of commits with these text files, the oldest first.
-    pub(crate) fn new(commits: &[&[(&str, &str)]]) -> Self {
-        let written = Written::new();
+    pub fn new(commits: &[&[(&str, &str)]]) -> Self {
+        let written = Written::create();
         let location = written.location();
         let directory = location.top.clone().unwrap();
         let environment = vec![("HOME".into(), directory.join(".git/home").into()), ("PATH".into(), "/nowhere".into())];
@@ -100,7 +104,7 @@ impl World {
     }
 
     /// Four commits; the third one adds a bad line to `a`, and others change `b`.
-    pub(crate) fn with_culprit() -> Self {
+    pub fn with_culprit() -> Self {
         let commits: [&[(&str, &str)]; 4] = [
             &[("a", "good\n"), ("b", "0\n")],
             &[("a", "good\n"), ("b", "1\n")],
@@ -112,7 +116,7 @@ impl World {
 
     /// The same, but the third commit also adds `c`; with the trees that a whole hunt needs: both changes alone, the
     /// newest revision with the fix and with the revert, and the oldest with the bad line.
-    pub(crate) fn with_all() -> Self {
+    pub fn with_all() -> Self {
         let mut world = Self::new(&[
             &[("a", "good\n"), ("b", "0\n")],
             &[("a", "good\n"), ("b", "1\n")],
@@ -128,37 +132,41 @@ impl World {
     }
 
     /// Adds a tree.
-    pub(crate) fn tree(&mut self, files: &[(&str, &str)]) -> TreeId {
+    pub fn tree(&mut self, files: &[(&str, &str)]) -> TreeId {
         let tree = self.written.tree(files);
         self.trees.push(tree);
         tree
     }
 
-    pub(crate) fn location(&self) -> &Location {
+    /// Where the repository is.
+    pub fn location(&self) -> &Location {
         self.written.location()
     }
 
-    pub(crate) fn user(&self) -> Repository {
+    /// The user's repository.
+    pub fn user(&self) -> Repository {
         self.written.repository()
     }
 
-    pub(crate) fn store(&self) -> TreeStore {
+    /// A store of trees in it.
+    pub fn store(&self) -> TreeStore {
         let private = private::private_directory(&self.location().idd_directory());
         TreeStore::new(private::open(&private).unwrap(), Held::default(), Vec::new()).unwrap()
     }
 
-    pub(crate) fn plan(&self, order: HuntOrder) -> Plan {
+    /// The plan of an order.
+    pub fn plan(&self, order: HuntOrder) -> Plan {
         Plan::new(order, None, self.location(), &self.user(), &self.context).unwrap()
     }
 
     /// The content of the file `a` in a tree.
-    pub(crate) fn a(&self, tree: TreeId) -> String {
+    pub fn a(&self, tree: TreeId) -> String {
         let (_, bytes) = self.store().file(tree, b"a").unwrap().unwrap();
         String::from_utf8(bytes).unwrap()
     }
 
     /// The journal of a new hunt that was killed when it had these results.
-    pub(crate) fn saved(&self, plan: &Plan, results: &[(Key, u32, Observation)]) -> Saved {
+    pub fn saved(&self, plan: &Plan, results: &[(Key, u32, Observation)]) -> Saved {
         let mut saved = saved::open(plan, self.location(), None, false).unwrap();
         for (sequence, (key, nth, observation)) in (0..).zip(results) {
             let (key, worktree) = (key.to_string(), "/w".into());
@@ -178,7 +186,7 @@ impl World {
     }
 
     /// The same for every tree: the results of the first runs, and of those that prove claims.
-    pub(crate) fn tested(&self, plan: &Plan, test: impl Fn(&str, u32) -> Observation) -> Saved {
+    pub fn tested(&self, plan: &Plan, test: impl Fn(&str, u32) -> Observation) -> Saved {
         const PROOF: u32 = 1 << 16;
         let runs = |tree: &TreeId| {
             let (key, a) = (key(plan, *tree), self.a(*tree));
@@ -189,7 +197,7 @@ impl World {
     }
 
     /// The input of a runner.
-    pub(crate) fn start<'p>(&self, plan: &'p Plan, saved: Saved, talk: &'p mut dyn Talk) -> Start<'p> {
+    pub fn start<'p>(&self, plan: &'p Plan, saved: Saved, talk: &'p mut dyn Talk) -> Start<'p> {
         let root = self.location().git_directory.join("work");
         Start {
             plan,
@@ -209,7 +217,7 @@ impl World {
     }
 
     /// A runner that starts nothing, and knows these results.
-    pub(crate) fn runner<'p>(
+    pub fn runner<'p>(
         &self,
         plan: &'p Plan,
         results: &[(Key, u32, Observation)],
@@ -220,20 +228,20 @@ impl World {
     }
 
     /// The tree of a commit, by its place in the line.
-    pub(crate) fn tree_of(&self, index: usize) -> TreeId {
+    pub fn tree_of(&self, index: usize) -> TreeId {
         graph::tree_of(&self.user(), self.commits[index]).unwrap()
     }
 }
 
 /// The key of the results of a tree.
-pub(crate) fn key(plan: &Plan, tree: TreeId) -> Key {
+pub fn key(plan: &Plan, tree: TreeId) -> Key {
     KeyParts { tree, exposed_commit: None, plan: plan.probe_plan().digest() }.digest()
 }
 
 /// Looks at a runner that knows these results of [`World::with_culprit`]: index of the tree, number of the run, run.
 ///
 /// Returns what was said.
-pub(crate) fn with_runner(
+pub fn with_runner(
     order: HuntOrder,
     results: &[(usize, u32, Observation)],
     look: impl FnOnce(&mut Runner<'_>, &World),
@@ -248,12 +256,12 @@ pub(crate) fn with_runner(
 }
 
 /// A probe of a commit, by its index.
-pub(crate) fn probe(world: &World, index: usize, phase: Phase) -> Probe {
+pub fn probe(world: &World, index: usize, phase: Phase) -> Probe {
     Probe::of(world.trees[index], world.commits[index], phase)
 }
 
 /// An answer in a few words.
-pub(crate) fn words(reply: Reply) -> String {
+pub fn words(reply: Reply) -> String {
     let joined = |outcomes: Vec<Outcome>| outcomes.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
     match reply {
         Reply::Outcomes(outcomes) => joined(outcomes),
@@ -267,22 +275,22 @@ pub(crate) fn words(reply: Reply) -> String {
 }
 
 /// A run that passes.
-pub(crate) fn pass() -> Observation {
+pub fn pass() -> Observation {
     observation(0, "")
 }
 
 /// A run that fails.
-pub(crate) fn fail() -> Observation {
+pub fn fail() -> Observation {
     observation(1, "FAIL: x\n")
 }
 
 /// The test of what `a` contains.
-pub(crate) fn test(a: &str, _: u32) -> Observation {
+pub fn test(a: &str, _: u32) -> Observation {
     if a.contains("bad") { observation(1, "FAIL: a is bad\n") } else { observation(0, "") }
 }
 
 /// The report of a hunt that knows the results of every tree, and what it said.
-pub(crate) fn hunted(world: &World, plan: &Plan, test: impl Fn(&str, u32) -> Observation) -> (Report, Vec<String>) {
+pub fn hunted(world: &World, plan: &Plan, test: impl Fn(&str, u32) -> Observation) -> (Report, Vec<String>) {
     let mut said = Said::default();
     let saved = world.tested(plan, test);
     let interrupt = Arc::new(AtomicBool::new(false));
@@ -293,6 +301,6 @@ pub(crate) fn hunted(world: &World, plan: &Plan, test: impl Fn(&str, u32) -> Obs
 }
 
 /// A text as it is.
-pub(crate) fn text(text: &Untrusted) -> String {
+pub fn text(text: &Untrusted) -> String {
     String::from_utf8(text.as_bytes().to_vec()).unwrap()
 }

@@ -1,17 +1,17 @@
 //! Whether the failure is mended already where the user's branch comes from.
 
-use crate::change::trees::Trees as _;
-use crate::hunt::event::Phase;
-use crate::hunt::finding::Finding;
-use crate::hunt::probe::Probe;
-use crate::outcome::Outcome;
-use crate::report::Untrusted;
-use crate::session::failure::Failure;
-use crate::session::hunt::Hunt;
-use crate::sought::Sought;
-use crate::world::repo::store::TreeStore;
-use crate::world::repo::{graph, private, refs};
-use crate::world::run::classify::classify;
+use crate::failure::Failure;
+use crate::hunt::Hunt;
+use idd_base::outcome::Outcome;
+use idd_base::sought::Sought;
+use idd_change::trees::Trees as _;
+use idd_hunt::event::Phase;
+use idd_hunt::finding::Finding;
+use idd_hunt::probe::Probe;
+use idd_report::Untrusted;
+use idd_world::repo::store::TreeStore;
+use idd_world::repo::{graph, private, refs};
+use idd_world::run::classify::classify;
 
 impl Hunt<'_> {
     /// The note that the test passes at the tip of the upstream branch; `None` if there is none ahead of the bad revision,

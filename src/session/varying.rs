@@ -1,12 +1,12 @@
 //! A failure line that varies from revision to revision is no evidence.
 
-use crate::hunt::history::History;
-use crate::hunt::probe::Probe;
-use crate::hunt::{Again, Board};
-use crate::outcome::{Observation, Outcome};
-use crate::revision::CommitId;
-use crate::world::run::alike;
-use crate::world::run::classify::{Criteria, other_line};
+use idd_base::outcome::{Observation, Outcome};
+use idd_base::revision::CommitId;
+use idd_hunt::history::History;
+use idd_hunt::probe::Probe;
+use idd_hunt::{Again, Board};
+use idd_world::run::alike;
+use idd_world::run::classify::{Criteria, other_line};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// So many lines that are unlike the hunted one, and unlike each other, but have its words, show that the line varies.

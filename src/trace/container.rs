@@ -12,7 +12,7 @@
 //! - `kind` 0: who ran, see [`Process`]; `kind` 1: records of a thread, whole ones only, the first of them `offset` bytes after the thread's first
 //!   one; `kind` 2: addresses (8 bytes each) of the global variables of the unit `thread`, in the order of
 //!   [`Module::globals`](crate::instrument::module::Module::globals); `kind` 3: the process ended, `thread` is its exit code, or 256
-//!   and the number of a signal, or [`REPLACED`]; `kind` 4: a fault of a thread, see [`fault`](crate::trace::native::fault);
+//!   and the number of a signal, or [`REPLACED`]; `kind` 4: a fault of a thread, see [`fault`](crate::native::fault);
 //!   `kind` 5 and 6: the class files and the objects of a Java program.
 //! - Of a process that was killed the last records of a thread come from its buffer; behind the last one are zeros, which is the number of no segment.
 //! - Chunks stand in the order in which they came. A file without a trailer (the recorder was killed) is read from the front.
@@ -23,7 +23,7 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 use std::io::{Read, Seek, SeekFrom, Write};
 
-use crate::trace::TraceError;
+use crate::TraceError;
 
 /// What a file begins with.
 const MAGIC: &[u8; 8] = b"IDDTRC01";

@@ -9,10 +9,10 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io;
 
-use crate::trace::rows;
-use crate::trace::rows::{Places, Row, Rows, code, push};
-use crate::trace::spool::Spool;
-use crate::trace::step::{Step, Steps};
+use crate::rows;
+use crate::rows::{Places, Row, Rows, code, push};
+use crate::spool::Spool;
+use crate::step::{Step, Steps};
 
 /// The number of last uses of a step among which duplicates are searched.
 const MAX_COMPARED: usize = 16;
@@ -280,6 +280,20 @@ impl Dependences {
     }
 }
 
+/// A graph without control edges: steps, and the steps whose values they use, each as soon as it can.
+#[cfg(any(test, feature = "testing"))]
+#[expect(clippy::unwrap_used, reason = "only tests call this")]
+pub fn graph(n_steps: u32, pairs: &[(u32, u32)]) -> Dependences {
+    let mut notes = Notes::default();
+    for step in 1..=n_steps {
+        notes.step(Step::START);
+        for (user, maker) in pairs.iter().filter(|(user, maker)| *user.max(maker) == step) {
+            notes.uses(Step(*user), Step(*maker), Kind::Data);
+        }
+    }
+    notes.pack().unwrap()
+}
+
 #[cfg(test)]
 pub(crate) mod tests {
     use std::collections::BTreeSet;
@@ -287,18 +301,6 @@ pub(crate) mod tests {
     use proptest::prelude::*;
 
     use super::*;
-
-    /// A graph without control edges: steps, and the steps whose values they use, each as soon as it can.
-    pub fn graph(n_steps: u32, pairs: &[(u32, u32)]) -> Dependences {
-        let mut notes = Notes::default();
-        for step in 1..=n_steps {
-            notes.step(Step::START);
-            for (user, maker) in pairs.iter().filter(|(user, maker)| *user.max(maker) == step) {
-                notes.uses(Step(*user), Step(*maker), Kind::Data);
-            }
-        }
-        notes.pack().unwrap()
-    }
 
     /// The steps of a run: the decider of each, and its uses, each after a number of further steps.
     pub type Does = (u32, Vec<(u32, u32, bool)>);

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::trace::place::Place;
-use crate::trace::step::Step;
+use crate::place::Place;
+use crate::step::Step;
 
 /// The maximum number of bytes of a read or write that are stored.
 pub const MAX_CONTENT: u64 = 4096;
@@ -80,7 +80,7 @@ pub struct Access {
     pub text_name: Option<String>,
     /// For a pointer to a structure: the structure before the step, if the names of the source were looked up.
     pub target: Option<String>,
-    /// For a value from before the run, or from an [input](crate::trace::input::name): its source.
+    /// For a value from before the run, or from an [input](crate::input::name): its source.
     pub origin: Option<String>,
 }
 
@@ -97,7 +97,7 @@ pub struct Outside {
     pub result: Option<String>,
     /// Whether it brings input into the program.
     pub is_input: bool,
-    /// The [bytes of input](crate::trace::input::name) that it brings, if they are known.
+    /// The [bytes of input](crate::input::name) that it brings, if they are known.
     pub input: Option<String>,
     /// Whether the effects of the function are known.
     pub is_modelled: bool,

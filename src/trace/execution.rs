@@ -3,17 +3,17 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::trace::dependence::Dependences;
-use crate::trace::detail::{Access, Answer, Detail, Standing, Why};
-use crate::trace::input::{Contents, Entry};
-use crate::trace::output::Outputs;
-use crate::trace::place::Place;
-use crate::trace::slice::Part;
-use crate::trace::stat::Stat;
-use crate::trace::statements::{Initial, StatementCounts};
-use crate::trace::step::{Step, Steps};
-use crate::trace::tree::{Limits, Node};
-use crate::trace::{TraceError, output};
+use crate::dependence::Dependences;
+use crate::detail::{Access, Answer, Detail, Standing, Why};
+use crate::input::{Contents, Entry};
+use crate::output::Outputs;
+use crate::place::Place;
+use crate::slice::Part;
+use crate::stat::Stat;
+use crate::statements::{Initial, StatementCounts};
+use crate::step::{Step, Steps};
+use crate::tree::{Limits, Node};
+use crate::{TraceError, output};
 
 /// A recorded run. Each method may play the whole run; the answer does not depend on what was asked before.
 pub trait Execution {

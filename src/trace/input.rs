@@ -5,9 +5,9 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::trace::detail::Detail;
-use crate::trace::place::Place;
-use crate::trace::step::Step;
+use crate::detail::Detail;
+use crate::place::Place;
+use crate::step::Step;
 
 /// What a program reads from.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]

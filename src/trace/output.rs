@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::trace::step::Step;
+use crate::step::Step;
 
 /// A stream of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -15,11 +15,11 @@
 use std::collections::{BTreeSet, HashMap};
 use std::hash::Hash;
 
-use crate::trace::TraceError;
-use crate::trace::dependence::{Dependences, Kind, Notes};
-use crate::trace::flow::{BlockId, Flow};
-use crate::trace::spool::Spool;
-use crate::trace::step::Step;
+use crate::TraceError;
+use crate::dependence::{Dependences, Kind, Notes};
+use crate::flow::{BlockId, Flow};
+use crate::spool::Spool;
+use crate::step::Step;
 
 /// Something that a statement may write.
 pub trait Variable: Clone + Ord + Hash {

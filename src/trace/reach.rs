@@ -5,9 +5,9 @@
 
 use std::collections::HashMap;
 
-use crate::trace::dependence::{Clock, Dependences};
-use crate::trace::rows::Places;
-use crate::trace::step::Step;
+use crate::dependence::{Clock, Dependences};
+use crate::rows::Places;
+use crate::step::Step;
 
 /// The slices of one pass, at most.
 pub const MAX_SLICES: usize = 64;
@@ -73,8 +73,8 @@ impl Reached {
     }
 }
 
-/// The backward slices of some criteria, as [`slice::backward`](crate::trace::slice::backward) has them with
-/// [all kinds](crate::trace::slice::Kinds::ALL) of dependence, at most [`MAX_SLICES`].
+/// The backward slices of some criteria, as [`slice::backward`](crate::slice::backward) has them with
+/// [all kinds](crate::slice::Kinds::ALL) of dependence, at most [`MAX_SLICES`].
 ///
 /// - `criteria`: for each slice, steps, and for each the step before which its value was used.
 ///
@@ -124,9 +124,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::trace::dependence::tests::{noted, run};
-    use crate::trace::slice;
-    use crate::trace::slice::Kinds;
+    use crate::dependence::tests::{noted, run};
+    use crate::slice;
+    use crate::slice::Kinds;
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(128))]

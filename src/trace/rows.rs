@@ -6,10 +6,10 @@
 
 use std::io;
 
-use crate::trace::dependence::Kind;
-use crate::trace::spool;
-use crate::trace::spool::{Bytes, Spool};
-use crate::trace::step::Step;
+use crate::dependence::Kind;
+use crate::spool;
+use crate::spool::{Bytes, Spool};
+use crate::step::Step;
 
 /// The distance of two rows whose places are in the index.
 const STRIDE: usize = 32;

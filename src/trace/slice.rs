@@ -7,9 +7,9 @@
 
 use std::collections::HashMap;
 
-use crate::trace::dependence::{Clock, Dependences, Kind};
-use crate::trace::rows::Places;
-use crate::trace::step::{Step, Steps};
+use crate::dependence::{Clock, Dependences, Kind};
+use crate::rows::Places;
+use crate::step::{Step, Steps};
 
 /// The kinds of dependence that a slice follows. Data dependence is always one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -158,7 +158,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::trace::dependence::tests::{graph, noted, run};
+    use crate::dependence::graph;
+    use crate::dependence::tests::{noted, run};
 
     /// The steps that a step has an effect on: those that used its value, or that of one of them, after it got there.
     fn effects(edges: &[(Step, Step, Kind)], from: Step, kinds: Kinds) -> BTreeSet<Step> {

@@ -1,7 +1,7 @@
 //! The executed statements of a run, and how many of their steps are in some sets.
 
-use crate::trace::place::Place;
-use crate::trace::step::{Step, Steps};
+use crate::place::Place;
+use crate::step::{Step, Steps};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use crate::trace::flow::BlockId;
-use crate::trace::place::Place;
-use crate::trace::step::Step;
+use crate::flow::BlockId;
+use crate::place::Place;
+use crate::step::Step;
 
 /// What a node is.
 #[derive(Debug, Clone, PartialEq, Eq)]

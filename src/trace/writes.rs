@@ -1,6 +1,6 @@
 //! An index of the writes of a run: which steps may write an address.
 
-use crate::trace::step::Step;
+use crate::step::Step;
 use std::ops::Range;
 
 /// Steps of a block.

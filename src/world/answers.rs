@@ -10,7 +10,7 @@ use rustix::fs::FlockOperation;
 use rustix::io::Errno;
 use thiserror::Error;
 
-use crate::world::files;
+use crate::files;
 
 /// The bytes of the largest file of answers.
 const MAX_BYTES: u64 = 16 << 20;

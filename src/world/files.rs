@@ -1,7 +1,7 @@
 //! Files of the user that a hunt reads: held files, overlays, patches; and the few files of its own.
 
-use crate::world::cache::Key;
-use crate::world::system;
+use crate::cache::Key;
+use crate::system;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};

@@ -1,7 +1,7 @@
 //! The time that the workers of several jobs have taken together: a line for each probe, in a file of a directory that the
 //! jobs share.
 
-use crate::world::files;
+use crate::files;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;

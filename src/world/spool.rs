@@ -1,7 +1,7 @@
 //! Temporary files for what is too large for memory.
 
-use crate::trace::spool::{Mapped, Spool, Store};
-use crate::world::system;
+use crate::system;
+use idd_trace::spool::{Mapped, Spool, Store};
 use memmap2::Mmap;
 use std::fs::File;
 use std::io;
@@ -51,9 +51,9 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::trace::dependence::{Kind, Notes};
-    use crate::trace::slice::{Kinds, backward, forward};
-    use crate::trace::step::Step;
+    use idd_trace::dependence::{Kind, Notes};
+    use idd_trace::slice::{Kinds, backward, forward};
+    use idd_trace::step::Step;
 
     #[test]
     fn a_graph_on_disk_has_the_same_slices_as_one_in_memory() {

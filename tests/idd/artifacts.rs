@@ -5,7 +5,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
-use git_idd::report::{Report, Status};
+use idd_report::{Report, Status};
 
 use crate::fixture::Fixture;
 
@@ -184,7 +184,7 @@ fn a_bad_revision_without_an_artifact_is_built_or_named() {
     let report = fixture.report(&["-j1", "--from-artifacts", &fetch, TEST]);
     assert_eq!(report.status, Status::NothingTestable);
     let error = report.error.unwrap();
-    let text = |text: &git_idd::report::Untrusted| String::from_utf8_lossy(text.as_bytes()).into_owned();
+    let text = |text: &idd_report::Untrusted| String::from_utf8_lossy(text.as_bytes()).into_owned();
     assert!(
         text(&error.message).starts_with("there is no artifact of the bad revision (exit code 1): cp: "),
         "{error:?}"

@@ -5,9 +5,9 @@ use std::process::Command;
 use std::time::Duration;
 use std::{fs, thread};
 
-use git_idd::outcome::{Ending, Observation, Stage};
-use git_idd::report::Status;
-use git_idd::world::journal::{AnswerRecord, Record, Replay, Segment};
+use idd_base::outcome::{Ending, Observation, Stage};
+use idd_report::Status;
+use idd_world::journal::{AnswerRecord, Record, Replay, Segment};
 
 use crate::fixture;
 use crate::fixture::Fixture;

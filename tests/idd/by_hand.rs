@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::Command;
 
-use git_idd::report::{Report, Status, json};
+use idd_report::{Report, Status, json};
 use serde_json::Value;
 
 use crate::fixture::Fixture;
@@ -44,7 +44,7 @@ fn judged(fixture: &Fixture, start: &[&str], is_turned: bool) -> (Report, Vec<St
         let why = format!("it is {} here", value.trim());
         let output = fixture.run(&[verdict, "--why", &why, "--json"]);
         if let Ok(report) = json::read(&output.stdout) {
-            assert!(!is_turned || report.find == git_idd::sought::Sought::Fix);
+            assert!(!is_turned || report.find == idd_base::sought::Sought::Fix);
             return (report, shown);
         }
         let value: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -54,7 +54,7 @@ fn judged(fixture: &Fixture, start: &[&str], is_turned: bool) -> (Report, Vec<St
     }
 }
 
-fn text(text: &git_idd::report::Untrusted) -> String {
+fn text(text: &idd_report::Untrusted) -> String {
     String::from_utf8_lossy(text.as_bytes()).into_owned()
 }
 

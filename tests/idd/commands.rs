@@ -5,8 +5,8 @@ use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use git_idd::report::{Report, Status, Suite, json};
-use git_idd::world::files::short_digest;
+use idd_report::{Report, Status, Suite, json};
+use idd_world::files::short_digest;
 
 use crate::fixture::Fixture;
 

@@ -9,20 +9,20 @@ use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::Duration;
 
-use git_idd::cli::args;
-use git_idd::cli::args::Request;
-use git_idd::outcome::TimeLimits;
-use git_idd::session::context::{Context, Embedding};
-use git_idd::session::plan::Plan;
-use git_idd::session::runner::{Runner, Start};
-use git_idd::session::saved;
-use git_idd::session::talk::Silent;
-use git_idd::session::tally::Limits;
-use git_idd::sought::Sought;
-use git_idd::world::cache::Observations;
-use git_idd::world::repo::{graph, locate, private};
-use git_idd::world::run::crew::Crew;
-use git_idd::world::run::{Criteria, SignatureMode};
+use git_idd::args;
+use git_idd::args::Request;
+use idd_base::outcome::TimeLimits;
+use idd_base::sought::Sought;
+use idd_session::context::{Context, Embedding};
+use idd_session::plan::Plan;
+use idd_session::runner::{Runner, Start};
+use idd_session::saved;
+use idd_session::talk::Silent;
+use idd_session::tally::Limits;
+use idd_world::cache::Observations;
+use idd_world::repo::{graph, locate, private};
+use idd_world::run::crew::Crew;
+use idd_world::run::{Criteria, SignatureMode};
 
 use crate::fixture::Fixture;
 

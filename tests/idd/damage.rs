@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
-use git_idd::report::{Report, Status};
+use idd_report::{Report, Status};
 
 use crate::fixture::Fixture;
 
@@ -128,7 +128,7 @@ fn too_little_memory_is_an_error_like_others() {
     for kibibytes in [100_000, 150_000] {
         let line = format!("ulimit -v {kibibytes}; exec {program} --json -j1 --until commit '{TEST}' 2> ../stderr");
         let output = fixture.shell(&line);
-        let report = git_idd::report::json::read(&output.stdout).unwrap();
+        let report = idd_report::json::read(&output.stdout).unwrap();
         assert_eq!(output.status.code(), Some(i32::from(report.status.code())), "{kibibytes}: {report:?}");
         assert!(matches!(report.status, Status::Error | Status::Found), "{report:?}");
     }

@@ -5,11 +5,11 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
-use git_idd::trace::container::Trace;
-use git_idd::trace::detail::Detail;
-use git_idd::trace::java::detail::Focus;
-use git_idd::trace::java::player::Player;
-use git_idd::trace::step::Step;
+use idd_trace::container::Trace;
+use idd_trace::detail::Detail;
+use idd_trace::java::detail::Focus;
+use idd_trace::java::player::Player;
+use idd_trace::step::Step;
 use serde_json::{Value, json};
 
 use crate::dap::Editor;

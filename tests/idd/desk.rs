@@ -1,7 +1,7 @@
 //! Hunts where the user stands: untracked tests, ignored dependencies, absolute paths, caches, questions to git.
 
 use crate::fixture::Fixture;
-use git_idd::report::{Report, Status, json};
+use idd_report::{Report, Status, json};
 use std::fs;
 use std::path::Path;
 use std::process::Command;

@@ -1,6 +1,6 @@
 //! The documents say what the program does.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -9,12 +9,10 @@ use std::process::Command;
 use regex::Regex;
 
 use clap::Arg;
-use git_idd::cli::args;
-use git_idd::report::status::TABLE;
+use git_idd::args;
+use idd_report::status::TABLE;
 
-use crate::fixture;
-use crate::scan;
-use crate::tidy;
+use crate::{fixture, scan, tidy};
 
 fn read(name: &str) -> String {
     fs::read_to_string(fixture::root().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
@@ -174,32 +172,54 @@ fn embedded(path: &str, source: &str) -> Vec<PathBuf> {
     files
 }
 
+/// The packages of the workspace, each with its directory.
+fn packages() -> BTreeMap<String, PathBuf> {
+    let directories = fs::read_dir(fixture::root().join("src")).unwrap().map(|entry| entry.unwrap().path());
+    let members = directories.filter(|directory| directory.join("Cargo.toml").exists());
+    let members = members.map(|directory| {
+        let name = directory.file_name().unwrap().to_str().unwrap().to_owned();
+        (format!("idd-{name}"), Path::new("src").join(name))
+    });
+    members.chain([("git-idd".to_owned(), PathBuf::new())]).collect()
+}
+
 #[test]
-fn the_package_has_everything_that_its_build_needs_and_is_small() {
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["package", "--list", "--allow-dirty", "--offline"]).current_dir(fixture::root());
-    let output = cargo.output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let listed = String::from_utf8(output.stdout).unwrap();
-    let listed: BTreeSet<&str> = listed.lines().collect();
-    let mut needed: BTreeSet<PathBuf> = ["Cargo.toml", "Cargo.lock", "README.md", "LICENSE"].map(PathBuf::from).into();
+fn the_packages_have_everything_that_their_build_needs_and_are_small() {
+    let packages = packages();
     let sources = tidy::sources();
     let tests = tidy::test_modules(&sources);
     let is_test = |path: &str| tests.iter().any(|module| Path::new(path).with_extension("").starts_with(module));
-    for (path, source) in sources.iter().filter(|(path, _)| path.starts_with("src/") && !is_test(path)) {
-        needed.insert(path.into());
-        needed.extend(embedded(path, source));
+    let directory_of = |path: &Path| {
+        let member = packages.values().find(|directory| directory.iter().count() > 0 && path.starts_with(directory));
+        member.cloned().unwrap_or_default()
+    };
+    let (mut n_needed, mut n_bytes) = (0, 0);
+    for (package, directory) in &packages {
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args(["package", "--list", "--allow-dirty", "--offline", "--package", package]);
+        let output = cargo.current_dir(fixture::root()).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let listed = String::from_utf8(output.stdout).unwrap();
+        let listed: BTreeSet<PathBuf> = listed.lines().map(|path| directory.join(path)).collect();
+        let mut needed: BTreeSet<PathBuf> = ["Cargo.toml", "Cargo.lock"].map(|name| directory.join(name)).into();
+        for (path, source) in sources.iter().filter(|(path, _)| path.starts_with("src/") && !is_test(path)) {
+            if directory_of(Path::new(path)) == *directory {
+                needed.insert(path.into());
+                needed.extend(embedded(path, source));
+            }
+        }
+        let missing: Vec<_> = needed.difference(&listed).collect();
+        assert!(missing.is_empty(), "{package}: {missing:?}");
+        n_needed += needed.len();
+        // Two of them are made by cargo.
+        let size = |path: &PathBuf| fs::metadata(fixture::root().join(path)).map_or(0, |metadata| metadata.len());
+        n_bytes += listed.iter().map(size).sum::<u64>();
+        for excluded in ["tests", "fixtures-repos", "scripts", "fuzz", "grammars", ".ci"] {
+            assert!(!listed.iter().any(|path| path.starts_with(excluded)), "{excluded} is in {package}");
+        }
     }
-    assert!(needed.contains(Path::new("grammars/c/units.scm")) && needed.len() > 700, "{}", needed.len());
-    let missing: Vec<_> = needed.iter().filter(|path| !listed.contains(path.to_str().unwrap())).collect();
-    assert!(missing.is_empty(), "{missing:?}");
-    // Two of them are made by cargo.
-    let size = |path: &&str| fs::metadata(fixture::root().join(path)).map_or(0, |metadata| metadata.len());
-    let n_bytes: u64 = listed.iter().map(size).sum();
+    assert!(n_needed > 700, "{n_needed}");
     assert!(n_bytes < 9 << 20, "{n_bytes} bytes before they are compressed");
-    for directory in ["tests/", "fixtures-repos/", "scripts/", "fuzz/", ".ci/"] {
-        assert!(!listed.iter().any(|path| path.starts_with(directory)), "{directory} is in the package");
-    }
 }
 
 #[test]

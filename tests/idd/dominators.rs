@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::rc::Rc;
 
-use git_idd::trace::native::machine::{Machine, Watch};
-use git_idd::trace::native::play::Player;
-use git_idd::trace::step::Step;
-use git_idd::world::record::store;
+use idd_trace::native::machine::{Machine, Watch};
+use idd_trace::native::play::Player;
+use idd_trace::step::Step;
+use idd_world::record::store;
 
 use crate::fixture::Fixture;
 use crate::plain;

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-use git_idd::outcome::Outcome;
-use git_idd::report::views::views;
-use git_idd::report::{Change, Commit, Report, Untrusted};
+use idd_base::outcome::Outcome;
+use idd_report::views::views;
+use idd_report::{Change, Commit, Report, Untrusted};
 use serde::Deserialize;
 
 use crate::fixture;
@@ -325,7 +325,7 @@ fn a_wrong_report_is_complained_about_field_by_field() {
         max_search_probes = 2
     "#;
     let expect = Expect::read(text);
-    let mut report = Report::new(git_idd::report::Status::Range, "");
+    let mut report = Report::new(idd_report::Status::Range, "");
     report.probes.run = 4;
     report.change.necessary = Some(Change {
         patch: Untrusted::from("@@ -1 +1 @@ z\n-y\n+z\n".to_owned()),

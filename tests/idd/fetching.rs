@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use git_idd::report::{Report, Status, json};
+use idd_report::{Report, Status, json};
 
 use crate::fixture::Fixture;
 

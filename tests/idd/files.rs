@@ -2,7 +2,7 @@
 
 use crate::fixture::Fixture;
 
-fn has_note(report: &git_idd::report::Report, part: &str) -> bool {
+fn has_note(report: &idd_report::Report, part: &str) -> bool {
     report.notes.iter().any(|note| String::from_utf8_lossy(note.as_bytes()).contains(part))
 }
 

@@ -11,7 +11,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use git_idd::report::{Report, json};
+use idd_report::{Report, json};
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use git_idd::report::{Report, Status, json};
+use idd_report::{Report, Status, json};
 
 use crate::fixture::Fixture;
 

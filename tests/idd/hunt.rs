@@ -8,15 +8,14 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
 
-use git_idd::report::{Report, json};
+use idd_report::{Report, json};
 use serde_json::Value;
 
 use crate::expect::{ByHand, Expect, Finding};
-use crate::fixture;
 use crate::fixture::{Fixture, Format};
-use crate::recorded;
 use crate::recorded::hunt::Answering;
 use crate::stories::stories;
+use crate::{fixture, recorded};
 
 /// One hunt of a story, and what it is to find.
 struct Wanted {

@@ -2,9 +2,9 @@
 
 use crate::plain;
 use crate::plain::git;
-use git_idd::trace::container::Trace;
-use git_idd::trace::java::machine::Nobody;
-use git_idd::trace::java::player::Player;
+use idd_trace::container::Trace;
+use idd_trace::java::machine::Nobody;
+use idd_trace::java::player::Player;
 use std::fs;
 use std::fs::File;
 use std::io::BufReader;

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use git_idd::report::Status;
+use idd_report::Status;
 
 use crate::fixture::{Fixture, root};
 

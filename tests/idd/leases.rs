@@ -1,7 +1,7 @@
 //! Jobs that share a directory for leases.
 
 use crate::fixture::Fixture;
-use git_idd::report::Status;
+use idd_report::Status;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 use std::{fs, thread};

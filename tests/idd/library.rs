@@ -1,11 +1,10 @@
 //! The library: a hunt that another program starts.
 
 use crate::fixture::Fixture;
-use git_idd::report::Status;
-use git_idd::session;
-use git_idd::session::context::{Context, Embedding};
-use git_idd::session::order::{HuntOrder, TestCommand, Until};
-use git_idd::session::talk::Talk;
+use idd_report::Status;
+use idd_session::context::{Context, Embedding};
+use idd_session::order::{HuntOrder, TestCommand, Until};
+use idd_session::talk::Talk;
 use std::ffi::OsString;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -49,7 +48,7 @@ fn a_program_hunts_without_a_command_line_and_goes_on_where_it_stopped() {
     let mut heard = Heard::default();
     let mut hunt = |is_interrupted| {
         let interrupt = Arc::new(AtomicBool::new(is_interrupted));
-        session::hunt(order.clone(), &context, interrupt, &mut heard).ok().unwrap()
+        idd_session::hunt(order.clone(), &context, interrupt, &mut heard).ok().unwrap()
     };
     assert_eq!(hunt(true).status, Status::Interrupted);
     // Damage, which a hunt on the command line would set aside, too.

@@ -7,7 +7,7 @@ use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
-use git_idd::report::{Status, json};
+use idd_report::{Status, json};
 use serde_json::{Value, json};
 
 use crate::fixture;

@@ -4,9 +4,8 @@ use std::ffi::OsStr;
 use std::fs;
 use std::process::Command;
 
-use crate::fixture;
 use crate::fixture::Fixture;
-use crate::java;
+use crate::{fixture, java};
 
 /// A statement of two lines comes in; the first does not parse without the second.
 const STATEMENT: &str = r"

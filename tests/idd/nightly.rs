@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::fixture;
 use crate::fixture::Fixture;
-use git_idd::report::Status;
+use idd_report::Status;
 
 /// A program that is broken by `change 9`, with the build and the test that the recipes name.
 const HISTORY: &str = "

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
-use git_idd::report::json;
+use idd_report::json;
 use serde_json::Value;
 
 use crate::fixture::Fixture;

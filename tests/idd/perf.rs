@@ -1,7 +1,7 @@
 //! Hunts for the commit since which a command needs more time or memory.
 
-use git_idd::report::{Report, Status, Verified, json};
-use git_idd::sought::Sought;
+use idd_base::sought::Sought;
+use idd_report::{Report, Status, Verified, json};
 
 use crate::fixture::Fixture;
 
@@ -21,7 +21,7 @@ const BUILD: &str = "test ! -e broken && cp work.sh product.sh";
 
 const PERF: [&str; 6] = ["--perf", "sh product.sh", "--measure", "cpu", "--build", BUILD];
 
-fn text(text: &git_idd::report::Untrusted) -> String {
+fn text(text: &idd_report::Untrusted) -> String {
     String::from_utf8_lossy(text.as_bytes()).into_owned()
 }
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use git_idd::report::{Report, json};
+use idd_report::{Report, json};
 
 use crate::fixture::Fixture;
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use git_idd::report::{Probes, Report, Status};
+use idd_report::{Probes, Report, Status};
 
 use crate::fixture::Fixture;
 

@@ -1,7 +1,7 @@
 //! Questions to history other than the commit since which a test fails.
 
-use git_idd::report::{Report, Status, json};
-use git_idd::sought::Sought;
+use idd_base::sought::Sought;
+use idd_report::{Report, Status, json};
 
 use crate::fixture::Fixture;
 
@@ -68,7 +68,7 @@ fn the_commit_that_changed_a_value_is_found_with_both_values_and_its_lines() {
     let fixture = Fixture::of(HISTORY);
     let report = fixture.report(&["--find", "change", "--by", BY]);
     assert_eq!((report.status, &*subject(&report)), (Status::Found, "change 6"));
-    let text = |value: &Option<git_idd::report::Untrusted>| {
+    let text = |value: &Option<idd_report::Untrusted>| {
         value.as_ref().map(|text| String::from_utf8_lossy(text.as_bytes()).into_owned())
     };
     assert_eq!(text(&report.before).as_deref(), Some("2"));

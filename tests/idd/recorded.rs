@@ -19,10 +19,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use git_idd::world::process::executions::Executions;
-use git_idd::world::repo::Notice;
-use git_idd::world::run::executor::{Around, Done, Errand, Executor, Wish};
-use git_idd::world::run::sandbox::{Probed, SandboxError};
+use idd_world::process::executions::Executions;
+use idd_world::repo::Notice;
+use idd_world::run::executor::{Around, Done, Errand, Executor, Wish};
+use idd_world::run::sandbox::{Probed, SandboxError};
 
 use crate::recorded::asked::{Asked, Places};
 use crate::recorded::record::{Record, Seen};

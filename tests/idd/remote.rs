@@ -3,7 +3,7 @@
 mod service;
 
 use crate::fixture::Fixture;
-use git_idd::report::{Report, Status};
+use idd_report::{Report, Status};
 use rustix::process::{Pid, Signal, kill_process};
 use service::{CERTIFICATES, Fault, Service};
 use std::io::Write as _;
@@ -101,7 +101,7 @@ fn survives(fault: Fault, every: usize) -> Survived {
     assert!(n_faults > 0, "{fault:?} {every}: it never happened");
     let is_right = matches!(output.status.code(), Some(0 | 8));
     if is_right {
-        check_found(&git_idd::report::json::read(&output.stdout).unwrap());
+        check_found(&idd_report::json::read(&output.stdout).unwrap());
     } else {
         assert!(stderr.contains(&url), "{fault:?} {every}: {stdout} {stderr}");
     }

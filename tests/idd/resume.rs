@@ -8,9 +8,9 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 use std::{fs, io, thread};
 
-use git_idd::report::{Probes, Report, Status, json};
-use git_idd::world::journal;
-use git_idd::world::journal::Replay;
+use idd_report::{Probes, Report, Status, json};
+use idd_world::journal;
+use idd_world::journal::Replay;
 
 use crate::fixture::Fixture;
 use crate::plain;

@@ -24,13 +24,15 @@ pub fn code_of(source: &str) -> String {
     String::from_utf8(code).expect("whole literals and comments are blanked, so no character is cut")
 }
 
-/// Cuts the items under `#[cfg(test)]` out of what [`code_of`] gave; also returns the names of such modules that are
+/// Cuts the items under `#[cfg(test)]` or `#[cfg(any(test, feature))]` out of what [`code_of`] gave; also returns the names of such modules that are
 /// files of their own.
 pub fn without_tests(code: &str) -> (String, Vec<String>) {
     let mut kept = String::new();
     let mut modules = Vec::new();
     let mut rest = code;
-    while let Some((before, item)) = rest.split_once("#[cfg(test)]") {
+    let first = |text: &str| ["#[cfg(test)]", "#[cfg(any(test,"].iter().filter_map(|mark| text.find(mark)).min();
+    while let Some(at) = first(rest) {
+        let (before, item) = rest.split_at(at);
         kept.push_str(before);
         let end = end_of_item(item);
         let head = item[..end].trim_end_matches(';').trim();

@@ -9,14 +9,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use git_idd::trace::dependence::Dependences;
-use git_idd::trace::native::machine::{Machine, Watch};
-use git_idd::trace::native::play::Player;
-use git_idd::trace::native::uses::dependences;
-use git_idd::trace::slice;
-use git_idd::trace::slice::Kinds;
-use git_idd::trace::step::Step;
-use git_idd::world::record::store;
+use idd_trace::dependence::Dependences;
+use idd_trace::native::machine::{Machine, Watch};
+use idd_trace::native::play::Player;
+use idd_trace::native::uses::dependences;
+use idd_trace::slice;
+use idd_trace::slice::Kinds;
+use idd_trace::step::Step;
+use idd_world::record::store;
 
 use crate::fixture::Fixture;
 

@@ -5,8 +5,8 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
-use git_idd::outcome::Outcome;
-use git_idd::report::{Report, Status, json};
+use idd_base::outcome::Outcome;
+use idd_report::{Report, Status, json};
 
 use crate::fixture::Fixture;
 

@@ -1,6 +1,6 @@
 //! Products of earlier builds, tests that disturb each other, and candidates without an end.
 
-use git_idd::report::{Report, Status, json};
+use idd_report::{Report, Status, json};
 
 use crate::fixture::Fixture;
 

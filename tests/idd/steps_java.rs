@@ -6,11 +6,11 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
-use git_idd::trace::container::Trace;
-use git_idd::trace::java::frame::Frame;
-use git_idd::trace::java::machine::{Machine, Watch};
-use git_idd::trace::java::player::Player;
-use git_idd::trace::java::value::Value;
+use idd_trace::container::Trace;
+use idd_trace::java::frame::Frame;
+use idd_trace::java::machine::{Machine, Watch};
+use idd_trace::java::player::Player;
+use idd_trace::java::value::Value;
 
 use crate::java::{BUILD, record, repository, torture, version};
 use crate::plain;

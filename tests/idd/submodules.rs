@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use git_idd::report::{Status, Untrusted};
+use idd_report::{Status, Untrusted};
 
 use crate::fixture::Fixture;
 

@@ -1,6 +1,6 @@
 //! What the other tests of a project say: `--suite`, and the tests that came with the culprit.
 
-use git_idd::report::{Report, Scope, Status, Suite};
+use idd_report::{Report, Scope, Status, Suite};
 
 use crate::fixture::Fixture;
 
@@ -62,7 +62,7 @@ fn a_test_that_came_with_the_culprit_is_not_taken_out_to_make_the_suite_pass() {
     let fixture = Fixture::of(HISTORY);
     let suite = "while read -r wanted; do grep -qx \"$wanted\" value || { echo \"FAIL: $wanted\"; exit 1; }; done <tests/wanted";
     let report = fixture.report(&["--suite", suite, TEST]);
-    let files = |fix: &git_idd::report::Fix| String::from_utf8_lossy(fix.patch.as_bytes()).contains("tests/wanted");
+    let files = |fix: &idd_report::Fix| String::from_utf8_lossy(fix.patch.as_bytes()).contains("tests/wanted");
     let small = report.fixes.iter().filter(|fix| fix.scope != Scope::Revert && !fix.patch.is_empty());
     assert!(small.clone().count() > 0);
     for fix in small {

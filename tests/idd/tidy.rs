@@ -9,79 +9,29 @@ use std::path::{Path, PathBuf};
 
 use regex::{Captures, Regex};
 
-use crate::fixture;
-use crate::scan;
+use crate::{fixture, scan};
 
-const VOCABULARY: [&str; 5] = ["outcome", "revision", "search", "plural", "sought"];
-
-/// What the command line and the drivers may name: the drivers not themselves, the command line not the last one.
-const BELOW_CLI: [&str; 20] = [
-    "session",
-    "outcome",
-    "revision",
-    "search",
-    "plural",
-    "sought",
-    "change",
-    "reduce",
-    "hunt",
-    "shrink",
-    "explain",
-    "explain::native",
-    "explain::java",
-    "world",
-    "report",
-    "instrument",
-    "trace",
-    "trace::native",
-    "trace::java",
-    "logic",
-];
-
-/// Which top-level module may name which others, beside itself.
+/// What a part of a member of the workspace may name beside itself. What a whole member may name stands in its manifest.
 ///
-/// A part of a module that has a row of its own may be named only by those whose row says so.
-const LAYERS: [(&str, &[&str]); 22] = [
-    ("outcome", &[]),
-    ("revision", &[]),
-    ("search", &[]),
-    ("plural", &[]),
-    ("sought", &["outcome"]),
-    ("logic", &[]),
-    ("syntax", &[]),
+/// A part that has a row may be named only by those whose row says so, and by members without a row.
+const LAYERS: [(&str, &[&str]); 13] = [
+    ("change", &["base", "change::syntax"]),
+    ("change::syntax", &[]),
+    ("change::reduce", &["base", "change", "change::syntax"]),
+    ("change::shrink", &["base", "change::syntax"]),
     ("trace", &[]),
-    ("instrument", &["trace"]),
-    ("trace::native", &["logic", "instrument", "trace"]),
-    ("trace::java", &["instrument", "trace"]),
-    ("change", &["outcome", "revision", "search", "syntax"]),
-    ("reduce", &["outcome", "revision", "search", "change"]),
-    ("hunt", &["outcome", "revision", "search", "plural", "sought", "change", "reduce"]),
-    ("shrink", &["outcome", "search", "syntax"]),
-    ("explain", &["logic", "trace"]),
-    ("explain::native", &["plural", "logic", "instrument", "trace", "trace::native", "explain"]),
-    ("explain::java", &["plural", "logic", "instrument", "trace", "trace::java", "explain"]),
-    (
-        "world",
-        &[
-            "outcome",
-            "revision",
-            "search",
-            "plural",
-            "sought",
-            "syntax",
-            "change",
-            "instrument",
-            "trace",
-            "trace::native",
-        ],
-    ),
-    ("report", &VOCABULARY),
-    ("session", BELOW_CLI.split_at(1).1),
-    ("cli", BELOW_CLI.split_at(19).0),
+    ("trace::logic", &[]),
+    ("trace::instrument", &["trace"]),
+    ("trace::native", &["trace", "trace::instrument", "trace::logic"]),
+    ("trace::java", &["trace", "trace::instrument"]),
+    ("explain", &["trace", "trace::logic"]),
+    ("explain::native", &["base", "explain", "trace", "trace::instrument", "trace::logic", "trace::native"]),
+    ("explain::java", &["base", "explain", "trace", "trace::instrument", "trace::java"]),
+    ("world", &["base", "change", "change::syntax", "trace", "trace::instrument", "trace::native"]),
 ];
 
 /// A directory, and the module that is there: its files name nothing of the library outside of it.
-const CLOSED: [(&str, &str); 1] = [("src/explain/chain", "explain::chain")];
+const CLOSED: [(&str, &str); 1] = [("src/explain/chain", "chain")];
 
 /// A room of the world, and those that its files may not name.
 const ROOMS: [(&str, &[&str]); 7] = [
@@ -102,11 +52,11 @@ const OWNERS: [(&str, &[&str]); 18] = [
     (r"(^|[^:\w])git2::", &["src/world/repo"]),
     (r"(^|[^:\w])diffy::", &["src/world/repo/binary_patch.rs", "src/world/repo/patch.rs"]),
     (r"(^|[^:\w])(::)?sled::", &["src/world/cache/sled.rs", "src/world/cache/stored_map.rs"]),
-    (r"(^|[^:\w])(clap|clap_complete|clap_mangen)::", &["src/cli"]),
-    (r"(^|[^:\w])rmcp::", &["src/cli/mcp"]),
-    (r"(^|[^:\w])tokio::", &["src/cli/mcp", "src/world/remote"]),
+    (r"(^|[^:\w])(clap|clap_complete|clap_mangen)::", &["src/app"]),
+    (r"(^|[^:\w])rmcp::", &["src/app/mcp"]),
+    (r"(^|[^:\w])tokio::", &["src/app/mcp", "src/world/remote"]),
     (r"(^|[^:\w])(bazel_remote_apis|prost|tokio_stream|tonic)::", &["examples", "src/world/remote"]),
-    (r"\bbatsat\b", &["src/logic"]),
+    (r"\bbatsat\b", &["src/trace/logic"]),
     (r"\bstd::process::Command\b", &["src/world/process/command.rs"]),
     (r"\buse std::process;", &["src/world/process/command.rs"]),
     (r"\bstd::fs\b", &["src/world"]),
@@ -118,7 +68,7 @@ const OWNERS: [(&str, &[&str]); 18] = [
         &["src/world/system/linux"],
     ),
     (r"\btarget_os\b", &["src/world/system/mod.rs"]),
-    (r"(^|[^:\w])tree_sitter\w*::", &["src/syntax"]),
+    (r"(^|[^:\w])tree_sitter\w*::", &["src/change/syntax"]),
     (r"\bstd::net\b", &["src/world/remote/address.rs"]),
     (r"\b(println|eprintln|print|eprint|todo|unimplemented|dbg)!", &[]),
 ];
@@ -127,9 +77,8 @@ const OWNERS: [(&str, &[&str]); 18] = [
 const PROCESS_TABLE: [&str; 2] = ["\"/proc", "\"/sys/"];
 
 /// What stands nowhere, not even in tests.
-const NOWHERE: [(&str, &str); 5] = [
+const NOWHERE: [(&str, &str); 4] = [
     (r"\bpub use git2\b", "name its types only in their room"),
-    (r"\buse crate::\{", "name each module in an import of its own"),
     (r"\bsuper::super\b", "name the path from the crate"),
     (r"#!?\[allow\(", "say #[expect(lint, reason = \"...\")]"),
     (r"#\[(ignore|should_panic)\b", "a known limitation is a passing test"),
@@ -215,7 +164,7 @@ fn split_imports(path: &str, code: &str) -> Vec<String> {
         if !between.is_empty() {
             listed.clear();
         }
-        if &import[2] != "crate" && !listed.insert((import[1].to_owned(), import[2].to_owned())) {
+        if !listed.insert((import[1].to_owned(), import[2].to_owned())) {
             let line = code[..whole.start()].matches('\n').count() + 1;
             found.push(format!("{path}:{line}: `{}` is named by an import before: join them", &import[2]));
         }
@@ -234,43 +183,60 @@ fn table_complaints(path: &str, source: &str, product: &str) -> Vec<String> {
         .collect()
 }
 
-/// The row of a module: that of the part that it is in, if that has one, else that of the top-level module.
+/// A module by its path from the workspace: the member, and the path in it. `None` for a file of no member.
+fn module_of(path: &str) -> Option<String> {
+    let path = path.strip_prefix("src/").filter(|path| path.contains('/'))?.strip_suffix(".rs")?;
+    let path = path.strip_suffix("/mod").or_else(|| path.strip_suffix("/lib")).unwrap_or(path);
+    Some(path.replace('/', "::"))
+}
+
+/// What the code of a member names in the workspace, each by its path from there, with its place in the code.
+fn named<'c>(member: &'c str, code: &'c str) -> impl Iterator<Item = (usize, String)> + 'c {
+    compiled(r"\b(?:(crate)|idd_(\w+?))::([\w:]+)")
+        .captures_iter(code)
+        .map(move |name| {
+            let other = name.get(2).map_or(member, |other| other.as_str());
+            (name.get(0).unwrap().start(), format!("{other}::{}", &name[3]))
+        })
+        .collect::<Vec<_>>()
+        .into_iter()
+}
+
+/// The row of a module: that of the part that it is in.
 fn layer(module: &str) -> Option<&'static (&'static str, &'static [&'static str])> {
     let is_part = |name: &str| module.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"));
     LAYERS.iter().filter(|(name, _)| is_part(name)).max_by_key(|(name, _)| name.len())
 }
 
 fn layer_complaints(path: &str, product: &str) -> Vec<String> {
-    let Some(module) = path.strip_prefix("src/").and_then(|path| path.strip_suffix(".rs")) else {
-        return Vec::new();
-    };
-    if module == "main" || module == "lib" {
-        return Vec::new();
-    }
-    let Some((module, allowed)) = layer(&module.replace('/', "::")) else {
-        return vec![format!("{path}: the module `{module}` is in no layer")];
-    };
+    let Some(module) = module_of(path) else { return Vec::new() };
+    let member = module.split("::").next().unwrap();
+    let names: Vec<(usize, String)> = named(member, product).collect();
     let mut found = Vec::new();
+    let mut complain = |at: usize, by: &str, name: &str| {
+        let line = product[..at].matches('\n').count() + 1;
+        found.push(format!("{path}:{line}: `{by}` may not name `{name}`"));
+    };
     if let Some((_, inside)) = CLOSED.iter().find(|(directory, _)| Path::new(path).starts_with(directory)) {
-        for name in compiled(r"\bcrate::([\w:]+)").captures_iter(product) {
-            if !name[1].starts_with(inside) {
-                found.push(format!("{path}: `{inside}` may not name `{}`", &name[1]));
-            }
+        let inside = format!("{member}::{inside}");
+        for (at, name) in names.iter().filter(|(_, name)| !name.starts_with(&inside)) {
+            complain(*at, &inside, name);
         }
     }
     if let Some((room, forbidden)) = ROOMS.iter().find(|(room, _)| Path::new(path).starts_with(room)) {
-        for name in compiled(r"\bcrate::world::(\w+)").captures_iter(product) {
-            if forbidden.contains(&&name[1]) {
-                found.push(format!("{path}: `{room}` may not name `world::{}`", &name[1]));
+        for (at, name) in &names {
+            let other = name.strip_prefix("world::").and_then(|name| name.split("::").next());
+            if other.is_some_and(|other| forbidden.contains(&other)) {
+                complain(*at, room, name);
             }
         }
     }
-    for name in compiled(r"\bcrate::(\w+(?:::\w+)*)").captures_iter(product) {
-        let whole = name.get(0).unwrap();
-        let name = layer(&name[1]).map_or(&name[1], |(name, _)| name);
-        if name != *module && !allowed.contains(&name) {
-            let line = product[..whole.start()].matches('\n').count() + 1;
-            found.push(format!("{path}:{line}: `{module}` may not name `{name}`"));
+    if let Some((part, allowed)) = layer(&module) {
+        for (at, name) in &names {
+            let other = layer(name).map_or_else(|| name.split("::").next().unwrap(), |(other, _)| other);
+            if other != *part && !allowed.contains(&other) {
+                complain(*at, part, other);
+            }
         }
     }
     found
@@ -323,26 +289,23 @@ const MAX_CYCLE: usize = 3;
 
 /// The names of the modules that each module names, without tests; a path that leads into a module counts for that module.
 fn dependencies(sources: &BTreeMap<String, String>) -> BTreeMap<String, BTreeSet<String>> {
-    let name = |path: &str| {
-        let path = path.strip_prefix("src/")?.strip_suffix(".rs")?;
-        Some(path.strip_suffix("/mod").unwrap_or(path).replace('/', "::"))
-    };
     let test_modules = test_modules(sources);
     let is_test = |path: &str| test_modules.iter().any(|module| Path::new(path).with_extension("").starts_with(module));
     let product: BTreeMap<String, String> = sources
         .iter()
         .filter(|(path, _)| !is_test(path))
-        .filter_map(|(path, source)| Some((name(path)?, product_of(&scan::code_of(source)))))
+        .filter_map(|(path, source)| Some((module_of(path)?, product_of(&scan::code_of(source)))))
         .collect();
-    let module_of = |path: &str| {
+    let known = |path: &str| {
         let ends = path.match_indices("::").map(|(end, _)| end).chain([path.len()]);
         let longest = ends.map(|end| &path[..end]).filter(|prefix| product.contains_key(*prefix)).last();
         longest.map(str::to_owned)
     };
-    let named = |source: &str| -> BTreeSet<String> {
-        compiled(r"\bcrate::([\w:]+)").captures_iter(source).filter_map(|path| module_of(&path[1])).collect()
+    let names = |module: &str, source: &str| -> BTreeSet<String> {
+        let member = module.split("::").next().unwrap();
+        named(member, source).filter_map(|(_, path)| known(&path)).collect()
     };
-    product.iter().map(|(module, source)| (module.clone(), named(source))).collect()
+    product.iter().map(|(module, source)| (module.clone(), names(module, source))).collect()
 }
 
 /// All modules that can be reached from `start`.
@@ -382,22 +345,13 @@ fn modules_do_not_depend_on_each_other_in_large_circles() {
 fn a_circle_of_modules_is_seen() {
     let file = |path: &str, source: &str| (format!("src/{path}.rs"), source.to_owned());
     let sources = BTreeMap::from([
-        file("a/mod", "use crate::a::b::Thing; use crate::c::make;"),
-        file("a/b", "fn f() { crate::c::d::g() }"),
-        file("c", "#[cfg(test)]\nmod tests { use crate::a; }"),
-        file("c/d", "use crate::a; // crate::e"),
-        file("e", "use crate::c::d;"),
+        file("m/a/mod", "use crate::a::b::Thing; use crate::c::make;"),
+        file("m/a/b", "fn f() { crate::c::d::g() }"),
+        file("m/c", "#[cfg(test)]\nmod tests { use crate::a; }"),
+        file("m/c/d", "use idd_m::a; // crate::e"),
+        file("m/e", "use crate::c::d;"),
     ]);
-    assert_eq!(cycles(&dependencies(&sources)), [["a", "a::b", "c::d"]]);
-}
-
-#[test]
-fn every_module_of_the_library_has_a_layer() {
-    let library = fs::read_to_string(fixture::root().join("src/lib.rs")).unwrap();
-    let modules: BTreeSet<_> =
-        library.lines().filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';')).collect();
-    let layers: BTreeSet<_> = LAYERS.iter().map(|(name, _)| *name).filter(|name| !name.contains("::")).collect();
-    assert_eq!(modules, layers);
+    assert_eq!(cycles(&dependencies(&sources)), [["m::a", "m::a::b", "m::c::d"]]);
 }
 
 #[test]
@@ -407,21 +361,23 @@ fn planted_violations_are_found() {
         let found = complaints(path, source, false).join("\n");
         assert!(found.contains(expected), "{path}: {source:?} gave {found:?}");
     }
-    check("src/hunt/walk.rs", "use crate::world::run;\n", "src/hunt/walk.rs:1: `hunt` may not name `world`");
-    check("src/world/journal.rs", "\nuse crate::hunt::Finding;", ":2: `world` may not name `hunt`");
-    check("src/outcome.rs", "use crate::revision::TreeId;", "`outcome` may not name `revision`");
+    check(
+        "src/change/unit.rs",
+        "\nuse crate::reduce::plan;\n",
+        "src/change/unit.rs:2: `change` may not name `change::reduce`",
+    );
+    check("src/change/syntax/tree.rs", "use idd_base::plural;", "`change::syntax` may not name `base`");
+    check("src/world/run/crew.rs", "use idd_trace::java::Player;", "`world` may not name `trace::java`");
     check(
         "src/explain/chain/linear.rs",
-        "use crate::trace::step::Step;",
+        "use idd_trace::step::Step;",
         "`explain::chain` may not name `trace::step::Step`",
     );
-    check("src/trace/run.rs", "use crate::trace::native::machine::Machine;", "`trace` may not name `trace::native`");
-    check("src/trace/step.rs", "use crate::instrument::debug::Debug;", "`trace` may not name `instrument`");
-    check("src/explain/align/way.rs", "crate::explain::native::story::tell();", "may not name `explain::native`");
-    check("src/explain/switch.rs", "use crate::trace::native::play::Player;", "`explain` may not name `trace::native`");
-    check("src/world/repo/graph.rs", "use crate::world::run::classify;", "may not name `world::run`");
-    check("src/report/json.rs", "fn a() { crate::cli::main() }", "`report` may not name `cli`");
-    check("src/magic/mod.rs", "", "is in no layer");
+    check("src/trace/run.rs", "use crate::native::machine::Machine;", "`trace` may not name `trace::native`");
+    check("src/trace/step.rs", "use crate::instrument::debug::Debug;", "`trace` may not name `trace::instrument`");
+    check("src/explain/align/way.rs", "crate::native::story::tell();", "may not name `explain::native`");
+    check("src/explain/switch.rs", "use idd_trace::native::play::Player;", "`explain` may not name `trace::native`");
+    check("src/world/repo/graph.rs", "use crate::run::classify;", "may not name `world::run");
     check("src/session/context.rs", "use git2::Repository;", "only in [\"src/world/repo\"]");
     check("src/world/repo/tree.rs", "use sled::Db;", "sled.rs");
     check("src/world/run/sandbox.rs", "let c = std::process::Command::new(x);", "command.rs");
@@ -429,21 +385,20 @@ fn planted_violations_are_found() {
     check("src/world/process/command.rs", "rustix::process::pidfd_open(pid)", "src/world/system/linux");
     check("src/world/repo/tree.rs", "#[cfg(target_os = \"linux\")]", "src/world/system/mod.rs");
     check("src/world/spool.rs", "\nfn a() { read(\"/proc/meminfo\") }", ":2: the process table");
-    check("src/world/system/mod.rs", "use crate::world::process::run;", "may not name `world::process`");
+    check("src/world/system/mod.rs", "use crate::process::run;", "may not name `world::process");
     check("src/world/run/sandbox.rs", "use std::process;\nlet c = process::Command::new(x);", "command.rs");
-    check("src/report/text.rs", "use clap::Parser;", "only in [\"src/cli\"]");
-    check("src/cli/hunt.rs", "use std::fs;", "only in [\"src/world\"]");
-    check("src/cli/hunt.rs", "use std::{fs, io};", "only in [\"src/world\"]");
-    check("src/cli/hunt.rs", "std::env::var(x)", "src/session/context.rs");
+    check("src/report/text.rs", "use clap::Parser;", "only in [\"src/app\"]");
+    check("src/app/hunt.rs", "use std::fs;", "only in [\"src/world\"]");
+    check("src/app/hunt.rs", "use std::{fs, io};", "only in [\"src/world\"]");
+    check("src/app/hunt.rs", "std::env::var(x)", "src/session/context.rs");
     check("src/world/repo/mod.rs", "pub use git2::Repository;", "only in their room");
-    check("src/cli/hunt.rs", "use crate::{hunt, world};", "of its own");
     check(
         "src/hunt/walk.rs",
-        "use crate::change::{\n    a,\n};\nuse crate::hunt::{b, c};\nuse crate::change::d;",
-        ":5: `crate::change` is",
+        "use idd_change::{\n    a,\n};\nuse crate::walk::{b, c};\nuse idd_change::d;",
+        ":5: `idd_change` is",
     );
-    check("src/hunt/walk.rs", "\nuse crate::world::{run, repo};", ":2: `hunt` may not name `world`");
-    check("src/trace/run.rs", "use crate::trace::{step, native};", "`trace` may not name `trace::native`");
+    check("src/change/set.rs", "use crate::unit;\nuse crate::subset;", ":2: `crate` is named by an import before");
+    check("src/trace/run.rs", "use crate::{native, step};", "`trace` may not name `trace::native`");
     check("src/change/unit.rs", "use super::super::outcome;", "from the crate");
     check("src/change/unit.rs", "fn a() { b.unwrap() }", "expect()");
     check("src/change/unit.rs", "#[allow(dead_code)]\nfn a() {}", "expect(lint");
@@ -458,21 +413,18 @@ fn what_is_allowed_is_not_found() {
     fn check(path: &str, source: &str) {
         assert_eq!(complaints(path, source, false), Vec::<String>::new(), "{path}: {source:?}");
     }
-    check("src/outcome.rs", "//! See [`crate::world::run::classify`].\n");
+    check("src/change/lib.rs", "//! See [`crate::reduce`].\n");
     check("src/change/unit.rs", "fn a() { let text = \"use crate::{x} .unwrap() git2::x\"; }");
     check("src/change/unit.rs", "#[cfg(test)]\nmod tests {\n use std::fs;\n fn a() { b.unwrap(); }\n}\n");
-    check("src/world/repo/mod.rs", "use git2::Repository;\nuse crate::change::ChangeSet;");
-    check("src/world/cache/mod.rs", "mod sled;\nuse crate::world::cache::sled::SledCache;");
-    check("src/session/context.rs", "use std::env;\nuse crate::hunt::Finding;");
-    check("src/trace/native/machine.rs", "use crate::trace::step::Step;\nuse crate::instrument::segment::Kind;");
+    check("src/world/repo/mod.rs", "use git2::Repository;\nuse idd_change::ChangeSet;");
+    check("src/world/cache/mod.rs", "mod sled;\nuse crate::cache::sled::SledCache;");
+    check("src/session/context.rs", "use std::env;\nuse idd_hunt::Finding;");
+    check("src/trace/native/machine.rs", "use crate::step::Step;\nuse crate::instrument::segment::Kind;");
     check("src/world/process/command.rs", "use std::process::Command;");
     check("src/world/spool.rs", "// \"/proc\"\n#[cfg(test)]\nmod tests {\n fn a() { read(\"/proc/meminfo\") }\n}\n");
     check("src/change/unit.rs", "use std::fmt;\nuse std::fmt::Write;\n#[cfg(test)]\nuse std::fmt::Debug;");
-    check(
-        "src/change/unit.rs",
-        "use crate::outcome;\nuse crate::revision;\nfn a() {\n    use A::{B};\n}\nfn b() {\n    use A::C;\n}",
-    );
-    check("src/cli/mod.rs", "use std::process::ExitCode;\nconst V: &str = env!(\"CARGO_PKG_VERSION\");");
+    check("src/change/unit.rs", "use crate::{set, unit};\nfn a() {\n    use A::{B};\n}\nfn b() {\n    use A::C;\n}");
+    check("src/app/lib.rs", "use std::process::ExitCode;\nconst V: &str = env!(\"CARGO_PKG_VERSION\");");
 }
 
 #[test]

@@ -15,14 +15,12 @@ fn names() -> Vec<String> {
     listed.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_owned).collect()
 }
 
-/// Whether a module of the library has a test of this name.
-fn is_of_library(name: &str) -> bool {
-    let (module, function) = name.rsplit_once("::").unwrap();
-    let (directory, _) = module.split_once("::").unwrap_or((module, ""));
-    let function = format!("fn {function}(");
-    tidy::sources()
-        .iter()
-        .any(|(path, source)| path.starts_with(&format!("src/{directory}/")) && source.contains(&function))
+/// Whether a member has a test of this name.
+fn is_of_member(member: &str, name: &str) -> bool {
+    let function = format!("fn {}(", name.rsplit("::").next().unwrap());
+    let has =
+        |(path, source): (&String, &String)| path.starts_with(&format!("src/{member}/")) && source.contains(&function);
+    tidy::sources().iter().any(has)
 }
 
 #[test]
@@ -30,11 +28,14 @@ fn every_name_of_the_nightly_tier_is_that_of_a_test() {
     let configuration = fs::read_to_string(root().join(".config/nextest.toml")).unwrap();
     let names = names();
     let mut n_patterns = 0;
-    for pattern in Regex::new(r"test\((?:=([^)]+)|/(.+)/)\)").unwrap().captures_iter(&configuration) {
+    for pattern in
+        Regex::new(r"(?:package\(idd-(\w+)\) & )?test\((?:=([^)]+)|/(.+)/)\)").unwrap().captures_iter(&configuration)
+    {
         n_patterns += 1;
-        let is_there = match (pattern.get(1), pattern.get(2)) {
-            (Some(name), _) => names.iter().any(|other| other == name.as_str()) || is_of_library(name.as_str()),
-            (_, Some(pattern)) => {
+        let is_there = match (pattern.get(1), pattern.get(2), pattern.get(3)) {
+            (Some(member), Some(name), _) => is_of_member(member.as_str(), name.as_str()),
+            (None, Some(name), _) => names.iter().any(|other| other == name.as_str()),
+            (_, _, Some(pattern)) => {
                 let pattern = Regex::new(pattern.as_str()).unwrap();
                 names.iter().any(|name| pattern.is_match(name))
             }

@@ -4,7 +4,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
-use git_idd::report::{Probes, Report, Status, json};
+use idd_report::{Probes, Report, Status, json};
 
 use crate::fixture::Fixture;
 

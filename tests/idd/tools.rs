@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
-use git_idd::report::{Report, Status, Untrusted, json};
+use idd_report::{Report, Status, Untrusted, json};
 
 use crate::fixture::Fixture;
 

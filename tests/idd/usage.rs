@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::process::{Command, Output, Stdio};
 
-use git_idd::cli::args;
-use git_idd::report::{Report, json};
+use git_idd::args;
+use idd_report::{Report, json};
 
 use crate::plain;
 

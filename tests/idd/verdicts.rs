@@ -1,6 +1,6 @@
 //! Right answers where a repair, a signature or an exit code could mislead.
 
-use git_idd::report::{Report, Status};
+use idd_report::{Report, Status};
 
 use crate::fixture::Fixture;
 
@@ -107,7 +107,7 @@ fn units_that_are_too_many_to_run_again_are_told_to_be_observed() {
     let text =
         report.notes.iter().map(|note| String::from_utf8_lossy(note.as_bytes()).into_owned()).collect::<String>();
     assert!(text.contains("were not run again one by one"), "{text}");
-    assert!(report.evidence.iter().any(|evidence| evidence.verified == git_idd::report::Verified::Observed));
+    assert!(report.evidence.iter().any(|evidence| evidence.verified == idd_report::Verified::Observed));
 }
 
 /// A revision before the culprit fails in its first run only; what backs its verdict is another run, which passes.

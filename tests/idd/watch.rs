@@ -6,7 +6,7 @@ use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
-use git_idd::report::{Status, json};
+use idd_report::{Status, json};
 
 use crate::fixture::Fixture;
 use crate::terminal::{Terminal, read_all, resize};

@@ -1,12 +1,12 @@
 //! A window of a run, the part that was kept where the beginning was given up, beside the whole run: what the window says is what the whole run says, or
 //! that it does not know.
 
-use git_idd::trace::native::call::Call;
-use git_idd::trace::native::machine::{Machine, Watch};
-use git_idd::trace::native::play::Player;
-use git_idd::trace::native::records::Records;
-use git_idd::trace::step::Step;
-use git_idd::world::record::store;
+use idd_trace::native::call::Call;
+use idd_trace::native::machine::{Machine, Watch};
+use idd_trace::native::play::Player;
+use idd_trace::native::records::Records;
+use idd_trace::step::Step;
+use idd_world::record::store;
 
 use crate::fixture::Fixture;
 

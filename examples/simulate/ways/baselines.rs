@@ -6,12 +6,12 @@
 
 use std::collections::HashSet;
 
-use git_idd::explain::feedback::table::Table;
-use git_idd::explain::feedback::{Feedback, Judged, control};
-use git_idd::trace::dependence::Dependences;
-use git_idd::trace::slice;
-use git_idd::trace::slice::Kinds;
-use git_idd::trace::step::{Step, Steps};
+use idd_explain::feedback::table::Table;
+use idd_explain::feedback::{Feedback, Judged, control};
+use idd_trace::dependence::Dependences;
+use idd_trace::slice;
+use idd_trace::slice::Kinds;
+use idd_trace::step::{Step, Steps};
 
 /// Steps whose slices are compared for one question.
 const N_COMPARED: usize = 40;

@@ -2,10 +2,10 @@
 //!
 //! Deviation: values that were wrong beside the one that was followed are kept, and taken up again at a dead end.
 
-use git_idd::explain::feedback::table::Table;
-use git_idd::explain::feedback::{Feedback, Judged, control};
-use git_idd::trace::dependence::Dependences;
-use git_idd::trace::step::Step;
+use idd_explain::feedback::table::Table;
+use idd_explain::feedback::{Feedback, Judged, control};
+use idd_trace::dependence::Dependences;
+use idd_trace::step::Step;
 
 /// The next step, by the last wrong answer with something left to follow; none at the end of all of them.
 ///

@@ -7,10 +7,10 @@
 
 use std::collections::HashSet;
 
-use git_idd::explain::feedback::table::Table;
-use git_idd::explain::feedback::{Feedback, Judged, control};
-use git_idd::trace::dependence::Dependences;
-use git_idd::trace::step::Step;
+use idd_explain::feedback::table::Table;
+use idd_explain::feedback::{Feedback, Judged, control};
+use idd_trace::dependence::Dependences;
+use idd_trace::step::Step;
 
 /// The steps of the longest path that is compared with others.
 const MAX_PATH: u32 = 20_000;

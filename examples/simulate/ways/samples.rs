@@ -1,10 +1,10 @@
 //! Small runs for tests.
 
-use git_idd::explain::feedback::table::Table;
-use git_idd::explain::feedback::{Feedback, Judged};
-use git_idd::trace::dependence::{Dependences, Kind, Notes};
-use git_idd::trace::run::Run;
-use git_idd::trace::step::Step;
+use idd_explain::feedback::table::Table;
+use idd_explain::feedback::{Feedback, Judged};
+use idd_trace::dependence::{Dependences, Kind, Notes};
+use idd_trace::run::Run;
+use idd_trace::step::Step;
 
 /// A run without calls and decisions, each step a statement of its own line.
 ///

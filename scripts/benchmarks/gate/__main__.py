@@ -1,6 +1,6 @@
 """Where the time of the gate goes.
 
-Clones HEAD into a new directory, and runs `scripts/check.sh` there twice: *cold*, with nothing compiled before, and *warm*, after a change of one line in `src/cli/mod.rs`. With `--here`,
+Clones HEAD into a new directory, and runs `scripts/check.sh` there twice: *cold*, with nothing compiled before, and *warm*, after a change of one line in `src/app/lib.rs`. With `--here`,
 it runs once, in this checkout and with the products that are there.
 
 Each compiler, linker and test is started through a script that notes its processor time. *Front end and code* is one call of rustc without its linker. *Rest* is all other processor time: cargo, nextest,
@@ -127,10 +127,11 @@ def shares(total, rows):
         elif row["kind"] in ("c", "c++"):
             add("dependencies: C", row)
         elif row["kind"] == "test" and "--exact" in row["words"]:
-            add("tests of the library" if row["name"].startswith("git_idd") else "tests of whole commands", row)
+            add("tests of the library" if re.match(r"(git_idd|idd_\w+)-", row["name"]) else "tests of whole commands", row)
     # The linker is a child of rustc.
     for name, cpu in links.items():
-        of_package = [what for what in found if what.startswith("front end") and (f"/{name}" in what or name == "git_idd")]
+        member = {"git_idd": "app"}.get(name, name.removeprefix("idd_"))
+        of_package = [what for what in found if what.startswith("front end") and f"/{member}/" in what]
         if not of_package:
             found["dependencies: Rust"][0] -= cpu
         for what in of_package:
@@ -169,7 +170,7 @@ def main():
             checkout = Path(scratch, "git-idd")
             subprocess.run(["git", "clone", "-q", ROOT, checkout], check=True)
             runs = [("Cold", *run(checkout, options.options))]
-            with open(checkout / "src/cli/mod.rs", "a", encoding="utf-8") as file:
+            with open(checkout / "src/app/lib.rs", "a", encoding="utf-8") as file:
                 file.write("\nconst _: () = ();\n")
             runs.append(("Warm, after a change of one line", *run(checkout, options.options)))
     for what, total, rows in runs:

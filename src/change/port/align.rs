@@ -1,8 +1,8 @@
 //! Finds the parts of one version that another version has unchanged.
 
-use crate::change::difference::common;
-use crate::change::port::version::{Item, UnitNo, Version};
-use crate::change::port::words::Word;
+use crate::difference::common;
+use crate::port::version::{Item, UnitNo, Version};
+use crate::port::words::Word;
 use std::cell::Cell;
 use std::hash::Hash;
 use std::ops::Range;

@@ -1,10 +1,10 @@
 //! Follows declarations to the file in which ours has them.
 
-use crate::change::keywords::replaced;
-use crate::change::port::align::{Effort, likeness};
-use crate::change::port::matching::Matching;
-use crate::change::port::version::{Name, UnitNo, Version};
-use crate::change::port::words::Words;
+use crate::keywords::replaced;
+use crate::port::align::{Effort, likeness};
+use crate::port::matching::Matching;
+use crate::port::version::{Name, UnitNo, Version};
+use crate::port::words::Words;
 use crate::syntax::{Class, Language};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,8 +1,8 @@
 //! Matches the declarations of two versions, wherever they are.
 
-use crate::change::port::align::{Effort, likeness};
-use crate::change::port::version::{Name, UnitNo, Version};
-use crate::change::port::words::Word;
+use crate::port::align::{Effort, likeness};
+use crate::port::version::{Name, UnitNo, Version};
+use crate::port::words::Word;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Declarations without a partner are compared by content if each side has at most this many.
@@ -14,7 +14,7 @@ const MIN_KNOWN_TOKENS: usize = 12;
 /// Declarations that share less than this part of their words are different ones.
 const MIN_SHARED_PERCENT: usize = 70;
 
-/// For each member unit of one version (see [`Unit::members`](crate::change::port::version::Unit)) its counterpart in
+/// For each member unit of one version (see [`Unit::members`](crate::port::version::Unit)) its counterpart in
 /// another version, and in reverse.
 #[derive(Debug)]
 pub(super) struct Matching {

@@ -4,12 +4,12 @@
 //! declaration, units and tokens are merged as sequences. A part that matches in both other versions is stable, and is
 //! merged separately. Between two stable parts, only one side may have changed something.
 
-use crate::change::named::Named;
-use crate::change::port::align::{Effort, align, align_items};
-use crate::change::port::matching::Matching;
-use crate::change::port::trivia::Trivia;
-use crate::change::port::version::{Item, Unit, UnitNo, Version};
-use crate::change::port::words::Word;
+use crate::named::Named;
+use crate::port::align::{Effort, align, align_items};
+use crate::port::matching::Matching;
+use crate::port::trivia::Trivia;
+use crate::port::version::{Item, Unit, UnitNo, Version};
+use crate::port::words::Word;
 use crate::syntax::Class;
 use std::collections::BTreeMap;
 use std::ops::Range;

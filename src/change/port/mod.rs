@@ -20,12 +20,12 @@ mod tests;
 
 pub use follow::{Elsewhere, Followed, follow};
 
-use crate::change::port::merge::{Balance, Conflict, Merger, Side, count};
-use crate::change::port::renames::Renamed;
-use crate::change::port::version::Version;
-use crate::change::port::words::Words;
-use crate::change::trees::Rung;
+use crate::port::merge::{Balance, Conflict, Merger, Side, count};
+use crate::port::renames::Renamed;
+use crate::port::version::Version;
+use crate::port::words::Words;
 use crate::syntax::Language;
+use crate::trees::Rung;
 
 /// Applies the edits `base` -> `patched` to `ours` by syntax; `None` if they conflict or a version cannot be parsed.
 ///

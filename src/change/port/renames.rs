@@ -1,9 +1,9 @@
 //! Names that ours has replaced by others, and texts with the new names.
 
-use crate::change::port::align::{Effort, align};
-use crate::change::port::matching::Matching;
-use crate::change::port::version::{UnitNo, Version};
-use crate::change::port::words::Word;
+use crate::port::align::{Effort, align};
+use crate::port::matching::Matching;
+use crate::port::version::{UnitNo, Version};
+use crate::port::words::Word;
 use crate::syntax::Class;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;

@@ -1,7 +1,7 @@
 //! Writes the tokens of a merge as a text.
 
-use crate::change::port::merge::{Out, Side};
-use crate::change::port::version::Version;
+use crate::port::merge::{Out, Side};
+use crate::port::version::Version;
 use std::collections::BTreeMap;
 
 /// The text of a merge. Tokens of the patch get the indentation of ours.

@@ -1,6 +1,6 @@
 //! White space and comments between tokens.
 
-use crate::change::{Touching, merge_lines};
+use crate::{Touching, merge_lines};
 use std::borrow::Cow;
 
 /// White space and comments before or after a token of the result.

@@ -1,6 +1,6 @@
 //! One version of a file as tokens, and its syntax units.
 
-use crate::change::port::words::{Word, Words};
+use crate::port::words::{Word, Words};
 use crate::syntax::{Class, Language, Node, NodeId, Tree};
 use std::ops::Range;
 

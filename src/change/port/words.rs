@@ -1,6 +1,6 @@
 //! Words: the texts of tokens as numbers, shared by the versions of a file.
 
-use crate::change::keywords::without_keywords;
+use crate::keywords::without_keywords;
 use std::collections::HashMap;
 
 /// A text that occurs in some version. Equal texts have equal words.

@@ -8,8 +8,8 @@ pub mod way;
 
 use std::collections::HashMap;
 
-use crate::trace::run::Run;
-use crate::trace::step::Step;
+use idd_trace::run::Run;
+use idd_trace::step::Step;
 
 /// Which steps of two runs correspond.
 #[derive(Debug, Clone, PartialEq, Eq)]

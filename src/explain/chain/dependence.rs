@@ -1,8 +1,8 @@
 //! By leaps to the definitions.
 
-use crate::explain::chain::executions::{Definition, Executions, Point};
-use crate::explain::chain::hierarchical::last_change_since;
-use crate::explain::chain::session::Session;
+use crate::chain::executions::{Definition, Executions, Point};
+use crate::chain::hierarchical::last_change_since;
+use crate::chain::session::Session;
 
 /// Finds the latest point before `current` from which `set` is not kept until `current`; none if it is kept from everywhere.
 ///

@@ -1,11 +1,11 @@
 //! Chains of small programs, written out: the example of Sumner and Zhang's figure 1, and how a chain can end.
 
-use crate::explain::chain::model::Operand::{Constant, Variable};
-use crate::explain::chain::model::Operator::{Add, Exceeds, IsSumPositive, Shift};
-use crate::explain::chain::model::Statement::{AddCall, Assign, If, Nothing};
-use crate::explain::chain::model::{Expression, Model, Pair, Program, Statement};
-use crate::explain::chain::testing::{METHODS, chain_by};
-use crate::explain::chain::{Chain, Definition, End, Executions, Goal, Point, Test, verify};
+use crate::chain::model::Operand::{Constant, Variable};
+use crate::chain::model::Operator::{Add, Exceeds, IsSumPositive, Shift};
+use crate::chain::model::Statement::{AddCall, Assign, If, Nothing};
+use crate::chain::model::{Expression, Model, Pair, Program, Statement};
+use crate::chain::testing::{METHODS, chain_by};
+use crate::chain::{Chain, Definition, End, Executions, Goal, Point, Test, verify};
 
 fn constant(value: i8) -> Expression {
     Expression(Constant(value), Add, Constant(0))
@@ -138,7 +138,7 @@ impl Executions for Unreproducible {
     }
 
     fn faulty(&mut self, point: Point) -> Result<Vec<Definition>, String> {
-        let variable = crate::explain::chain::Variable(0);
+        let variable = crate::chain::Variable(0);
         Ok(vec![Definition { time: u64::from(point.0), variable }])
     }
 

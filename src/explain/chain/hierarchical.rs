@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::explain::chain::executions::{Definition, Executions, Point};
-use crate::explain::chain::session::Session;
+use crate::chain::executions::{Definition, Executions, Point};
+use crate::chain::session::Session;
 
 /// The aligned points as a tree: a point's children are those in the region that its step leads.
 pub(super) struct Tree {

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use crate::explain::chain::executions::{Definition, Executions, Goal, Point, Test};
-use crate::explain::chain::session::Session;
+use crate::chain::executions::{Definition, Executions, Goal, Point, Test};
+use crate::chain::session::Session;
 
 /// Finds a minimal set of faulty definitions at `point` that induces `goal`, in temporal order.
 ///
@@ -123,7 +123,7 @@ mod tests {
     use std::convert::Infallible;
 
     use super::{Definition, minimal};
-    use crate::explain::chain::executions::Variable;
+    use crate::chain::executions::Variable;
 
     const N: u32 = 6;
 

@@ -28,10 +28,10 @@ mod properties;
 #[cfg(test)]
 mod testing;
 
-pub use crate::explain::chain::executions::{Definition, Executions, Goal, Point, Test, Variable};
-pub use crate::explain::chain::verify::verify;
+pub use crate::chain::executions::{Definition, Executions, Goal, Point, Test, Variable};
+pub use crate::chain::verify::verify;
 
-use crate::explain::chain::session::Session;
+use crate::chain::session::Session;
 
 /// What explains a failure.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use proptest::prelude::*;
 
-use crate::explain::chain::{Definition, Executions, Goal, Point, Test, Variable};
+use crate::chain::{Definition, Executions, Goal, Point, Test, Variable};
 
 pub(super) const N_VARIABLES: u8 = 6;
 

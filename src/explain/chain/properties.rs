@@ -4,10 +4,10 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{RngSeed, TestRunner};
 
-use crate::explain::chain::model::{Model, pair};
-use crate::explain::chain::session::keeping;
-use crate::explain::chain::testing::{ChainMethod, METHODS, chain_by};
-use crate::explain::chain::{Chain, Definition, End, Executions, Goal, Point, Test, definitions, verify};
+use crate::chain::model::{Model, pair};
+use crate::chain::session::keeping;
+use crate::chain::testing::{ChainMethod, METHODS, chain_by};
+use crate::chain::{Chain, Definition, End, Executions, Goal, Point, Test, definitions, verify};
 
 fn chain(model: &mut Model, method: ChainMethod) -> Chain {
     chain_by(model, method, u64::MAX).unwrap()

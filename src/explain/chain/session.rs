@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use crate::explain::chain::executions::{Definition, Executions, Goal, Point, Test};
-use crate::explain::chain::hierarchical::Tree;
+use crate::chain::executions::{Definition, Executions, Goal, Point, Test};
+use crate::chain::hierarchical::Tree;
 
 /// What was asked of the executions so far.
 pub(super) struct Session<'a, E: Executions> {

@@ -1,9 +1,9 @@
 //! The ways to find where a set changes: that of the program, and slower ones that tests compare it with.
 
-use crate::explain::chain::executions::{Definition, Executions, Point};
-use crate::explain::chain::hierarchical::{IsKept, descend, last_lost};
-use crate::explain::chain::session::Session;
-use crate::explain::chain::{Chain, LastChange, compute_by, dependence};
+use crate::chain::executions::{Definition, Executions, Point};
+use crate::chain::hierarchical::{IsKept, descend, last_lost};
+use crate::chain::session::Session;
+use crate::chain::{Chain, LastChange, compute_by, dependence};
 
 /// A way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! A chain, asked once more.
 
-use crate::explain::chain::executions::{Definition, Executions, Goal, Point, Test};
-use crate::explain::chain::session::keeping;
-use crate::explain::chain::{Chain, End, definitions};
+use crate::chain::executions::{Definition, Executions, Goal, Point, Test};
+use crate::chain::session::keeping;
+use crate::chain::{Chain, End, definitions};
 
 /// Checks a chain by testing its sets again, whichever method computed it.
 ///

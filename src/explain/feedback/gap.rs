@@ -5,11 +5,11 @@
 
 use std::collections::HashSet;
 
-use crate::explain::feedback::suspects::Weights;
-use crate::explain::feedback::table::Table;
-use crate::explain::feedback::{Feedback, Judged, control};
-use crate::trace::dependence::{Dependences, Kind};
-use crate::trace::step::Step;
+use crate::feedback::suspects::Weights;
+use crate::feedback::table::Table;
+use crate::feedback::{Feedback, Judged, control};
+use idd_trace::dependence::{Dependences, Kind};
+use idd_trace::step::Step;
 
 /// The steps of a gap that are suspected, at most.
 const MAX_STEPS: usize = 2000;
@@ -147,7 +147,7 @@ impl Gap {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::explain::feedback::samples::{judged, run};
+    use crate::feedback::samples::{judged, run};
 
     #[test]
     fn a_value_that_was_right_when_it_was_computed_and_wrong_at_its_use_should_have_changed_between_them() {

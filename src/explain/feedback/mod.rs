@@ -21,10 +21,10 @@ mod samples;
 
 use std::collections::BTreeSet;
 
-use crate::explain::feedback::table::Table;
-use crate::trace::dependence::Dependences;
-use crate::trace::reach::Reached;
-use crate::trace::step::Step;
+use crate::feedback::table::Table;
+use idd_trace::dependence::Dependences;
+use idd_trace::reach::Reached;
+use idd_trace::step::Step;
 
 /// What is said of a step.
 #[derive(Debug, Clone, PartialEq, Eq)]

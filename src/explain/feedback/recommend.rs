@@ -6,13 +6,13 @@
 
 use std::collections::HashMap;
 
-use crate::explain::feedback::suspects::Suspects;
-use crate::explain::feedback::table::Table;
-use crate::explain::feedback::{Judged, criteria};
-use crate::trace::dependence::Dependences;
-use crate::trace::reach;
-use crate::trace::reach::MAX_SLICES;
-use crate::trace::step::Step;
+use crate::feedback::suspects::Suspects;
+use crate::feedback::table::Table;
+use crate::feedback::{Judged, criteria};
+use idd_trace::dependence::Dependences;
+use idd_trace::reach;
+use idd_trace::reach::MAX_SLICES;
+use idd_trace::step::Step;
 
 /// Steps that are compared with each other, of a short run.
 const N_COMPARED: usize = 40;
@@ -231,11 +231,11 @@ fn state((graph, table): (&Dependences, &Table), judged: &[Judged], step: Step) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::explain::feedback::Feedback;
-    use crate::explain::feedback::samples::{judged, run};
-    use crate::explain::feedback::suspects::Weights;
-    use crate::trace::slice;
-    use crate::trace::slice::Kinds;
+    use crate::feedback::Feedback;
+    use crate::feedback::samples::{judged, run};
+    use crate::feedback::suspects::Weights;
+    use idd_trace::slice;
+    use idd_trace::slice::Kinds;
 
     fn next(makers: &[&[u32]], all: &[Judged]) -> Option<Recommendation> {
         let (graph, table) = run(makers);

@@ -1,11 +1,10 @@
 //! Small runs for tests.
 
-use crate::explain::feedback::table::Table;
-use crate::explain::feedback::{Feedback, Judged};
-use crate::trace::dependence::Dependences;
-use crate::trace::dependence::tests::graph;
-use crate::trace::run::Run;
-use crate::trace::step::Step;
+use crate::feedback::table::Table;
+use crate::feedback::{Feedback, Judged};
+use idd_trace::dependence::{Dependences, graph};
+use idd_trace::run::Run;
+use idd_trace::step::Step;
 
 /// A run without calls and decisions, each step a statement of its own line.
 ///

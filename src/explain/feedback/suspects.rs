@@ -8,12 +8,12 @@
 
 use std::collections::HashMap;
 
-use crate::explain::feedback::table::Table;
-use crate::explain::feedback::{Feedback, Judged, control, criteria, gap, reached_line};
-use crate::trace::dependence::Dependences;
-use crate::trace::reach;
-use crate::trace::reach::{MAX_SLICES, Reached};
-use crate::trace::step::{Step, Steps};
+use crate::feedback::table::Table;
+use crate::feedback::{Feedback, Judged, control, criteria, gap, reached_line};
+use idd_trace::dependence::Dependences;
+use idd_trace::reach;
+use idd_trace::reach::{MAX_SLICES, Reached};
+use idd_trace::step::{Step, Steps};
 
 /// How much each kind of answer changes, and what is likely before the first one.
 ///
@@ -254,9 +254,9 @@ impl Suspects {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::explain::feedback::samples::{judged, run};
-    use crate::trace::slice;
-    use crate::trace::slice::Kinds;
+    use crate::feedback::samples::{judged, run};
+    use idd_trace::slice;
+    use idd_trace::slice::Kinds;
 
     /// The suspicion of the steps of a run whose last one is wrong.
     fn suspects(makers: &[&[u32]], all: &[Judged]) -> Vec<f64> {

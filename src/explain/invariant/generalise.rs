@@ -7,11 +7,11 @@
 //! Source: the second step of error invariants by Oh, Schäf, Schwartz-Narbonne and Wies 2014. Deviation: they take what
 //! an interpolating prover gives.
 
-use crate::explain::invariant::history::Version;
-use crate::logic::check::{Answer, check};
-use crate::logic::evaluate::{evaluate, signed};
-use crate::logic::substitute::{substitute, variables};
-use crate::logic::term::{Binary, Node, TermId, Terms, Unary};
+use crate::invariant::history::Version;
+use idd_trace::logic::check::{Answer, check};
+use idd_trace::logic::evaluate::{evaluate, signed};
+use idd_trace::logic::substitute::{substitute, variables};
+use idd_trace::logic::term::{Binary, Node, TermId, Terms, Unary};
 use std::collections::HashMap;
 use std::hash::BuildHasher;
 use std::time::Instant;

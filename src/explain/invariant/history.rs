@@ -1,6 +1,6 @@
 //! What the engine needs to know of a recorded run.
 
-use crate::logic::term::{TermId, Terms};
+use idd_trace::logic::term::{TermId, Terms};
 use std::collections::HashMap;
 
 /// When something happened, in an order that its [`History`] chooses.

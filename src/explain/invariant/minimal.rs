@@ -1,9 +1,9 @@
 //! The statements of a slice that are necessary.
 
-use crate::explain::invariant::Abstraction;
-use crate::explain::invariant::verify::Formula;
-use crate::logic::check::{Answer, check};
-use crate::logic::term::{TermId, Terms};
+use crate::invariant::Abstraction;
+use crate::invariant::verify::Formula;
+use idd_trace::logic::check::{Answer, check};
+use idd_trace::logic::term::{TermId, Terms};
 use std::time::Instant;
 
 /// Conflicts that one question may cost.

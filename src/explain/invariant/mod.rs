@@ -18,10 +18,10 @@ pub mod verify;
 #[cfg(test)]
 mod tests;
 
-use crate::explain::invariant::generalise::{Prover, generalise, holds, renamed, split};
-use crate::explain::invariant::history::{Because, Effects, History, Time, Version};
-use crate::logic::substitute::{substitute, variables};
-use crate::logic::term::{Binary, TermId, Terms};
+use crate::invariant::generalise::{Prover, generalise, holds, renamed, split};
+use crate::invariant::history::{Because, Effects, History, Time, Version};
+use idd_trace::logic::substitute::{substitute, variables};
+use idd_trace::logic::term::{Binary, TermId, Terms};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::{Duration, Instant};
 

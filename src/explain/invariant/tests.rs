@@ -1,13 +1,13 @@
 //! The engine on small runs that are written down here.
 
-use crate::explain::invariant::history::{Assignment, Effects, History, Time, Version};
-use crate::explain::invariant::minimal::minimal;
-use crate::explain::invariant::verify::questions;
-use crate::explain::invariant::{Abstraction, Failing, Limits, Role, abstraction};
-use crate::logic::check::check;
-use crate::logic::evaluate::evaluate;
-use crate::logic::substitute::variables;
-use crate::logic::term::{Binary, TermId, Terms};
+use crate::invariant::history::{Assignment, Effects, History, Time, Version};
+use crate::invariant::minimal::minimal;
+use crate::invariant::verify::questions;
+use crate::invariant::{Abstraction, Failing, Limits, Role, abstraction};
+use idd_trace::logic::check::check;
+use idd_trace::logic::evaluate::evaluate;
+use idd_trace::logic::substitute::variables;
+use idd_trace::logic::term::{Binary, TermId, Terms};
 use std::collections::HashMap;
 use std::convert::Infallible;
 

@@ -3,10 +3,10 @@
 //! Source: Oh and others 2014, section III: the prefix of the run implies the invariant, and the invariant and the rest
 //! of the run contradict that it does not fail.
 
-use crate::explain::invariant::history::Version;
-use crate::explain::invariant::{Abstraction, Kept, Link};
-use crate::logic::substitute::variables;
-use crate::logic::term::{Binary, TermId, Terms};
+use crate::invariant::history::Version;
+use crate::invariant::{Abstraction, Kept, Link};
+use idd_trace::logic::substitute::variables;
+use idd_trace::logic::term::{Binary, TermId, Terms};
 
 /// The rest of a run from a statement of the slice on, and that it does not fail.
 #[derive(Debug, Clone, PartialEq, Eq)]

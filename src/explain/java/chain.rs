@@ -11,9 +11,9 @@
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 
-use crate::explain::align::Alignment;
-use crate::explain::java::taken::{Taken, Use};
-use crate::trace::step::Step;
+use crate::align::Alignment;
+use crate::java::taken::{Taken, Use};
+use idd_trace::step::Step;
 
 /// Two runs.
 pub struct Pair<'p> {

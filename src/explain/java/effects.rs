@@ -2,21 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use crate::explain::java::chain::Pair;
-use crate::explain::link::{Did, Link};
-use crate::instrument::java::descriptor::{Kind, Signature, is_reference, result_type};
-use crate::instrument::java::operation::{Operation, Test};
-use crate::instrument::java::replace::{Holder, Instead, Point, Replacement};
-use crate::trace::TraceError;
-use crate::trace::java::arithmetic::holds;
-use crate::trace::java::frame::Frame;
-use crate::trace::java::machine::{Machine, Watch};
-use crate::trace::java::memory::Location;
-use crate::trace::java::method::{Callee, Method, NONE};
-use crate::trace::java::objects::Kind as ObjectKind;
-use crate::trace::java::player::Player;
-use crate::trace::java::value::{Value, of_int};
-use crate::trace::step::Step;
+use crate::java::chain::Pair;
+use crate::link::{Did, Link};
+use idd_trace::TraceError;
+use idd_trace::instrument::java::descriptor::{Kind, Signature, is_reference, result_type};
+use idd_trace::instrument::java::operation::{Operation, Test};
+use idd_trace::instrument::java::replace::{Holder, Instead, Point, Replacement};
+use idd_trace::java::arithmetic::holds;
+use idd_trace::java::frame::Frame;
+use idd_trace::java::machine::{Machine, Watch};
+use idd_trace::java::memory::Location;
+use idd_trace::java::method::{Callee, Method, NONE};
+use idd_trace::java::objects::Kind as ObjectKind;
+use idd_trace::java::player::Player;
+use idd_trace::java::value::{Value, of_int};
+use idd_trace::step::Step;
 
 /// What a step did once.
 #[derive(Debug, Clone)]
@@ -421,7 +421,7 @@ fn for_way(operation: &Operation, below: Value, at: u32, way: u32) -> Option<Ins
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::instrument::java::operation::{Condition, Switch};
+    use idd_trace::instrument::java::operation::{Condition, Switch};
 
     #[test]
     fn an_effect_is_of_the_variable_that_a_link_names() {

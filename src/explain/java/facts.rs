@@ -1,20 +1,20 @@
 //! What a person sees of a step of a Java program to judge it.
 
-use crate::explain::facts::{Facts, Outcome, Used, read, way};
-use crate::explain::java::recorded::Recorded;
-use crate::explain::statements::Statements;
-use crate::instrument::java::descriptor::{Kind, is_reference, result_type};
-use crate::trace::TraceError;
-use crate::trace::detail::{Access, Detail};
-use crate::trace::java::detail::Focus;
-use crate::trace::java::frame::Frame;
-use crate::trace::java::machine::{Machine, Watch};
-use crate::trace::java::memory::Location;
-use crate::trace::java::method::Method;
-use crate::trace::java::parts::structure;
-use crate::trace::java::text;
-use crate::trace::java::value::Value;
-use crate::trace::step::Step;
+use crate::facts::{Facts, Outcome, Used, read, way};
+use crate::java::recorded::Recorded;
+use crate::statements::Statements;
+use idd_trace::TraceError;
+use idd_trace::detail::{Access, Detail};
+use idd_trace::instrument::java::descriptor::{Kind, is_reference, result_type};
+use idd_trace::java::detail::Focus;
+use idd_trace::java::frame::Frame;
+use idd_trace::java::machine::{Machine, Watch};
+use idd_trace::java::memory::Location;
+use idd_trace::java::method::Method;
+use idd_trace::java::parts::structure;
+use idd_trace::java::text;
+use idd_trace::java::value::Value;
+use idd_trace::step::Step;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ const MAX_MEMBERS: usize = 256;
 const MAX_RETURNED: usize = 32;
 
 /// How the name of what the library keeps in an object begins.
-pub(in crate::explain::java) const CONTENTS: &str = "contents of ";
+pub(in crate::java) const CONTENTS: &str = "contents of ";
 
 /// The class of the streams of a program.
 const STREAM: &str = "PrintStream#";

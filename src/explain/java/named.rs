@@ -3,15 +3,15 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use crate::explain::align::Alignment;
-use crate::explain::comparison::Compared;
-use crate::explain::facts::{Facts, Used};
-use crate::explain::java::facts;
-use crate::explain::java::recorded::Recorded;
-use crate::trace::TraceError;
-use crate::trace::step::Step;
+use crate::align::Alignment;
+use crate::comparison::Compared;
+use crate::facts::{Facts, Used};
+use crate::java::facts;
+use crate::java::recorded::Recorded;
+use idd_trace::TraceError;
+use idd_trace::step::Step;
 
-/// Names, and digests of steps; see [`Taken`](crate::explain::java::taken::Taken).
+/// Names, and digests of steps; see [`Taken`](crate::java::taken::Taken).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Named {
     /// By object.

@@ -1,8 +1,8 @@
 //! A recorded run, and where its steps stand.
 
-use crate::explain::java::named::Named;
-use crate::trace::java::player::Player;
-use crate::trace::run::Run;
+use crate::java::named::Named;
+use idd_trace::java::player::Player;
+use idd_trace::run::Run;
 
 /// A run with what was taken down of it.
 pub struct Recorded {

@@ -1,17 +1,17 @@
 //! Searches a run of a Java program for a step that writes a place, or that shows a text.
 
-use crate::instrument::java::descriptor::result_type;
-use crate::trace::TraceError;
-use crate::trace::java::detail::call;
-use crate::trace::java::frame::Frame;
-use crate::trace::java::machine::{Machine, Watch};
-use crate::trace::java::memory::Location;
-use crate::trace::java::method::Callee;
-use crate::trace::java::player::Player;
-use crate::trace::java::text;
-use crate::trace::java::value::Value;
-use crate::trace::step::Step;
-use crate::trace::walk::{Sought, Time};
+use idd_trace::TraceError;
+use idd_trace::instrument::java::descriptor::result_type;
+use idd_trace::java::detail::call;
+use idd_trace::java::frame::Frame;
+use idd_trace::java::machine::{Machine, Watch};
+use idd_trace::java::memory::Location;
+use idd_trace::java::method::Callee;
+use idd_trace::java::player::Player;
+use idd_trace::java::text;
+use idd_trace::java::value::Value;
+use idd_trace::step::Step;
+use idd_trace::walk::{Sought, Time};
 
 /// Steps between two questions whether the search goes on.
 const SLICE: u32 = 10_000;

@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use crate::explain::align::statements::{Done, Function, NO_EFFECT};
-use crate::instrument::java::operation::Operation;
-use crate::trace::java::method::{Method, Operand};
-use crate::trace::java::program::Program;
+use crate::align::statements::{Done, Function, NO_EFFECT};
+use idd_trace::instrument::java::operation::Operation;
+use idd_trace::java::method::{Method, Operand};
+use idd_trace::java::program::Program;
 
 /// What a method does.
 pub fn function(method: &Method, program: &Program) -> Function {

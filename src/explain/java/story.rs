@@ -3,15 +3,15 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::explain::java::chain::{Cause, Pair};
-use crate::explain::java::taken::{Taken, Way};
-use crate::explain::link::{Did, Instance, Link};
-use crate::trace::TraceError;
-use crate::trace::detail::{Access, Detail, Outside};
-use crate::trace::java::detail::details;
-use crate::trace::java::player::Player;
-use crate::trace::java::text::without_numbers;
-use crate::trace::step::Step;
+use crate::java::chain::{Cause, Pair};
+use crate::java::taken::{Taken, Way};
+use crate::link::{Did, Instance, Link};
+use idd_trace::TraceError;
+use idd_trace::detail::{Access, Detail, Outside};
+use idd_trace::java::detail::details;
+use idd_trace::java::player::Player;
+use idd_trace::java::text::without_numbers;
+use idd_trace::step::Step;
 
 /// What a run shows of some steps.
 type Details = HashMap<Step, Detail>;

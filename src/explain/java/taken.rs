@@ -7,27 +7,27 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::explain::align::statements::{Names, Version};
-use crate::explain::java::named::Named;
-use crate::explain::java::statements;
-use crate::instrument::java::descriptor::{Signature, is_reference, result_type};
-use crate::instrument::java::operation::Operation;
-use crate::instrument::java::pool::Member;
-use crate::trace::TraceError;
-use crate::trace::flow::BlockId;
-use crate::trace::index::Index;
-use crate::trace::java::frame::Frame;
-use crate::trace::java::machine::{Machine, Watch, What};
-use crate::trace::java::memory::Location;
-use crate::trace::java::method::Callee;
-use crate::trace::java::objects::Kind;
-use crate::trace::java::outline::Reader;
-use crate::trace::java::player::Player;
-use crate::trace::java::text;
-use crate::trace::java::value::Value;
-use crate::trace::place::Place;
-use crate::trace::run::{Run, Said, Word};
-use crate::trace::step::Step;
+use crate::align::statements::{Names, Version};
+use crate::java::named::Named;
+use crate::java::statements;
+use idd_trace::TraceError;
+use idd_trace::flow::BlockId;
+use idd_trace::index::Index;
+use idd_trace::instrument::java::descriptor::{Signature, is_reference, result_type};
+use idd_trace::instrument::java::operation::Operation;
+use idd_trace::instrument::java::pool::Member;
+use idd_trace::java::frame::Frame;
+use idd_trace::java::machine::{Machine, Watch, What};
+use idd_trace::java::memory::Location;
+use idd_trace::java::method::Callee;
+use idd_trace::java::objects::Kind;
+use idd_trace::java::outline::Reader;
+use idd_trace::java::player::Player;
+use idd_trace::java::text;
+use idd_trace::java::value::Value;
+use idd_trace::place::Place;
+use idd_trace::run::{Run, Said, Word};
+use idd_trace::step::Step;
 
 /// A run of more steps is not compared: it would take gigabytes.
 pub const MAX_STEPS: u32 = 20_000_000;
@@ -284,7 +284,7 @@ impl Taking {
                 let is_object = match (variable, &method.operations.get(frame.at as usize)) {
                     (Some(variable), _) => is_reference(&variable.descriptor),
                     (None, Some(Operation::Load(kind, of) | Operation::Store(kind, of))) if *of == local => {
-                        *kind == crate::instrument::java::descriptor::Kind::Reference
+                        *kind == idd_trace::instrument::java::descriptor::Kind::Reference
                     }
                     (None, _) => local == 0 && !method.is_static,
                 };

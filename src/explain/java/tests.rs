@@ -1,9 +1,9 @@
 //! Chains over runs that are written down.
 
-use crate::explain::align::Alignment;
-use crate::explain::java::chain::{Begin, Pair};
-use crate::explain::java::taken::{Taken, Use, Way};
-use crate::trace::step::Step;
+use crate::align::Alignment;
+use crate::java::chain::{Begin, Pair};
+use crate::java::taken::{Taken, Use, Way};
+use idd_trace::step::Step;
 
 /// A step: its index, its decider, what it did, and its uses: maker, place, value.
 type Written<'w> = (u64, u32, u64, &'w [(u32, u32, u32)]);

@@ -14,17 +14,17 @@
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use crate::explain::link::{Did, Link, What as Of};
-use crate::explain::native::recorded::Recorded;
-use crate::explain::native::standing::{giver, standing};
-use crate::explain::native::{facts, returns};
-use crate::explain::statements::Statements;
-use crate::trace::TraceError;
-use crate::trace::detail::{Access, Detail, What};
-use crate::trace::native::detail::detail;
-use crate::trace::native::machine::{Machine, Watch};
-use crate::trace::native::visit::at_step;
-use crate::trace::step::Step;
+use crate::link::{Did, Link, What as Of};
+use crate::native::recorded::Recorded;
+use crate::native::standing::{giver, standing};
+use crate::native::{facts, returns};
+use crate::statements::Statements;
+use idd_trace::TraceError;
+use idd_trace::detail::{Access, Detail, What};
+use idd_trace::native::detail::detail;
+use idd_trace::native::machine::{Machine, Watch};
+use idd_trace::native::visit::at_step;
+use idd_trace::step::Step;
 
 /// Links that are looked for.
 const MAX_LINKS: usize = 12;

@@ -1,4 +1,4 @@
-//! The failing run and its reference as the engines of the [chain](crate::explain::chain) see them: points, faulty states, causality tests.
+//! The failing run and its reference as the engines of the [chain](crate::chain) see them: points, faulty states, causality tests.
 //!
 //! A causality test is a fork of the failing program, parked at the point: what is not retained is overwritten with what the reference holds there, the
 //! fork runs on and tells its records, and those are played from the state at the point on. So the steps of the fork have indices like all
@@ -13,25 +13,25 @@ use std::rc::Rc;
 
 use thiserror::Error;
 
-use crate::explain::align::Alignment;
-use crate::explain::chain::{Definition, Executions, Goal, Point, Test, Variable};
-use crate::explain::failure;
-use crate::explain::failure::{Ending, Failure};
-use crate::explain::native::align::objects::Side;
-use crate::explain::native::align::state;
-use crate::explain::native::align::state::{Cell, Known};
-use crate::explain::native::recorded::Recorded;
-use crate::explain::native::returns;
-use crate::explain::native::returns::Returned;
-use crate::trace::TraceError;
-use crate::trace::index::Index;
-use crate::trace::native::call::Call;
-use crate::trace::native::frame::Frame;
-use crate::trace::native::heap::Block;
-use crate::trace::native::machine::{Machine, Watch};
-use crate::trace::native::run;
-use crate::trace::run::{Revealed, Run, Said};
-use crate::trace::step::Step;
+use crate::align::Alignment;
+use crate::chain::{Definition, Executions, Goal, Point, Test, Variable};
+use crate::failure;
+use crate::failure::{Ending, Failure};
+use crate::native::align::objects::Side;
+use crate::native::align::state;
+use crate::native::align::state::{Cell, Known};
+use crate::native::recorded::Recorded;
+use crate::native::returns;
+use crate::native::returns::Returned;
+use idd_trace::TraceError;
+use idd_trace::index::Index;
+use idd_trace::native::call::Call;
+use idd_trace::native::frame::Frame;
+use idd_trace::native::heap::Block;
+use idd_trace::native::machine::{Machine, Watch};
+use idd_trace::native::run;
+use idd_trace::run::{Revealed, Run, Said};
+use idd_trace::step::Step;
 
 /// Who "wrote" what was overwritten: no step of any run.
 const PATCHED: Step = Step(u32::MAX - 1);
@@ -609,10 +609,10 @@ impl Watch for Fork<'_> {
 
 #[cfg(test)]
 mod tests {
-    use crate::explain::chain::{Executions as _, Goal, Test};
-    use crate::explain::failure::Ending;
-    use crate::explain::native::stored::causality;
-    use crate::trace::native::stored::step;
+    use crate::chain::{Executions as _, Goal, Test};
+    use crate::failure::Ending;
+    use crate::native::stored::causality;
+    use idd_trace::native::stored::step;
 
     #[test]
     fn a_state_holds_what_differs_the_last_written_first() {
@@ -641,7 +641,7 @@ mod tests {
         let (point, later) = (causality.point_until(early).unwrap(), causality.point_until(late).unwrap());
         let definitions = causality.faulty(later).unwrap();
         let kept = definitions.iter().copied().filter(|definition| definition.time > 0).collect::<Vec<_>>();
-        let induces = |causality: &mut crate::explain::native::causality::Causality<_>, retained, goal| {
+        let induces = |causality: &mut crate::native::causality::Causality<_>, retained, goal| {
             causality.induce(&Test { point, retained, goal }).unwrap()
         };
         assert!(induces(&mut causality, Vec::new(), Goal::Failure));

@@ -2,15 +2,15 @@
 
 use std::collections::HashMap;
 
-use crate::explain::native::naming;
-use crate::explain::native::recorded::Recorded;
-use crate::instrument::instruction::{Instruction, Op, Value, ValueId};
-use crate::instrument::types::Type;
-use crate::trace::TraceError;
-use crate::trace::native::frame::Frame;
-use crate::trace::native::machine::{Machine, Watch};
-use crate::trace::native::visit::at_step;
-use crate::trace::step::Step;
+use crate::native::naming;
+use crate::native::recorded::Recorded;
+use idd_trace::TraceError;
+use idd_trace::instrument::instruction::{Instruction, Op, Value, ValueId};
+use idd_trace::instrument::types::Type;
+use idd_trace::native::frame::Frame;
+use idd_trace::native::machine::{Machine, Watch};
+use idd_trace::native::visit::at_step;
+use idd_trace::step::Step;
 
 /// The null pointer that a step follows, or hands to a function of which nothing is known; `None` if there is none that
 /// has a name.
@@ -90,7 +90,7 @@ fn followed(instructions: &[Instruction]) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::explain::native::stored::recorded;
+    use crate::native::stored::recorded;
 
     #[test]
     fn the_null_pointer_that_a_crash_follows_has_its_name() {

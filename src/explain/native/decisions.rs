@@ -3,20 +3,20 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::explain::native::origin::is_input;
-use crate::instrument::choice::choices;
-use crate::instrument::instruction::{Op, Value};
-use crate::instrument::statement::Statement;
-use crate::instrument::types::Type;
-use crate::trace::TraceError;
-use crate::trace::dependence::Dependences;
-use crate::trace::detail::What;
-use crate::trace::native::call::Call;
-use crate::trace::native::machine::{Machine, Watch};
-use crate::trace::native::play::Player;
-use crate::trace::native::shape::{Next, Shape};
-use crate::trace::native::uses::Uses;
-use crate::trace::step::Step;
+use crate::native::origin::is_input;
+use idd_trace::TraceError;
+use idd_trace::dependence::Dependences;
+use idd_trace::detail::What;
+use idd_trace::instrument::choice::choices;
+use idd_trace::instrument::instruction::{Op, Value};
+use idd_trace::instrument::statement::Statement;
+use idd_trace::instrument::types::Type;
+use idd_trace::native::call::Call;
+use idd_trace::native::machine::{Machine, Watch};
+use idd_trace::native::play::Player;
+use idd_trace::native::shape::{Next, Shape};
+use idd_trace::native::uses::Uses;
+use idd_trace::step::Step;
 
 /// A decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub struct Decision {
     pub segment: u32,
     /// Which instance of the segment, from 1.
     pub n: u64,
-    /// Which [choice](crate::instrument::choice) of the segment it is, from 1; 0 for the decision at its end.
+    /// Which [choice](idd_trace::instrument::choice) of the segment it is, from 1; 0 for the decision at its end.
     pub choice: u8,
     /// The values to force: for a `switch` one for each target, the one that was taken included; for a branch one
     /// number without a meaning, and for a choice.

@@ -4,11 +4,11 @@
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use crate::trace::TraceError;
-use crate::trace::native::call::Call;
-use crate::trace::native::machine::{Machine, Watch};
-use crate::trace::native::play::Player;
-use crate::trace::step::Step;
+use idd_trace::TraceError;
+use idd_trace::native::call::Call;
+use idd_trace::native::machine::{Machine, Watch};
+use idd_trace::native::play::Player;
+use idd_trace::step::Step;
 
 #[derive(Default)]
 struct Digests(Vec<u64>);

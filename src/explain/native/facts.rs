@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
-use crate::explain::align::Alignment;
-use crate::explain::comparison::Compared;
-use crate::explain::facts::{Facts, Used, read};
-use crate::explain::native::recorded::Recorded;
-use crate::explain::native::{digests, returns, seen, standing};
-use crate::explain::statements::Statements;
-use crate::instrument::instruction::{Op, Value, ValueId};
-use crate::trace::TraceError;
-use crate::trace::detail::Detail;
-use crate::trace::native::detail;
-use crate::trace::native::frame::Frame;
-use crate::trace::native::machine::{Machine, Watch};
-use crate::trace::native::play::Player;
-use crate::trace::step::Step;
+use crate::align::Alignment;
+use crate::comparison::Compared;
+use crate::facts::{Facts, Used, read};
+use crate::native::recorded::Recorded;
+use crate::native::{digests, returns, seen, standing};
+use crate::statements::Statements;
+use idd_trace::TraceError;
+use idd_trace::detail::Detail;
+use idd_trace::instrument::instruction::{Op, Value, ValueId};
+use idd_trace::native::detail;
+use idd_trace::native::frame::Frame;
+use idd_trace::native::machine::{Machine, Watch};
+use idd_trace::native::play::Player;
+use idd_trace::step::Step;
 
 /// The facts about a line; `None` if there is no such step.
 ///

@@ -6,12 +6,12 @@
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
-use crate::explain::native::recorded::Recorded;
-use crate::trace::TraceError;
-use crate::trace::flow::BlockId;
-use crate::trace::native::machine::{Machine, Watch};
-use crate::trace::native::shape::Shape;
-use crate::trace::place::Place;
+use crate::native::recorded::Recorded;
+use idd_trace::TraceError;
+use idd_trace::flow::BlockId;
+use idd_trace::native::machine::{Machine, Watch};
+use idd_trace::native::shape::Shape;
+use idd_trace::place::Place;
 
 /// Lines of a file.
 type Lines = BTreeSet<u32>;

@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use crate::explain::link::Instance;
-use crate::explain::native::recorded::Recorded;
-use crate::trace::TraceError;
-use crate::trace::native::machine::{Machine, Watch};
-use crate::trace::step::Step;
+use crate::link::Instance;
+use crate::native::recorded::Recorded;
+use idd_trace::TraceError;
+use idd_trace::native::machine::{Machine, Watch};
+use idd_trace::step::Step;
 
 /// The instances that some steps are; a step that did not run has none.
 ///
@@ -46,8 +46,8 @@ impl Watch for Count {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::explain::native::stored::recorded;
-    use crate::trace::native::stored::step;
+    use crate::native::stored::recorded;
+    use idd_trace::native::stored::step;
 
     #[test]
     fn instances_are_counted_in_the_whole_run() {

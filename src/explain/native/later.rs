@@ -3,10 +3,10 @@
 //! A recording has no results of `scanf`, `fgets` and `read` but what they return. What the program loads from there afterwards
 //! is recorded.
 
-use crate::explain::native::recorded::Recorded;
-use crate::trace::TraceError;
-use crate::trace::native::machine::{Machine, Watch};
-use crate::trace::step::Step;
+use crate::native::recorded::Recorded;
+use idd_trace::TraceError;
+use idd_trace::native::machine::{Machine, Watch};
+use idd_trace::step::Step;
 
 /// Steps that are played for what they read.
 const MAX_STEPS: u32 = 100_000;

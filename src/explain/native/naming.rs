@@ -8,19 +8,19 @@ use std::collections::{HashSet, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::explain::align::way::Way;
-use crate::explain::native::library;
-use crate::explain::native::naming::layout::{Layout, Layouts};
-use crate::explain::native::recorded::Recorded;
-use crate::instrument::debug::{Debug, SourceType};
-use crate::instrument::instruction::{MetadataId, Value};
-use crate::trace::TraceError;
-use crate::trace::native::frame::Frame;
-use crate::trace::native::machine::Machine;
-use crate::trace::native::object::{Place, View};
-use crate::trace::native::value;
-use crate::trace::native::visit::before_step;
-use crate::trace::step::Step;
+use crate::align::way::Way;
+use crate::native::library;
+use crate::native::naming::layout::{Layout, Layouts};
+use crate::native::recorded::Recorded;
+use idd_trace::TraceError;
+use idd_trace::instrument::debug::{Debug, SourceType};
+use idd_trace::instrument::instruction::{MetadataId, Value};
+use idd_trace::native::frame::Frame;
+use idd_trace::native::machine::Machine;
+use idd_trace::native::object::{Place, View};
+use idd_trace::native::value;
+use idd_trace::native::visit::before_step;
+use idd_trace::step::Step;
 
 mod layout;
 
@@ -525,9 +525,9 @@ fn step(is_compound: bool, way: &Way, (index, n): (u64, u64)) -> Way {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::explain::failure::Ending;
-    use crate::explain::native::stored::{causality, recorded};
-    use crate::trace::native::stored::step;
+    use crate::failure::Ending;
+    use crate::native::stored::{causality, recorded};
+    use idd_trace::native::stored::step;
 
     #[test]
     fn a_part_of_the_heap_is_named_as_the_statement_sees_it() {

@@ -6,22 +6,22 @@
 
 use std::sync::Arc;
 
-use crate::explain::chain::End;
-use crate::explain::link::Link;
-use crate::explain::native::align::state::Cell;
-use crate::explain::native::causality::{Causality, CausalityError, Forks};
-use crate::explain::native::naming;
-use crate::explain::native::recorded::Recorded;
-use crate::explain::native::roots::Missing;
-use crate::explain::native::standing::standing;
-use crate::trace::TraceError;
-use crate::trace::detail::What;
-use crate::trace::native::call::Call;
-use crate::trace::native::machine::{Machine, Watch};
-use crate::trace::native::model::Input;
-use crate::trace::native::visit::at_step;
-use crate::trace::place::Place;
-use crate::trace::step::Step;
+use crate::chain::End;
+use crate::link::Link;
+use crate::native::align::state::Cell;
+use crate::native::causality::{Causality, CausalityError, Forks};
+use crate::native::naming;
+use crate::native::recorded::Recorded;
+use crate::native::roots::Missing;
+use crate::native::standing::standing;
+use idd_trace::TraceError;
+use idd_trace::detail::What;
+use idd_trace::native::call::Call;
+use idd_trace::native::machine::{Machine, Watch};
+use idd_trace::native::model::Input;
+use idd_trace::native::visit::at_step;
+use idd_trace::place::Place;
+use idd_trace::step::Step;
 
 /// Faulty variables that are told of where nothing leads to them.
 const MAX_USED: usize = 3;
@@ -224,8 +224,8 @@ impl Watch for Look {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::explain::failure::Ending;
-    use crate::explain::native::stored::{causality, chain, links};
+    use crate::failure::Ending;
+    use crate::native::stored::{causality, chain, links};
 
     #[test]
     fn what_a_function_of_the_library_read_comes_from_outside() {

@@ -1,7 +1,7 @@
 //! A recorded run, and what is known of it.
 
-use crate::trace::native::play::Player;
-use crate::trace::run::Run;
+use idd_trace::native::play::Player;
+use idd_trace::run::Run;
 
 /// A run with what was taken down of it.
 pub struct Recorded {

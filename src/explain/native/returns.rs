@@ -1,22 +1,22 @@
 //! What calls returned: values that wait in no variable, so that no patch reaches them.
 //!
 //! They are compared here, step by step, where a chain comes to a statement that calls: the `return`s whose values
-//! differ are where values may be pending ([`Executions::around`](crate::explain::chain::Executions::around)), and what
-//! a [story](crate::explain::native::story) tells between them and the variable.
+//! differ are where values may be pending ([`Executions::around`](crate::chain::Executions::around)), and what
+//! a [story](crate::native::story) tells between them and the variable.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
-use crate::explain::align::Alignment;
-use crate::explain::native::align::objects::Side;
-use crate::explain::native::recorded::Recorded;
-use crate::explain::native::shown;
-use crate::trace::TraceError;
-use crate::trace::detail::What;
-use crate::trace::native::machine::{Machine, Watch};
-use crate::trace::native::shape::Shape;
-use crate::trace::native::visit::at_step;
-use crate::trace::step::Step;
+use crate::align::Alignment;
+use crate::native::align::objects::Side;
+use crate::native::recorded::Recorded;
+use crate::native::shown;
+use idd_trace::TraceError;
+use idd_trace::detail::What;
+use idd_trace::native::machine::{Machine, Watch};
+use idd_trace::native::shape::Shape;
+use idd_trace::native::visit::at_step;
+use idd_trace::step::Step;
 
 /// Calls in calls are looked at so deep, and so many of them.
 const MAX_FOUND: usize = 64;
@@ -142,9 +142,9 @@ impl Watch for Calls {
 
 #[cfg(test)]
 mod tests {
-    use crate::explain::failure::Ending;
-    use crate::explain::native::stored::causality;
-    use crate::trace::native::stored::step;
+    use crate::failure::Ending;
+    use crate::native::stored::causality;
+    use idd_trace::native::stored::step;
 
     #[test]
     fn calls_in_calls_that_returned_something_else_are_found_the_last_first() {

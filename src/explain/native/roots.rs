@@ -9,18 +9,18 @@
 //! A change can also take away a jump or a check. Then nothing that runs in the failing version depends on it, and the
 //! root is where the two runs part.
 
-use crate::explain::chain::{Chain, Definition, Executions as _, Goal, Point, Test};
-use crate::explain::facts::way;
-use crate::explain::link::{Did, Link};
-use crate::explain::native::causality::{Causality, CausalityError, Forks};
-use crate::explain::native::standing::standing;
-use crate::explain::native::through::{Through, through};
-use crate::trace::native::machine::{Machine, Watch};
-use crate::trace::native::uses::dependences;
-use crate::trace::place::Place;
-use crate::trace::slice;
-use crate::trace::slice::Kinds;
-use crate::trace::step::Step;
+use crate::chain::{Chain, Definition, Executions as _, Goal, Point, Test};
+use crate::facts::way;
+use crate::link::{Did, Link};
+use crate::native::causality::{Causality, CausalityError, Forks};
+use crate::native::standing::standing;
+use crate::native::through::{Through, through};
+use idd_trace::native::machine::{Machine, Watch};
+use idd_trace::native::uses::dependences;
+use idd_trace::place::Place;
+use idd_trace::slice;
+use idd_trace::slice::Kinds;
+use idd_trace::step::Step;
 
 /// Sets of a chain that the change may lead to.
 const MAX_GOALS: usize = 6;
@@ -181,8 +181,8 @@ impl Watch for Changed<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::explain::failure::Ending;
-    use crate::explain::native::stored::{causality, chain};
+    use crate::failure::Ending;
+    use crate::native::stored::{causality, chain};
 
     /// The links of an empty chain of the program that crashes, if the change is in these lines.
     fn led(changed: &[u32]) -> Vec<(u32, Did)> {

@@ -6,16 +6,16 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::explain::native::later::later;
-use crate::explain::native::naming;
-use crate::explain::native::naming::{Part, Seen};
-use crate::explain::native::recorded::Recorded;
-use crate::trace::TraceError;
-use crate::trace::detail::{Access, Detail, MAX_CONTENT, Named};
-use crate::trace::native::object::View;
-use crate::trace::native::value;
-use crate::trace::native::visit::before_step;
-use crate::trace::step::Step;
+use crate::native::later::later;
+use crate::native::naming;
+use crate::native::naming::{Part, Seen};
+use crate::native::recorded::Recorded;
+use idd_trace::TraceError;
+use idd_trace::detail::{Access, Detail, MAX_CONTENT, Named};
+use idd_trace::native::object::View;
+use idd_trace::native::value;
+use idd_trace::native::visit::before_step;
+use idd_trace::step::Step;
 
 /// How a detail begins the name of a variable of the compiler.
 const TEMPORARY: &str = "temporary of ";

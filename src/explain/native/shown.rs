@@ -3,13 +3,13 @@
 //! Text stands between quotes, a place in a variable is `&tree[3]`, a block of the heap is what it holds: `-> struct node {key = 3, next = ...}`. Only where nothing is known
 //! of what lies there it is a number.
 
-use crate::explain::native::align::objects::Side;
-use crate::explain::native::naming;
-use crate::instrument::debug::{Compound, Debug, SourceType};
-use crate::instrument::instruction::MetadataId;
-use crate::trace::native::heap::Block;
-use crate::trace::native::value;
-use crate::trace::native::value::{Content, Part};
+use crate::native::align::objects::Side;
+use crate::native::naming;
+use idd_trace::instrument::debug::{Compound, Debug, SourceType};
+use idd_trace::instrument::instruction::MetadataId;
+use idd_trace::native::heap::Block;
+use idd_trace::native::value;
+use idd_trace::native::value::{Content, Part};
 
 /// Members of a structure are told up to so many bytes of text.
 const MAX_MEMBERS: usize = 80;

@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use crate::explain::facts::{Outcome, Successor, way};
-use crate::explain::link::Instance;
-use crate::explain::native::align::done;
-use crate::explain::native::recorded::Recorded;
-use crate::instrument::instruction::Op;
-use crate::trace::TraceError;
-use crate::trace::native::machine::{Machine, Watch};
-use crate::trace::native::visit::at_step;
-use crate::trace::place::Place;
-use crate::trace::run::Run;
-use crate::trace::step::Step;
+use crate::facts::{Outcome, Successor, way};
+use crate::link::Instance;
+use crate::native::align::done;
+use crate::native::recorded::Recorded;
+use idd_trace::TraceError;
+use idd_trace::instrument::instruction::Op;
+use idd_trace::native::machine::{Machine, Watch};
+use idd_trace::native::visit::at_step;
+use idd_trace::place::Place;
+use idd_trace::run::Run;
+use idd_trace::step::Step;
 
 /// Where a step stands.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -2,16 +2,16 @@
 
 use std::convert::Infallible;
 
-use crate::explain::align::Alignment;
-use crate::explain::chain::{Chain, Definition, End};
-use crate::explain::failure::{Ending, Failure};
-use crate::explain::link::Link;
-use crate::explain::native::causality::{Causality, Forks, Order, Ran};
-use crate::explain::native::recorded::Recorded;
-use crate::explain::native::story::{Extent, tell};
-use crate::trace::native::stored::{player, records};
-use crate::trace::run::Run;
-use crate::trace::step::Step;
+use crate::align::Alignment;
+use crate::chain::{Chain, Definition, End};
+use crate::failure::{Ending, Failure};
+use crate::link::Link;
+use crate::native::causality::{Causality, Forks, Order, Ran};
+use crate::native::recorded::Recorded;
+use crate::native::story::{Extent, tell};
+use idd_trace::native::stored::{player, records};
+use idd_trace::run::Run;
+use idd_trace::step::Step;
 
 /// Forks that do what the failing run did, whatever is overwritten.
 pub(crate) struct Same {

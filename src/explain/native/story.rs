@@ -4,23 +4,23 @@
 //! A definition that only the failing run has is preceded by the decision that led there: the last one around it that
 //! the reference has, too, and that went another way. Values that calls return are told where they differ. (The paper
 //! has both as variables; here they are told, not tested.) A value that only the reference overwrites is told where
-//! that is missing. A [link](crate::explain::link) is what is told of a step, with its
-//! [standing](crate::explain::native::standing) and the names of [`variable`](crate::explain::native::variable).
+//! that is missing. A [link](crate::link) is what is told of a step, with its
+//! [standing](crate::native::standing) and the names of [`variable`](crate::native::variable).
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use crate::explain::chain::{Chain, Definition};
-use crate::explain::failure::Wrong;
-use crate::explain::link::{Did, Link};
-use crate::explain::native::causality::{Causality, CausalityError, Forks};
-use crate::explain::native::instances::instances;
-use crate::explain::native::recorded::Recorded;
-use crate::explain::native::standing::{Standing, giver, standing};
-use crate::explain::native::variable::{name_member, values, variable};
-use crate::explain::native::{texts, unwritten};
-use crate::trace::TraceError;
-use crate::trace::step::Step;
+use crate::chain::{Chain, Definition};
+use crate::failure::Wrong;
+use crate::link::{Did, Link};
+use crate::native::causality::{Causality, CausalityError, Forks};
+use crate::native::instances::instances;
+use crate::native::recorded::Recorded;
+use crate::native::standing::{Standing, giver, standing};
+use crate::native::variable::{name_member, values, variable};
+use crate::native::{texts, unwritten};
+use idd_trace::TraceError;
+use idd_trace::step::Step;
 
 /// Says which instance of its statement each link is, and the steps of some standings.
 ///
@@ -291,8 +291,8 @@ fn add_returns<F: Forks>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::explain::failure::Ending;
-    use crate::explain::native::stored::{causality, chain, links};
+    use crate::failure::Ending;
+    use crate::native::stored::{causality, chain, links};
 
     #[test]
     fn links_stand_in_the_order_in_which_values_came_to_be() {

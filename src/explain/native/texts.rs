@@ -4,11 +4,11 @@
 
 use std::collections::HashMap;
 
-use crate::explain::chain::Definition;
-use crate::explain::link::Text;
-use crate::explain::native::causality::State;
-use crate::trace::native::value;
-use crate::trace::step::Step;
+use crate::chain::Definition;
+use crate::link::Text;
+use crate::native::causality::State;
+use idd_trace::native::value;
+use idd_trace::step::Step;
 
 /// Characters of one text that are told.
 const MAX_LENGTH: usize = 160;

@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use crate::trace::TraceError;
-use crate::trace::native::call::Call;
-use crate::trace::native::frame::narrow;
-use crate::trace::native::machine::{Machine, Watch};
-use crate::trace::native::model::Input;
-use crate::trace::native::play::Player;
-use crate::trace::native::target::written_to;
-use crate::trace::step::Step;
+use idd_trace::TraceError;
+use idd_trace::native::call::Call;
+use idd_trace::native::frame::narrow;
+use idd_trace::native::machine::{Machine, Watch};
+use idd_trace::native::model::Input;
+use idd_trace::native::play::Player;
+use idd_trace::native::target::written_to;
+use idd_trace::step::Step;
 
 /// The longest path that is read.
 const MAX_PATH: u64 = 4096;

@@ -3,17 +3,17 @@
 //! Nothing in a union says which of its members is in use. The type of the store in the IR says it for a member that is a
 //! number or a pointer, if no other member has that type.
 
-use crate::explain::native::recorded::Recorded;
-use crate::instrument::debug::{Compound, Debug, SourceType};
-use crate::instrument::instruction::{Op, Value};
-use crate::instrument::types::Type;
-use crate::trace::TraceError;
-use crate::trace::native::frame::Frame;
-use crate::trace::native::machine::{Machine, Watch};
-use crate::trace::native::shape::Action;
-use crate::trace::native::value;
-use crate::trace::native::visit::at_step;
-use crate::trace::step::Step;
+use crate::native::recorded::Recorded;
+use idd_trace::TraceError;
+use idd_trace::instrument::debug::{Compound, Debug, SourceType};
+use idd_trace::instrument::instruction::{Op, Value};
+use idd_trace::instrument::types::Type;
+use idd_trace::native::frame::Frame;
+use idd_trace::native::machine::{Machine, Watch};
+use idd_trace::native::shape::Action;
+use idd_trace::native::value;
+use idd_trace::native::visit::at_step;
+use idd_trace::step::Step;
 
 /// The members of a union that are numbers or pointers.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,16 +1,16 @@
 //! Values that a step reads from memory that was never written: a block of the heap, or a variable without a value.
 
-use crate::explain::native::naming;
-use crate::explain::native::recorded::Recorded;
-use crate::instrument::instruction::Op;
-use crate::instrument::operator::BinaryOp;
-use crate::trace::TraceError;
-use crate::trace::detail::What;
-use crate::trace::native::frame::Frame;
-use crate::trace::native::machine::{Machine, Watch};
-use crate::trace::native::object::View;
-use crate::trace::native::visit::at_step;
-use crate::trace::step::Step;
+use crate::native::naming;
+use crate::native::recorded::Recorded;
+use idd_trace::TraceError;
+use idd_trace::detail::What;
+use idd_trace::instrument::instruction::Op;
+use idd_trace::instrument::operator::BinaryOp;
+use idd_trace::native::frame::Frame;
+use idd_trace::native::machine::{Machine, Watch};
+use idd_trace::native::object::View;
+use idd_trace::native::visit::at_step;
+use idd_trace::step::Step;
 
 /// The name of the first number or pointer that a step reads though none of its bytes was ever written.
 ///

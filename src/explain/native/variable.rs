@@ -1,15 +1,15 @@
 //! What a faulty variable is called where its link stands, and what it holds in both runs.
 
-use crate::explain::chain::Point;
-use crate::explain::native::align::state::Cell;
-use crate::explain::native::causality::{Causality, CausalityError, Forks};
-use crate::explain::native::instances::instances;
-use crate::explain::native::recorded::Recorded;
-use crate::explain::native::standing::{giver, looked, standing};
-use crate::explain::native::{naming, unions};
-use crate::plural::{count, ordinal};
-use crate::trace::TraceError;
-use crate::trace::step::Step;
+use crate::chain::Point;
+use crate::native::align::state::Cell;
+use crate::native::causality::{Causality, CausalityError, Forks};
+use crate::native::instances::instances;
+use crate::native::recorded::Recorded;
+use crate::native::standing::{giver, looked, standing};
+use crate::native::{naming, unions};
+use idd_base::plural::{count, ordinal};
+use idd_trace::TraceError;
+use idd_trace::step::Step;
 
 /// What a variable is called where its link stands; what the entry of a function gives is a parameter of that, and
 /// stands at the call.

@@ -1,11 +1,11 @@
 use super::*;
-use crate::hunt::drive::{Engine, ProbeRunner, Reply, drive};
-use crate::hunt::finding::{Finding, Stage};
-use crate::hunt::history::History;
-use crate::hunt::testing::{Files, MemoryTrees};
-use crate::hunt::{Board, Order, testing};
-use crate::outcome::Reason;
-use crate::revision::Revision;
+use crate::drive::{Engine, ProbeRunner, Reply, drive};
+use crate::finding::{Finding, Stage};
+use crate::history::History;
+use crate::testing::{Files, MemoryTrees};
+use crate::{Board, Order, testing};
+use idd_base::outcome::Reason;
+use idd_base::revision::Revision;
 use std::collections::HashSet;
 use std::convert::Infallible;
 

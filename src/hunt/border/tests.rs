@@ -1,12 +1,12 @@
 use super::*;
-use crate::hunt::drive::{Engine, drive};
-use crate::hunt::event::Phase;
-use crate::hunt::finding::{Conclusion, Evidence, Finding};
-use crate::hunt::history::History;
-use crate::hunt::testing::{Files, MemoryTrees, Oracle};
-use crate::hunt::{Board, Order, testing};
-use crate::outcome::Reason;
-use crate::revision::Revision;
+use crate::drive::{Engine, drive};
+use crate::event::Phase;
+use crate::finding::{Conclusion, Evidence, Finding};
+use crate::history::History;
+use crate::testing::{Files, MemoryTrees, Oracle};
+use crate::{Board, Order, testing};
+use idd_base::outcome::Reason;
+use idd_base::revision::Revision;
 use std::collections::HashSet;
 
 /// The number of lines that a test needs in the stories of a large repair; it needs all of them.

@@ -5,11 +5,11 @@
 
 use std::collections::BTreeSet;
 
-use crate::plural::count;
-use crate::report::html::chart::head;
-use crate::report::html::history::{Shown, outcome, output_anchor};
-use crate::report::html::markup::{Markup, ROWS};
-use crate::report::story::{Answer, Story};
+use crate::html::chart::head;
+use crate::html::history::{Shown, outcome, output_anchor};
+use crate::html::markup::{Markup, ROWS};
+use crate::story::{Answer, Story};
+use idd_base::plural::count;
 
 /// The maximum number of rows.
 const MAX_ROWS: usize = 50_000;

@@ -4,14 +4,14 @@
 
 use std::collections::BTreeSet;
 
-use crate::report::Untrusted;
-use crate::report::chain::{Chain, Kind, Link, Which};
-use crate::report::escape::Terminal;
-use crate::report::html::markup::Markup;
-use crate::report::html::{chart, diff, source};
-use crate::report::outline::outline;
-use crate::report::patch::Patch;
-use crate::report::story::Source;
+use crate::Untrusted;
+use crate::chain::{Chain, Kind, Link, Which};
+use crate::escape::Terminal;
+use crate::html::markup::Markup;
+use crate::html::{chart, diff, source};
+use crate::outline::outline;
+use crate::patch::Patch;
+use crate::story::Source;
 
 /// The number of values of earlier steps that are shown with those of a step.
 const N_BEFORE: usize = 5;
@@ -232,7 +232,7 @@ fn values(steps: &[Step<'_>], page: &mut Markup) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::samples;
+    use crate::samples;
 
     #[test]
     fn repeated_steps_are_folded_in_the_overview_and_keep_their_numbers() {

@@ -7,10 +7,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::report::Report;
-use crate::report::html::history::Shown;
-use crate::report::html::markup::Markup;
-use crate::report::story::{Reduction, Story};
+use crate::Report;
+use crate::html::history::Shown;
+use crate::html::markup::Markup;
+use crate::story::{Reduction, Story};
 
 /// The maximum number of drawn reductions, the last ones. The table has them too.
 const MAX_DRAWN: usize = 120;

@@ -1,9 +1,9 @@
 //! The section "what leads to the failure": the lines of a chop, under their files and functions.
 
-use crate::plural::count;
-use crate::report::chop::{Chop, Line};
-use crate::report::html::chart;
-use crate::report::html::markup::{Markup, ROWS};
+use crate::chop::{Chop, Line};
+use crate::html::chart;
+use crate::html::markup::{Markup, ROWS};
+use idd_base::plural::count;
 
 /// Writes the section.
 pub fn write(chop: &Chop, page: &mut Markup) {
@@ -105,7 +105,7 @@ fn row(rank: usize, line: &Line, page: &mut Markup) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::samples;
+    use crate::samples;
 
     #[test]
     fn lines_stand_under_their_functions_in_the_order_of_the_source() {

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::plural::count;
-use crate::report::Untrusted;
-use crate::report::html::markup::Markup;
-use crate::report::patch::{Patch, PatchLine, Sign};
+use crate::Untrusted;
+use crate::html::markup::Markup;
+use crate::patch::{Patch, PatchLine, Sign};
+use idd_base::plural::count;
 
 /// The maximum number of lines of a patch; the others are counted.
 const MAX_LINES: usize = 6_000;

@@ -5,13 +5,13 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use crate::outcome::Outcome;
-use crate::plural::count;
-use crate::report::escape::Terminal;
-use crate::report::html::markup::Markup;
-use crate::report::story::{Answer, Revision, Story, Verdict};
-use crate::report::{Report, Status};
-use crate::revision::CommitId;
+use crate::escape::Terminal;
+use crate::html::markup::Markup;
+use crate::story::{Answer, Revision, Story, Verdict};
+use crate::{Report, Status};
+use idd_base::outcome::Outcome;
+use idd_base::plural::count;
+use idd_base::revision::CommitId;
 
 /// Pixels between nodes of the graph.
 const STEP: usize = 54;

@@ -1,18 +1,18 @@
 //! The section "what has to hold for the failure": the statements of an abstract slice with the invariants between them,
 //! one statement at a time.
 //!
-//! Without the script all statements are visible, as in [`chain`](crate::report::html::chain).
+//! Without the script all statements are visible, as in [`chain`](crate::html::chain).
 
 use std::collections::BTreeSet;
 
-use crate::plural::count;
-use crate::report::Untrusted;
-use crate::report::escape::Terminal;
-use crate::report::html::markup::Markup;
-use crate::report::html::{diff, source};
-use crate::report::invariants::{Invariants, Skipped, Statement};
-use crate::report::patch::Patch;
-use crate::report::story::Source;
+use crate::Untrusted;
+use crate::escape::Terminal;
+use crate::html::markup::Markup;
+use crate::html::{diff, source};
+use crate::invariants::{Invariants, Skipped, Statement};
+use crate::patch::Patch;
+use crate::story::Source;
+use idd_base::plural::count;
 
 /// The lines of the patch that the slice has, as targets of links.
 pub fn targets(found: &Invariants, patch: &Patch) -> BTreeSet<(usize, u64)> {
@@ -193,7 +193,7 @@ fn list(texts: &[Untrusted], page: &mut Markup) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::samples;
+    use crate::samples;
 
     fn written(found: &Invariants, sources: &[Source]) -> String {
         let mut page = Markup::default();

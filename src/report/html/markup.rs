@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use crate::report::escape::{Untrusted, Xml};
+use crate::escape::{Untrusted, Xml};
 
 /// The only way of text into a page: control characters become visible, characters with a meaning in HTML become
 /// entities.

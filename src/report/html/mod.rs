@@ -22,17 +22,17 @@ use std::io::Write;
 
 use sha2::{Digest, Sha256};
 
-use crate::plural::count;
-use crate::report::escape::Terminal;
-use crate::report::explanation::{Explained, Explanation};
-use crate::report::forge::Forge;
-use crate::report::html::history::Shown;
-use crate::report::html::markup::Markup;
-use crate::report::patch::Patch;
-use crate::report::story::Story;
-use crate::report::views::{ChangeView, views};
-use crate::report::{Commit, Fix, Report, Rung, Suite, Untrusted, Verified, base64, summary};
-use crate::revision::CommitId;
+use crate::escape::Terminal;
+use crate::explanation::{Explained, Explanation};
+use crate::forge::Forge;
+use crate::html::history::Shown;
+use crate::html::markup::Markup;
+use crate::patch::Patch;
+use crate::story::Story;
+use crate::views::{ChangeView, views};
+use crate::{Commit, Fix, Report, Rung, Suite, Untrusted, Verified, base64, summary};
+use idd_base::plural::count;
+use idd_base::revision::CommitId;
 
 const STYLE: &str = include_str!("style.css");
 
@@ -439,10 +439,10 @@ fn evidence(report: &Report, shown: &Shown, out: &mut Markup) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::outcome::{Outcome, Reason};
-    use crate::report::lineage::{Edge, Node};
-    use crate::report::samples;
-    use crate::report::story::{Answer, Reduction, Revision, Seen, Source, Verdict};
+    use crate::lineage::{Edge, Node};
+    use crate::samples;
+    use crate::story::{Answer, Reduction, Revision, Seen, Source, Verdict};
+    use idd_base::outcome::{Outcome, Reason};
 
     const EVIL: &str =
         "</script></style><script>a()</script><img src=x onerror=a()> \" ' & \u{2028}\u{2029}\u{202e}\x1b[2J";
@@ -578,7 +578,7 @@ mod tests {
     fn a_revert_is_shown_as_one_where_no_fix_is_recommended() {
         let mut report = samples::found();
         let fix = report.fix.take().unwrap();
-        report.reverts = vec![Fix { scope: crate::report::Scope::Revert, ..fix }];
+        report.reverts = vec![Fix { scope: crate::Scope::Revert, ..fix }];
         let page = written(&report, &[]);
         assert!(page.contains("The revert</h2>") && page.contains("<code>git idd apply --revert</code>"), "{page}");
         assert!(!page.contains("The fix</h2>"));
@@ -619,7 +619,7 @@ mod tests {
 
     #[test]
     fn every_end_of_a_hunt_makes_a_page() {
-        let ends = crate::report::status::TABLE.map(|row| Report::new(row.status, row.meaning));
+        let ends = crate::status::TABLE.map(|row| Report::new(row.status, row.meaning));
         for report in ends.iter().chain([&samples::range(), &samples::never_passed(), &samples::error()]) {
             let (test, story) = ("./t.sh".into(), Story::default());
             let mut out = Vec::new();

@@ -1,8 +1,8 @@
 //! The source around a step, and the name of its place.
 
-use crate::report::Untrusted;
-use crate::report::html::markup::Markup;
-use crate::report::story::Source;
+use crate::Untrusted;
+use crate::html::markup::Markup;
+use crate::story::Source;
 
 /// The number of source lines before and after a step.
 const N_AROUND: u64 = 5;

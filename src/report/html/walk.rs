@@ -1,8 +1,8 @@
 //! The section "the first wrong step": the steps of a walk from there to the failure.
 
-use crate::report::html::chart;
-use crate::report::html::markup::Markup;
-use crate::report::walk::{Step, Walk};
+use crate::html::chart;
+use crate::html::markup::Markup;
+use crate::walk::{Step, Walk};
 
 /// Writes the section.
 pub fn write(walk: &Walk, page: &mut Markup) {
@@ -41,7 +41,7 @@ fn row(step: &Step, page: &mut Markup) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::samples;
+    use crate::samples;
 
     #[test]
     fn each_wrong_step_is_a_row_and_text_is_escaped() {

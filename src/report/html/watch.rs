@@ -3,13 +3,13 @@
 use std::io;
 use std::io::Write;
 
-use crate::report::commit::Started;
-use crate::report::course::HuntCourse;
-use crate::report::html::history::Shown;
-use crate::report::html::markup::Markup;
-use crate::report::html::{STYLE, Section, hash, history};
-use crate::report::story::Story;
-use crate::report::{Report, Untrusted, html};
+use crate::commit::Started;
+use crate::course::HuntCourse;
+use crate::html::history::Shown;
+use crate::html::markup::Markup;
+use crate::html::{STYLE, Section, hash, history};
+use crate::story::Story;
+use crate::{Report, Untrusted, html};
 
 /// The time after which a browser loads the page again, in seconds.
 const REFRESH: &str = "2";

@@ -1,9 +1,8 @@
 use serde_json::Value;
 
 use super::*;
-use crate::outcome::Outcome;
-use crate::report;
-use crate::report::{Scope, Status, Suite, samples};
+use crate::{Scope, Status, Suite, samples};
+use idd_base::outcome::Outcome;
 
 fn json(report: &Report) -> Value {
     let mut out = Vec::new();
@@ -20,7 +19,7 @@ fn samples() -> Vec<Report> {
         samples::not_reproducible(),
         samples::error(),
     ];
-    samples.extend(report::status::TABLE.map(|row| Report::new(row.status, row.meaning)));
+    samples.extend(crate::status::TABLE.map(|row| Report::new(row.status, row.meaning)));
     samples
 }
 
@@ -154,7 +153,7 @@ fn a_report_reads_back_as_it_was() {
 
 #[test]
 fn status_and_exit_agree() {
-    for row in report::status::TABLE {
+    for row in crate::status::TABLE {
         let value = json(&Report::new(row.status, row.meaning));
         assert_eq!((value["status"].as_str(), value["exit"].as_u64()), (Some(row.word), Some(u64::from(row.code))));
         assert_eq!(value["schema"], "git-idd/2");
@@ -166,8 +165,7 @@ fn status_and_exit_agree() {
 fn the_revert_to_apply_is_that_of_the_whole_commit_if_it_holds() {
     let mut report = samples::found();
     let fix = report.fix.take().unwrap();
-    report.reverts =
-        [Scope::Merge, Scope::Code, Scope::Revert].map(|scope| report::Fix { scope, ..fix.clone() }).into();
+    report.reverts = [Scope::Merge, Scope::Code, Scope::Revert].map(|scope| crate::Fix { scope, ..fix.clone() }).into();
     assert_eq!(report.sound_revert().map(|revert| revert.scope), Some(Scope::Revert));
     report.reverts[2].suite = Suite::Worse;
     assert_eq!(report.sound_revert().map(|revert| revert.scope), Some(Scope::Code));
@@ -178,9 +176,9 @@ fn the_revert_to_apply_is_that_of_the_whole_commit_if_it_holds() {
 #[test]
 fn fixes_stand_in_the_order_of_their_size() {
     let fix = samples::found().fix.unwrap();
-    let of = |scope, lines| report::Fix { lines, scope, ..fix.clone() };
+    let of = |scope, lines| crate::Fix { lines, scope, ..fix.clone() };
     let fixes = [(Scope::Lines, 5), (Scope::Statements, 2), (Scope::Files, 5), (Scope::Declarations, 2)];
-    let fixes = report::by_size(fixes.map(|(scope, lines)| of(scope, lines)).to_vec());
+    let fixes = crate::by_size(fixes.map(|(scope, lines)| of(scope, lines)).to_vec());
     let scopes: Vec<Scope> = fixes.iter().map(|fix| fix.scope).collect();
     assert_eq!(scopes, [Scope::Statements, Scope::Declarations, Scope::Lines, Scope::Files]);
 }

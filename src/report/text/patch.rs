@@ -3,10 +3,10 @@
 use std::io;
 use std::io::Write;
 
-use crate::report::escape::{Terminal, Untrusted};
-use crate::report::patch::Patch;
-use crate::report::style::Role;
-use crate::report::text::Look;
+use crate::escape::{Terminal, Untrusted};
+use crate::patch::Patch;
+use crate::style::Role;
+use crate::text::Look;
 
 /// The margin of marked lines, and of the others.
 pub const MARGINS: [&str; 2] = ["\u{2502} ", "  "];
@@ -65,8 +65,8 @@ pub fn has_crlf<'l>(lines: impl Iterator<Item = &'l [u8]>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::style::Style;
-    use crate::report::text::Detail;
+    use crate::style::Style;
+    use crate::text::Detail;
 
     const PATCH: &[u8] =
         b"diff --git a/\xe9.c b/\xe9.c\n--- a/\xe9.c\n+++ b/\xe9.c\n@@ -1,2 +1,2 @@\n a\n-b\r\n+\x1b[2Jb\n";

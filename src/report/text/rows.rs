@@ -1,6 +1,6 @@
 //! Rows of a terminal: sentences are broken, other text is cut.
 
-use crate::report::escape::text_without_commands;
+use crate::escape::text_without_commands;
 use unicode_width::UnicodeWidthChar;
 
 /// What stands for the rest of a row that is cut.

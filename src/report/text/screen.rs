@@ -1,15 +1,15 @@
 //! A report on one screen: the answer, the lines to look at, one row for the reason, the fix and the evidence each, and
 //! the next commands at the end. What is left out is in the full text, and the last row says how to get it.
 
-use crate::outcome::Outcome;
-use crate::plural::count;
-use crate::report::escape::Terminal;
-use crate::report::explanation::{Explained, Explanation};
-use crate::report::patch::{PatchLine, Sign};
-use crate::report::style::Role;
-use crate::report::text::{Look, patch, rows};
-use crate::report::views::views;
-use crate::report::{Commit, Fix, Report, Status, Suite, Untrusted, places, summary, text};
+use crate::escape::Terminal;
+use crate::explanation::{Explained, Explanation};
+use crate::patch::{PatchLine, Sign};
+use crate::style::Role;
+use crate::text::{Look, patch, rows};
+use crate::views::views;
+use crate::{Commit, Fix, Report, Status, Suite, Untrusted, places, summary, text};
+use idd_base::outcome::Outcome;
+use idd_base::plural::count;
 use std::io;
 use std::io::Write;
 

@@ -1,7 +1,7 @@
 use super::*;
-use crate::outcome::Outcome;
-use crate::report::explanation::Explanation;
-use crate::report::samples;
+use crate::explanation::Explanation;
+use crate::samples;
+use idd_base::outcome::Outcome;
 
 const FULL: Look = Look { style: Style::PLAIN, is_raw: false, detail: Detail::Full, columns: None, is_older: false };
 
@@ -179,7 +179,7 @@ fn a_repair_says_how_it_was_controlled_and_one_without_a_change_is_none() {
 
 #[test]
 fn every_status_but_success_and_error_says_what_to_do_next() {
-    for row in crate::report::status::TABLE {
+    for row in crate::status::TABLE {
         let is_silent = matches!(row.status, Status::Found | Status::Error | Status::Usage);
         assert_eq!(text(&Report::new(row.status, row.meaning)).contains("next: "), !is_silent, "{}", row.word);
     }

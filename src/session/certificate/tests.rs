@@ -1,6 +1,6 @@
 use super::*;
-use crate::session::kept;
-use crate::session::testing::{Said, World, hunted, order, test, text};
+use crate::kept;
+use crate::testing::{Said, World, hunted, order, test, text};
 
 const LIMIT: Duration = Duration::from_secs(20);
 
@@ -79,14 +79,18 @@ fn only_options_that_change_the_meaning_of_a_run_are_certified() {
 
 #[track_caller]
 fn check_signature(ending: &str, expected: Option<Ending>) {
-    let reported =
-        report::Signature { ending: ending.to_owned(), test: None, line: Some("at 0x7f: 12".into()), compared: None };
+    let reported = idd_report::Signature {
+        ending: ending.to_owned(),
+        test: None,
+        line: Some("at 0x7f: 12".into()),
+        compared: None,
+    };
     let found = signature(&reported);
     assert_eq!(found.as_ref().map(|found| found.ending), expected, "{ending}");
     if let Some(found) = found {
         // It is compared without its numbers, and reported with them.
         assert_eq!(found.line, Some(normalise("at 0x7f: 12")));
-        assert_eq!(report::Signature::from(&found), reported);
+        assert_eq!(idd_report::Signature::from(&found), reported);
     }
 }
 

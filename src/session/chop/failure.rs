@@ -1,20 +1,20 @@
 //! The first wrong value of a failing run: where its backward slice begins.
 
-use crate::outcome::Ending;
-use crate::report::Status;
-use crate::report::escape::{Terminal, Untrusted};
-use crate::session::failure::Failure;
-use crate::session::recorded;
-use crate::session::recorded::{Which, failed};
-use crate::session::slice::criterion::BY_SIGNAL;
-use crate::trace::dependence::Dependences;
-use crate::trace::execution::Execution;
-use crate::trace::output::{Escape, Outputs, Place, Stream, Written};
-use crate::trace::slice;
-use crate::trace::slice::{Kinds, Part};
-use crate::trace::step::{Step, Steps};
-use crate::world::files;
-use crate::world::repo::locate::Location;
+use crate::failure::Failure;
+use crate::recorded;
+use crate::recorded::{Which, failed};
+use crate::slice::criterion::BY_SIGNAL;
+use idd_base::outcome::Ending;
+use idd_report::Status;
+use idd_report::escape::{Terminal, Untrusted};
+use idd_trace::dependence::Dependences;
+use idd_trace::execution::Execution;
+use idd_trace::output::{Escape, Outputs, Place, Stream, Written};
+use idd_trace::slice;
+use idd_trace::slice::{Kinds, Part};
+use idd_trace::step::{Step, Steps};
+use idd_world::files;
+use idd_world::repo::locate::Location;
 use std::ffi::OsStr;
 use std::path::Path;
 

@@ -1,18 +1,18 @@
 //! The inputs of a run that count, and the files among them that can be reduced.
 
-use crate::session::context::Context;
-use crate::session::explain::change::Lines;
-use crate::session::failure::Failure;
-use crate::session::hold;
-use crate::session::order::TestCommand;
-use crate::session::recorded::failed;
-use crate::session::slice::criterion::is_named;
-use crate::session::sources::Sources;
-use crate::trace::execution::Execution;
-use crate::trace::input::{Entry, Source};
-use crate::trace::step::Step;
-use crate::world::files;
-use crate::world::repo::locate::Location;
+use crate::context::Context;
+use crate::explain::change::Lines;
+use crate::failure::Failure;
+use crate::hold;
+use crate::order::TestCommand;
+use crate::recorded::failed;
+use crate::slice::criterion::is_named;
+use crate::sources::Sources;
+use idd_trace::execution::Execution;
+use idd_trace::input::{Entry, Source};
+use idd_trace::step::Step;
+use idd_world::files;
+use idd_world::repo::locate::Location;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;

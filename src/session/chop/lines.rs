@@ -1,17 +1,17 @@
 //! The lines of a chop: what ranks them, and their values.
 
-use crate::report::chop::Size;
-use crate::report::{Untrusted, chop};
-use crate::session::explain::change::Lines;
-use crate::session::failure::Failure;
-use crate::session::recorded::failed;
-use crate::session::slice::Line;
-use crate::session::sources::Sources;
-use crate::trace::detail::{Access, Detail};
-use crate::trace::execution::Execution;
-use crate::trace::place::Place;
-use crate::trace::statements::Initial;
-use crate::trace::step::Step;
+use crate::explain::change::Lines;
+use crate::failure::Failure;
+use crate::recorded::failed;
+use crate::slice::Line;
+use crate::sources::Sources;
+use idd_report::chop::Size;
+use idd_report::{Untrusted, chop};
+use idd_trace::detail::{Access, Detail};
+use idd_trace::execution::Execution;
+use idd_trace::place::Place;
+use idd_trace::statements::Initial;
+use idd_trace::step::Step;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 

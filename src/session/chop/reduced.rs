@@ -1,20 +1,20 @@
 //! The failing run on a smaller input.
 
-use crate::plural::count;
-use crate::report::escape::{Terminal, Untrusted};
-use crate::report::{Status, chop};
-use crate::revision::TreeId;
-use crate::session::chop::subject::Subject;
-use crate::session::context::Context;
-use crate::session::failure::Failure;
-use crate::session::interrupt::Interrupt;
-use crate::session::order::{Effort, RecordOrder, Reduction, ShrinkOrder, Test};
-use crate::session::shrink::inputs::Input;
-use crate::session::shrink::{Shrunk, ShrunkFile, Version, inputs, places};
-use crate::session::talk::Talk;
-use crate::session::{certificate, shrink};
-use crate::world::repo::locate::Location;
-use crate::world::repo::store::TreeStore;
+use crate::chop::subject::Subject;
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+use crate::order::{Effort, RecordOrder, Reduction, ShrinkOrder, Test};
+use crate::shrink::inputs::Input;
+use crate::shrink::{Shrunk, ShrunkFile, Version, inputs, places};
+use crate::talk::Talk;
+use crate::{certificate, shrink};
+use idd_base::plural::count;
+use idd_base::revision::TreeId;
+use idd_report::escape::{Terminal, Untrusted};
+use idd_report::{Status, chop};
+use idd_world::repo::locate::Location;
+use idd_world::repo::store::TreeStore;
 use std::ffi::OsString;
 use std::sync::Arc;
 

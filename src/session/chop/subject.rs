@@ -1,17 +1,17 @@
 //! The versions that a chop is about.
 
-use crate::revision::{CommitId, TreeId};
-use crate::session::context::Context;
-use crate::session::explain::change::Lines;
-use crate::session::explain::model::Pair;
-use crate::session::explain::{change, pair};
-use crate::session::failure::Failure;
-use crate::session::hold::Holder;
-use crate::session::order::{ChopOrder, ExplainOrder, RecordOrder};
-use crate::session::saved;
-use crate::session::talk::Talk;
-use crate::world::repo::locate::Location;
-use crate::world::repo::{graph, private};
+use crate::context::Context;
+use crate::explain::change::Lines;
+use crate::explain::model::Pair;
+use crate::explain::{change, pair};
+use crate::failure::Failure;
+use crate::hold::Holder;
+use crate::order::{ChopOrder, ExplainOrder, RecordOrder};
+use crate::saved;
+use crate::talk::Talk;
+use idd_base::revision::{CommitId, TreeId};
+use idd_world::repo::locate::Location;
+use idd_world::repo::{graph, private};
 
 /// What is recorded.
 #[derive(Debug, Clone)]

@@ -1,16 +1,16 @@
 //! Breakpoints on lines and on data.
 
-use crate::session::dap::count::Count;
-use crate::session::dap::lists::{FIRST_NODE, LOCALS, READ, STRIDE, WRITTEN};
-use crate::session::dap::recordings::of_trace;
-use crate::session::dap::search::{Hits, Search, Subject};
-use crate::session::dap::stand::{Breakpoint, Stand};
-use crate::session::dap::tape::Target;
-use crate::session::dap::{arguments, tape};
-use crate::session::expression;
-use crate::session::expression::condition::Condition;
-use crate::session::failure::Failure;
-use crate::trace::place::Place;
+use crate::dap::count::Count;
+use crate::dap::lists::{FIRST_NODE, LOCALS, READ, STRIDE, WRITTEN};
+use crate::dap::recordings::of_trace;
+use crate::dap::search::{Hits, Search, Subject};
+use crate::dap::stand::{Breakpoint, Stand};
+use crate::dap::tape::Target;
+use crate::dap::{arguments, tape};
+use crate::expression;
+use crate::expression::condition::Condition;
+use crate::failure::Failure;
+use idd_trace::place::Place;
 use serde_json::{Value, json};
 use std::mem;
 

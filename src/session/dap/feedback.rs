@@ -1,17 +1,17 @@
 //! Recommends steps to a person who judges them in an editor: the requests `gitIdd/recommend`, `gitIdd/expect` and `gitIdd/answer`.
 //!
-//! The answers are those of [`written`](crate::session::debug::written), in the same file as those of the terminal.
+//! The answers are those of [`written`](crate::debug::written), in the same file as those of the terminal.
 
-use crate::explain::facts::Facts;
-use crate::explain::feedback::Feedback;
-use crate::explain::feedback::recommend::State;
-use crate::session::dap::recordings::{Begin, complaint};
-use crate::session::debug::expect::{Checked, Expectation};
-use crate::session::debug::written::{Known, written};
-use crate::session::debug::{End, Person, Question, Reply, Walk, given, reason};
-use crate::session::failure::Failure;
-use crate::trace::step::Step;
-use crate::world::answers::Answers;
+use crate::dap::recordings::{Begin, complaint};
+use crate::debug::expect::{Checked, Expectation};
+use crate::debug::written::{Known, written};
+use crate::debug::{End, Person, Question, Reply, Walk, given, reason};
+use crate::failure::Failure;
+use idd_explain::facts::Facts;
+use idd_explain::feedback::Feedback;
+use idd_explain::feedback::recommend::State;
+use idd_trace::step::Step;
+use idd_world::answers::Answers;
 use serde_json::{Value, json};
 
 /// A walk, and the step that is asked about.

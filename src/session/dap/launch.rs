@@ -1,9 +1,9 @@
 //! What a client wants to open, or to record first.
 
-use crate::session::dap::recordings::complaint;
-use crate::session::failure::Failure;
-use crate::session::order::{Holding, RecordOrder, TestCommand};
-use crate::session::recorded::Which;
+use crate::dap::recordings::complaint;
+use crate::failure::Failure;
+use crate::order::{Holding, RecordOrder, TestCommand};
+use crate::recorded::Which;
 use serde_json::Value;
 use std::ffi::OsString;
 use std::time::Duration;

@@ -1,12 +1,12 @@
 //! Lists of variables, and what is in them: structures, arrays and targets of pointers have lists of their own.
 
-use crate::session::dap::arguments;
-use crate::session::dap::recordings::{complaint, of_trace};
-use crate::session::dap::stand::Stand;
-use crate::session::dap::tape::Shown;
-use crate::session::expression;
-use crate::session::failure::Failure;
-use crate::trace::native::parts::Division;
+use crate::dap::arguments;
+use crate::dap::recordings::{complaint, of_trace};
+use crate::dap::stand::Stand;
+use crate::dap::tape::Shown;
+use crate::expression;
+use crate::failure::Failure;
+use idd_trace::native::parts::Division;
 use serde_json::{Value, json};
 
 /// The kinds of lists of variables of an activation; a reference is 8 times the level, and one of these.

@@ -3,7 +3,7 @@
 //! [`wire`] is the form of the messages, and [`Session`] answers the requests. The state is a [`stand`]: one step, and all
 //! that is shown is the process right before that step runs. Nothing runs: a walk is a look into a table, and what is shown
 //! is played from the last checkpoint. [`tape`] answers questions about the run, a [`search`] finds hits of breakpoints part by
-//! part, [`expression`](crate::session::expression) computes
+//! part, [`expression`](crate::expression) computes
 //! what is typed, [`feedback`] recommends steps to a person who judges them, and
 //! [`launch`] reads what a client wants to open or to record.
 
@@ -24,5 +24,5 @@ pub mod tape;
 mod tests;
 pub mod wire;
 
-pub use crate::session::dap::order::Stored;
-pub use crate::session::dap::session::Session;
+pub use crate::dap::order::Stored;
+pub use crate::dap::session::Session;

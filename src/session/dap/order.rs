@@ -1,18 +1,18 @@
 //! The stored recordings of a worktree, for a debugger.
 
-use crate::session::context::Context;
-use crate::session::dap::recordings::{Begin, Opened, Recordings, Source, complaint};
-use crate::session::debug::{DebugOrder, Walk, begin, written};
-use crate::session::failure::Failure;
-use crate::session::order::RecordOrder;
-use crate::session::recorded::Which;
-use crate::session::slice::criterion::Criterion;
-use crate::session::sources::Sources;
-use crate::session::talk::Talk;
-use crate::session::{record, recorded};
-use crate::world::answers::Answers;
-use crate::world::files;
-use crate::world::repo::locate::Location;
+use crate::context::Context;
+use crate::dap::recordings::{Begin, Opened, Recordings, Source, complaint};
+use crate::debug::{DebugOrder, Walk, begin, written};
+use crate::failure::Failure;
+use crate::order::RecordOrder;
+use crate::recorded::Which;
+use crate::slice::criterion::Criterion;
+use crate::sources::Sources;
+use crate::talk::Talk;
+use crate::{record, recorded};
+use idd_world::answers::Answers;
+use idd_world::files;
+use idd_world::repo::locate::Location;
 
 /// The recordings of a worktree.
 pub struct Stored<'s> {

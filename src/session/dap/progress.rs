@@ -1,6 +1,6 @@
 //! The progress of a long search, for the client.
 
-use crate::session::dap::search::Waiting;
+use crate::dap::search::Waiting;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 

@@ -1,14 +1,14 @@
 //! What a debugger needs of recordings: opening, making, and judging them.
 
-use crate::report::escape::Untrusted;
-use crate::session::debug;
-use crate::session::debug::expect::Expectation;
-use crate::session::failure::Failure;
-use crate::session::order::RecordOrder;
-use crate::session::recorded::{Run, Which, failed};
-use crate::session::talk::Talk;
-use crate::trace::TraceError;
-use crate::world::answers::Answers;
+use crate::debug;
+use crate::debug::expect::Expectation;
+use crate::failure::Failure;
+use crate::order::RecordOrder;
+use crate::recorded::{Run, Which, failed};
+use crate::talk::Talk;
+use idd_report::escape::Untrusted;
+use idd_trace::TraceError;
+use idd_world::answers::Answers;
 
 /// A file of the recorded version.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub struct Opened {
     pub which: Which,
     /// The run.
     pub run: Run,
-    /// How the process ended, see [`container`](crate::trace::container).
+    /// How the process ended, see [`container`](idd_trace::container).
     pub end: Option<u32>,
     /// Gives a file, by the name that the compiler was given.
     pub sources: Sources,

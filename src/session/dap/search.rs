@@ -1,12 +1,12 @@
 //! Hits of breakpoints that are found only by playing the run: as far as they are needed, and each part of the run once.
 
-use crate::session::dap::count::Count;
-use crate::session::dap::tape::{Tape, Target};
-use crate::session::expression::condition::Condition;
-use crate::trace::TraceError;
-use crate::trace::step::Step;
-use crate::trace::walk::{Time, next_hit};
-use crate::trace::writes::N_STEPS;
+use crate::dap::count::Count;
+use crate::dap::tape::{Tape, Target};
+use crate::expression::condition::Condition;
+use idd_trace::TraceError;
+use idd_trace::step::Step;
+use idd_trace::walk::{Time, next_hit};
+use idd_trace::writes::N_STEPS;
 use std::ops::Range;
 
 /// Sections of a run at the most.
@@ -190,9 +190,9 @@ fn within<'s>(steps: &'s [Step], range: &Range<u32>) -> &'s [Step] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::expression;
-    use crate::trace::native::stored::player;
-    use crate::trace::writes::Writes;
+    use crate::expression;
+    use idd_trace::native::stored::player;
+    use idd_trace::writes::Writes;
 
     /// Somebody who waits until so much is done.
     struct Until(f64, bool);

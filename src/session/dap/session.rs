@@ -1,16 +1,16 @@
 //! A conversation with a client.
 
-use crate::report::escape::Terminal;
-use crate::session::dap::feedback::{Asking, Recommended};
-use crate::session::dap::launch::Launch;
-use crate::session::dap::progress::{Progress, Tell};
-use crate::session::dap::recordings::{Begin, Recordings, complaint};
-use crate::session::dap::stand::{Event, Stand, signal};
-use crate::session::dap::{arguments, feedback, launch};
-use crate::session::failure::Failure;
-use crate::session::recorded::Which;
-use crate::session::talk::Talk;
-use crate::trace::walk::{Stride, Time};
+use crate::dap::feedback::{Asking, Recommended};
+use crate::dap::launch::Launch;
+use crate::dap::progress::{Progress, Tell};
+use crate::dap::recordings::{Begin, Recordings, complaint};
+use crate::dap::stand::{Event, Stand, signal};
+use crate::dap::{arguments, feedback, launch};
+use crate::failure::Failure;
+use crate::recorded::Which;
+use crate::talk::Talk;
+use idd_report::escape::Terminal;
+use idd_trace::walk::{Stride, Time};
 use serde_json::{Value, json};
 use std::mem;
 

@@ -1,16 +1,16 @@
 //! Where a debugger stands in a run, and how it moves.
 
-use crate::report::Status;
-use crate::session::dap::arguments;
-use crate::session::dap::lists::Node;
-use crate::session::dap::recordings::{Opened, Source, complaint, of_trace};
-use crate::session::dap::search::{Ended, Hits, Waiting};
-use crate::session::dap::tape::{Level, Tape};
-use crate::session::failure::Failure;
-use crate::session::slice::criterion::BY_SIGNAL;
-use crate::trace::place::Place;
-use crate::trace::step::Step;
-use crate::trace::walk::{Stride, Time};
+use crate::dap::arguments;
+use crate::dap::lists::Node;
+use crate::dap::recordings::{Opened, Source, complaint, of_trace};
+use crate::dap::search::{Ended, Hits, Waiting};
+use crate::dap::tape::{Level, Tape};
+use crate::failure::Failure;
+use crate::slice::criterion::BY_SIGNAL;
+use idd_report::Status;
+use idd_trace::place::Place;
+use idd_trace::step::Step;
+use idd_trace::walk::{Stride, Time};
 use serde_json::{Value, json};
 use std::path::Path;
 

@@ -4,19 +4,19 @@
 //! The table of steps is the same in each language. What is before a step comes from a [`Past`]: [`native`] is that of C
 //! programs, [`java`] that of Java programs.
 
-use crate::session::expression::Expression;
-use crate::session::expression::condition::{Condition, ConditionAnswers, INTERVAL};
-use crate::session::recorded::Run;
-use crate::trace::TraceError;
-use crate::trace::detail::{Access, Detail};
-use crate::trace::java::memory::Location;
-use crate::trace::java::method::FieldId;
-use crate::trace::native::parts::Division;
-use crate::trace::native::play::Player;
-use crate::trace::place::Place;
-use crate::trace::step::Step;
-use crate::trace::walk::{Row, Walk};
-use crate::trace::writes::Writes;
+use crate::expression::Expression;
+use crate::expression::condition::{Condition, ConditionAnswers, INTERVAL};
+use crate::recorded::Run;
+use idd_trace::TraceError;
+use idd_trace::detail::{Access, Detail};
+use idd_trace::java::memory::Location;
+use idd_trace::java::method::FieldId;
+use idd_trace::native::parts::Division;
+use idd_trace::native::play::Player;
+use idd_trace::place::Place;
+use idd_trace::step::Step;
+use idd_trace::walk::{Row, Walk};
+use idd_trace::writes::Writes;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::Arc;

@@ -3,13 +3,13 @@
 //! An assertion that fails is the first answer, if one value that its line uses is named in it. What an assertion that held
 //! depends on is less suspicious. Assertions are found in the text: `assert(...)` in one line.
 
-use crate::explain::feedback::table::Table;
-use crate::explain::statements::Statements;
-use crate::session::debug::Walk;
-use crate::session::debug::expect::Expectation;
-use crate::session::failure::Failure;
-use crate::session::sources::Sources;
-use crate::trace::step::Step;
+use crate::debug::Walk;
+use crate::debug::expect::Expectation;
+use crate::failure::Failure;
+use crate::sources::Sources;
+use idd_explain::feedback::table::Table;
+use idd_explain::statements::Statements;
+use idd_trace::step::Step;
 use std::collections::HashMap;
 
 /// Of the lines with assertions that ran, so many of the last steps count.

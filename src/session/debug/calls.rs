@@ -1,11 +1,11 @@
 //! The calls and the iterations of loops of a run, as a tree: what is around a step, and what runs beside it.
 
-use crate::explain::feedback::table::Table;
-use crate::explain::statements::Statements;
-use crate::trace::place::Place;
-use crate::trace::run::Run;
-use crate::trace::step::Step;
-use crate::trace::walk::Time;
+use idd_explain::feedback::table::Table;
+use idd_explain::statements::Statements;
+use idd_trace::place::Place;
+use idd_trace::run::Run;
+use idd_trace::step::Step;
+use idd_trace::walk::Time;
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -190,31 +190,32 @@ impl<'c> Calls<'c> {
     }
 }
 
-#[cfg(test)]
-pub(crate) mod tests {
-    use super::*;
+/// A run of `main` with a loop of two iterations in line 2, each with a call of `work` in line 3, which has one line, 7.
+#[cfg(any(test, feature = "testing"))]
+pub fn example() -> (Table, Run, Statements) {
+    // 1: loop, 2: call, 3: entry, 4: line 7, 5: loop, 6: call, 7: entry, 8: line 7, 9: loop ends, 10: line 5.
+    let run = Run {
+        indices: vec![0; 11],
+        leaders: vec![0, 0, 1, 2, 2, 0, 5, 6, 6, 0, 0],
+        callers: vec![0, 0, 0, 2, 2, 0, 0, 6, 6, 0, 0],
+        entries: [false, false, false, true, false, false, false, true, false, false, false].to_vec(),
+        n_threads: 1,
+        ..Run::default()
+    };
+    let place = |line| Some(Place { file: "a.c".into(), line, column: 1 });
+    let of_steps = vec![0, 1, 2, 3, 4, 1, 2, 3, 4, 1, 5];
+    let places = vec![None, place(2), place(3), None, place(7), place(5)];
+    let lines = [0, 2, 3, 0, 7, 5];
+    let table = Table::new(&run, of_steps.clone(), &lines);
+    let mut statements = Statements::default();
+    (statements.of_steps, statements.places, statements.lines) = (of_steps, places, lines.to_vec());
+    statements.functions = ["", "main", "main", "work", "work", "main"].map(Arc::from).to_vec();
+    (table, run, statements)
+}
 
-    /// A run of `main` with a loop of two iterations in line 2, each with a call of `work` in line 3, which has one line, 7.
-    pub fn example() -> (Table, Run, Statements) {
-        // 1: loop, 2: call, 3: entry, 4: line 7, 5: loop, 6: call, 7: entry, 8: line 7, 9: loop ends, 10: line 5.
-        let run = Run {
-            indices: vec![0; 11],
-            leaders: vec![0, 0, 1, 2, 2, 0, 5, 6, 6, 0, 0],
-            callers: vec![0, 0, 0, 2, 2, 0, 0, 6, 6, 0, 0],
-            entries: [false, false, false, true, false, false, false, true, false, false, false].to_vec(),
-            n_threads: 1,
-            ..Run::default()
-        };
-        let place = |line| Some(Place { file: "a.c".into(), line, column: 1 });
-        let of_steps = vec![0, 1, 2, 3, 4, 1, 2, 3, 4, 1, 5];
-        let places = vec![None, place(2), place(3), None, place(7), place(5)];
-        let lines = [0, 2, 3, 0, 7, 5];
-        let table = Table::new(&run, of_steps.clone(), &lines);
-        let mut statements = Statements::default();
-        (statements.of_steps, statements.places, statements.lines) = (of_steps, places, lines.to_vec());
-        statements.functions = ["", "main", "main", "work", "work", "main"].map(Arc::from).to_vec();
-        (table, run, statements)
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
 
     #[test]
     fn what_is_around_a_step_is_counted() {

@@ -1,14 +1,14 @@
 //! What the person expects of values at a line. The first step before which it does not hold is an answer.
 
-use crate::explain::facts::Facts;
-use crate::explain::feedback::Feedback;
-use crate::report::escape::{Terminal, Untrusted};
-use crate::session::debug::{Walk, given};
-use crate::session::expression::condition::Condition;
-use crate::session::failure::Failure;
-use crate::session::recorded::failed;
-use crate::session::slice::criterion::is_in_line;
-use crate::trace::step::Step;
+use crate::debug::{Walk, given};
+use crate::expression::condition::Condition;
+use crate::failure::Failure;
+use crate::recorded::failed;
+use crate::slice::criterion::is_in_line;
+use idd_explain::facts::Facts;
+use idd_explain::feedback::Feedback;
+use idd_report::escape::{Terminal, Untrusted};
+use idd_trace::step::Step;
 use serde_json::{Value, json};
 
 /// An expectation is examined before the first so many steps of its line.
@@ -144,7 +144,7 @@ impl Walk {
     }
 
     fn check(&mut self, expectation: &Expectation) -> Result<Checked, Failure> {
-        let is_here = |place: &crate::trace::place::Place| is_in_line(place, (&expectation.file, expectation.line));
+        let is_here = |place: &idd_trace::place::Place| is_in_line(place, (&expectation.file, expectation.line));
         let places: Vec<bool> =
             self.statements.places.iter().map(|place| place.as_ref().is_some_and(is_here)).collect();
         let here = (1..=self.failure.0).map(Step).filter(|step| {

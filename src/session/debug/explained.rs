@@ -1,20 +1,19 @@
 //! The end of a walk as an explanation, which is kept for the reports of the hunt that found the same version.
 
-use crate::explain::facts::{Facts, Used};
-use crate::explain::feedback::{Feedback, Judged};
-use crate::report;
-use crate::report::certificate::proven;
-use crate::report::explanation;
-use crate::report::explanation::Explanation;
-use crate::report::walk::Fault;
-use crate::session::debug::{Bug, Walk};
-use crate::session::failure::Failure;
-use crate::session::recorded::Which;
-use crate::session::talk::Talk;
-use crate::session::{explain, kept, recorded};
-use crate::trace::step::Step;
-use crate::world::files;
-use crate::world::repo::locate::Location;
+use crate::debug::{Bug, Walk};
+use crate::failure::Failure;
+use crate::recorded::Which;
+use crate::talk::Talk;
+use crate::{explain, kept, recorded};
+use idd_explain::facts::{Facts, Used};
+use idd_explain::feedback::{Feedback, Judged};
+use idd_report::certificate::proven;
+use idd_report::explanation;
+use idd_report::explanation::Explanation;
+use idd_report::walk::Fault;
+use idd_trace::step::Step;
+use idd_world::files;
+use idd_world::repo::locate::Location;
 use std::ffi::OsString;
 use std::io;
 use std::path::Path;
@@ -35,7 +34,7 @@ fn named(name: &str, value: Option<&str>) -> String {
 }
 
 /// What a walk says that ended with the first wrong step.
-pub fn explained(walk: &mut Walk, (step, bug): (Step, Bug), line: Line<'_>) -> Result<report::walk::Walk, Failure> {
+pub fn explained(walk: &mut Walk, (step, bug): (Step, Bug), line: Line<'_>) -> Result<idd_report::walk::Walk, Failure> {
     let mut judged: Vec<Judged> = walk.judged.clone();
     judged.retain(|judged| !matches!(judged.feedback, Feedback::Correct | Feedback::Unclear));
     judged.sort_by_key(|judged| judged.step);
@@ -48,7 +47,7 @@ pub fn explained(walk: &mut Walk, (step, bug): (Step, Bug), line: Line<'_>) -> R
         let is_told = matches!(judged.feedback, Feedback::WrongValue(_));
         let used = facts.used.iter().map(|used| named(&used.name, used.value.as_deref()));
         let gives = facts.detail.writes.iter().map(|write| named(&write.named.name, write.named.value.as_deref()));
-        steps.push(report::walk::Step {
+        steps.push(idd_report::walk::Step {
             step: judged.step.0,
             file: place.map(|place| (&*place.file).into()),
             line: place.map(|place| place.line),
@@ -65,7 +64,7 @@ pub fn explained(walk: &mut Walk, (step, bug): (Step, Bug), line: Line<'_>) -> R
         Bug::Missing => Fault::Missing,
         Bug::Given(_) => Fault::Given,
     };
-    Ok(report::walk::Walk { fault, n_answers: walk.judged.len(), steps })
+    Ok(idd_report::walk::Walk { fault, n_answers: walk.judged.len(), steps })
 }
 
 /// What is wrong at a step that was judged.
@@ -111,7 +110,7 @@ pub fn keep_beside(walk: &Walk, answers: &Path, talk: &mut dyn Talk) {
 }
 
 /// The name of a recording, and what the walks over it found, by the names of their files. A file that cannot be read is no result.
-pub fn beside(recording: String, location: &Location) -> Result<(String, Vec<report::walk::Walk>), Failure> {
+pub fn beside(recording: String, location: &Location) -> Result<(String, Vec<idd_report::walk::Walk>), Failure> {
     let which = Which { recording: Some(recording), process: None };
     let (name, place, _) = recorded::find(&which, location)?;
     let names = files::names(&place).into_iter().filter(|name| {

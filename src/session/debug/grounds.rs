@@ -3,17 +3,17 @@
 //! The graph takes a pass over the whole run, longer than any other part of the start. So it is built in a thread of its own
 //! while the person reads the first question.
 
-use crate::explain::feedback::gap::Gap;
-use crate::explain::feedback::recommend::{Recommendation, recommend};
-use crate::explain::feedback::suspects::{Suspects, Weights};
-use crate::explain::feedback::table::Table;
-use crate::explain::feedback::{Judged, gap};
-use crate::session::failure::Failure;
-use crate::session::recorded::failed;
-use crate::trace::dependence::Dependences;
-use crate::trace::slice::Kinds;
-use crate::trace::step::{Step, Steps};
-use crate::trace::{TraceError, slice};
+use crate::failure::Failure;
+use crate::recorded::failed;
+use idd_explain::feedback::gap::Gap;
+use idd_explain::feedback::recommend::{Recommendation, recommend};
+use idd_explain::feedback::suspects::{Suspects, Weights};
+use idd_explain::feedback::table::Table;
+use idd_explain::feedback::{Judged, gap};
+use idd_trace::dependence::Dependences;
+use idd_trace::slice::Kinds;
+use idd_trace::step::{Step, Steps};
+use idd_trace::{TraceError, slice};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::thread::JoinHandle;

@@ -1,13 +1,13 @@
 //! What a passing run says of the steps of the failing one: where it first differs, and which values are the same.
 
-use crate::explain::comparison::{Candidate, Comparison};
-use crate::explain::facts::Used;
-use crate::explain::feedback::recommend::{Recommendation, State};
-use crate::explain::feedback::{Feedback, control};
-use crate::session::debug::{Walk, given, judged};
-use crate::session::failure::Failure;
-use crate::session::recorded::failed;
-use crate::trace::step::Step;
+use crate::debug::{Walk, given, judged};
+use crate::failure::Failure;
+use crate::recorded::failed;
+use idd_explain::comparison::{Candidate, Comparison};
+use idd_explain::facts::Used;
+use idd_explain::feedback::recommend::{Recommendation, State};
+use idd_explain::feedback::{Feedback, control};
+use idd_trace::step::Step;
 use std::collections::{BTreeSet, HashSet};
 use std::time::{Duration, Instant};
 

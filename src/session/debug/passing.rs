@@ -3,21 +3,21 @@
 //! Values that are the same in corresponding steps are presumed to be right, and lines that ran only in the failing run are
 //! more suspicious.
 
-use crate::explain::align::Alignment;
-use crate::explain::comparison;
-use crate::explain::comparison::{Candidate, Comparison};
-use crate::explain::java::named::Named;
-use crate::outcome::Ending;
-use crate::session::debug::walked::Walked;
-use crate::session::explain::finding::rename;
-use crate::session::explain::java::taken;
-use crate::session::failure::Failure;
-use crate::session::recorded;
-use crate::session::recorded::{Which, failed};
-use crate::trace::TraceError;
-use crate::trace::run::Run;
-use crate::trace::step::{Step, Steps};
-use crate::world::repo::locate::Location;
+use crate::debug::walked::Walked;
+use crate::explain::finding::rename;
+use crate::explain::java::taken;
+use crate::failure::Failure;
+use crate::recorded;
+use crate::recorded::{Which, failed};
+use idd_base::outcome::Ending;
+use idd_explain::align::Alignment;
+use idd_explain::comparison;
+use idd_explain::comparison::{Candidate, Comparison};
+use idd_explain::java::named::Named;
+use idd_trace::TraceError;
+use idd_trace::run::Run;
+use idd_trace::step::{Step, Steps};
+use idd_world::repo::locate::Location;
 use std::collections::HashSet;
 use std::sync::Arc;
 

@@ -1,11 +1,11 @@
 //! Lines that were changed lately: a fault is more likely there.
 
-use crate::session::certificate;
-use crate::session::explain::change;
-use crate::session::explain::change::Lines;
-use crate::world::record::store::Recording;
-use crate::world::repo::graph;
-use crate::world::repo::locate::Location;
+use crate::certificate;
+use crate::explain::change;
+use crate::explain::change::Lines;
+use idd_world::record::store::Recording;
+use idd_world::repo::graph;
+use idd_world::repo::locate::Location;
 
 /// Commits that count as late, along the first parents.
 const N_COMMITS: usize = 10;

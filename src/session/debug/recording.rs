@@ -1,13 +1,13 @@
 //! Records the test whose run is walked over.
 
-use crate::outcome::Ending;
-use crate::session::context::Context;
-use crate::session::failure::Failure;
-use crate::session::order::RecordOrder;
-use crate::session::record;
-use crate::session::talk::Talk;
-use crate::world::record::store::Recording;
-use crate::world::repo::locate::Location;
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::order::RecordOrder;
+use crate::record;
+use crate::talk::Talk;
+use idd_base::outcome::Ending;
+use idd_world::record::store::Recording;
+use idd_world::repo::locate::Location;
 
 /// Records a test that fails; the result is the name of the recording, and its description.
 ///

@@ -1,12 +1,12 @@
 //! The language of answers: a letter, and what it is about.
 
-use crate::explain::facts::Facts;
-use crate::explain::feedback::Feedback;
-use crate::report::escape::{Terminal, Untrusted};
-use crate::session::debug::Reply;
-use crate::session::debug::seek::{Seek, Target};
-use crate::trace::step::Step;
-use crate::trace::walk::Time;
+use crate::debug::Reply;
+use crate::debug::seek::{Seek, Target};
+use idd_explain::facts::Facts;
+use idd_explain::feedback::Feedback;
+use idd_report::escape::{Terminal, Untrusted};
+use idd_trace::step::Step;
+use idd_trace::walk::Time;
 
 /// What can be answered.
 pub const HELP: &str = "\

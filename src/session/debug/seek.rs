@@ -1,13 +1,13 @@
 //! Goes to a step of the run that is not recommended: by its line, its function, the text of a value, or what it writes.
 
-use crate::explain::feedback::table::Table;
-use crate::session::debug::calls::{Calls, Siblings};
-use crate::session::debug::walked::Wanted;
-use crate::session::debug::{Person, Walk};
-use crate::session::failure::Failure;
-use crate::session::recorded::failed;
-use crate::trace::step::Step;
-use crate::trace::walk::{Sought, Time};
+use crate::debug::calls::{Calls, Siblings};
+use crate::debug::walked::Wanted;
+use crate::debug::{Person, Walk};
+use crate::failure::Failure;
+use crate::recorded::failed;
+use idd_explain::feedback::table::Table;
+use idd_trace::step::Step;
+use idd_trace::walk::{Sought, Time};
 use std::time::Instant;
 
 /// What a person goes to.
@@ -208,7 +208,7 @@ fn nowhere(target: &Target) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::debug::calls::tests::example;
+    use crate::debug::calls::example;
 
     #[test]
     fn files_and_functions_are_named_in_part() {

@@ -1,23 +1,23 @@
 //! The run that is walked over, in whatever language its program is written.
 
-use crate::explain::comparison::Compared;
-use crate::explain::facts::Facts;
-use crate::explain::java::named::Named;
-use crate::explain::statements::Statements;
-use crate::explain::{java, native};
-use crate::session::expression::condition::Condition;
-use crate::session::expression::state::State;
-use crate::session::{expression, recorded};
-use crate::trace::TraceError;
-use crate::trace::dependence::Dependences;
-use crate::trace::java::{outline, relevant as java_relevant};
-use crate::trace::native::object::View;
-use crate::trace::native::run::Reader;
-use crate::trace::native::visit::before_step;
-use crate::trace::native::{relevant, search};
-use crate::trace::run::Run;
-use crate::trace::step::Step;
-use crate::trace::walk::{Sought, Time};
+use crate::expression::condition::Condition;
+use crate::expression::state::State;
+use crate::{expression, recorded};
+use idd_explain::comparison::Compared;
+use idd_explain::facts::Facts;
+use idd_explain::java::named::Named;
+use idd_explain::statements::Statements;
+use idd_explain::{java, native};
+use idd_trace::TraceError;
+use idd_trace::dependence::Dependences;
+use idd_trace::java::{outline, relevant as java_relevant};
+use idd_trace::native::object::View;
+use idd_trace::native::run::Reader;
+use idd_trace::native::visit::before_step;
+use idd_trace::native::{relevant, search};
+use idd_trace::run::Run;
+use idd_trace::step::Step;
+use idd_trace::walk::{Sought, Time};
 use std::sync::Arc;
 
 /// A run with what was taken down of it.

@@ -1,11 +1,11 @@
 //! Answers as lines of text: what a person types, what a file of answers has, and what an editor adds to it.
 
-use crate::explain::feedback::Feedback;
-use crate::report::escape::{Terminal, Untrusted};
-use crate::session::debug::reply::{items, reply};
-use crate::session::debug::{Person, Question, Reply};
-use crate::session::failure::Failure;
-use crate::world::answers::{Answers, AnswersError};
+use crate::debug::reply::{items, reply};
+use crate::debug::{Person, Question, Reply};
+use crate::failure::Failure;
+use idd_explain::feedback::Feedback;
+use idd_report::escape::{Terminal, Untrusted};
+use idd_world::answers::{Answers, AnswersError};
 use std::path::Path;
 
 /// Characters of a line that is no answer, in the message about it.
@@ -97,7 +97,7 @@ pub fn written(reply: &Reply) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::debug::reply::Item;
+    use crate::debug::reply::Item;
 
     #[test]
     fn an_answer_that_is_written_is_read_again() {

@@ -1,24 +1,23 @@
 //! Both runs of a pair as recordings, for whoever only looks at them.
 
-use crate::explain;
-use crate::explain::align::Alignment;
-use crate::explain::java;
-use crate::explain::java::taken::Taken;
-use crate::explain::native::recorded::Recorded;
-use crate::outcome;
-use crate::session::context::Context;
-use crate::session::debug::passing::Passing;
-use crate::session::debug::walked::Walked;
-use crate::session::explain::finding::{no_difference, rename};
-use crate::session::explain::model::{Desk, Explainer, LONGER, Pair, ending_of};
-use crate::session::explain::{change, with_explainer};
-use crate::session::failure::Failure;
-use crate::session::order::ExplainOrder;
-use crate::session::talk::Talk;
-use crate::trace::java::player::Player;
-use crate::trace::run::Run;
-use crate::trace::step::Step;
-use crate::world::repo::locate::Location;
+use crate::context::Context;
+use crate::debug::passing::Passing;
+use crate::debug::walked::Walked;
+use crate::explain::finding::{no_difference, rename};
+use crate::explain::model::{Desk, Explainer, LONGER, Pair, ending_of};
+use crate::explain::{change, with_explainer};
+use crate::failure::Failure;
+use crate::order::ExplainOrder;
+use crate::talk::Talk;
+use idd_base::outcome;
+use idd_explain::align::Alignment;
+use idd_explain::java;
+use idd_explain::java::taken::Taken;
+use idd_explain::native::recorded::Recorded;
+use idd_trace::java::player::Player;
+use idd_trace::run::Run;
+use idd_trace::step::Step;
+use idd_world::repo::locate::Location;
 
 /// Both runs.
 pub struct Both {
@@ -76,7 +75,8 @@ impl Explainer<'_> {
         let run = Run::read(&mut failing)?;
         let other = Run::read(&mut reference)?;
         let alignment = Alignment::new(&run, &other);
-        let failure = explain::failure::Failure::find(&run, &other, &alignment, endings).ok_or_else(no_difference)?;
+        let failure =
+            idd_explain::failure::Failure::find(&run, &other, &alignment, endings).ok_or_else(no_difference)?;
         let failing = Recorded { player: failing, run }.into();
         let passing = Passing { run: Recorded { player: reference, run: other }.into(), alignment };
         Ok(Both { failing, passing, failure: failure.step, changed, pair })

@@ -1,15 +1,15 @@
 //! The lines of the failing version that its change touches, and its sources.
 
-use crate::report::chain::{Part, Was};
-use crate::report::patch;
-use crate::revision::TreeId;
-use crate::session::certificate;
-use crate::session::explain::expanded;
-use crate::session::explain::model::Pair;
-use crate::session::failure::Failure;
-use crate::world::repo::locate::Location;
-use crate::world::repo::source;
-use crate::world::repo::store::TreeStore;
+use crate::certificate;
+use crate::explain::expanded;
+use crate::explain::model::Pair;
+use crate::failure::Failure;
+use idd_base::revision::TreeId;
+use idd_report::chain::{Part, Was};
+use idd_report::patch;
+use idd_world::repo::locate::Location;
+use idd_world::repo::source;
+use idd_world::repo::store::TreeStore;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The ends of the names of files that C compilers read.

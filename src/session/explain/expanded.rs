@@ -5,7 +5,7 @@
 //! initial value; what they change are the lines that mention them. Names are compared as words of the text outside of
 //! comments and literals: scopes are not resolved, except that a declaration inside a function ends with it.
 
-use crate::session::explain::change::Lines;
+use crate::explain::change::Lines;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The macros whose definitions a patch changes.

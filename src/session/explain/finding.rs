@@ -1,33 +1,32 @@
 //! The chain between two runs, and everything that is said with it.
 
-use crate::explain;
-use crate::explain::align::Alignment;
-use crate::explain::align::statements::{Function, Names, Version};
-use crate::explain::chain;
-use crate::explain::chain::{Chain, Definition, End, Executions as _};
-use crate::explain::failure::{Ending, Wrong};
-use crate::explain::link::Link;
-use crate::explain::native::align::done;
-use crate::explain::native::causality::{Causality, CausalityError};
-use crate::explain::native::recorded::Recorded;
-use crate::explain::native::roots::Missing;
-use crate::explain::native::standing::Standing;
-use crate::explain::native::story::{Extent, Told};
-use crate::explain::native::{crash, governing, naming, origin, roots, standing, story};
-use crate::plural::count;
-use crate::session::explain::forks::Server;
-use crate::session::explain::model::{Explainer, Explanation, Figures, Limit, Pair, Sides, Switched, interrupted};
-use crate::session::explain::progress::Progress;
-use crate::session::explain::{change, forks};
-use crate::session::failure::Failure;
-use crate::session::talk::Talk;
-use crate::trace::TraceError;
-use crate::trace::native::play::Player;
-use crate::trace::native::target::target;
-use crate::trace::place::Place;
-use crate::trace::run::Run;
-use crate::trace::step::Step;
-use crate::world::process::Watch as _;
+use crate::explain::forks::Server;
+use crate::explain::model::{Explainer, Explanation, Figures, Limit, Pair, Sides, Switched, interrupted};
+use crate::explain::progress::Progress;
+use crate::explain::{change, forks};
+use crate::failure::Failure;
+use crate::talk::Talk;
+use idd_base::plural::count;
+use idd_explain::align::Alignment;
+use idd_explain::align::statements::{Function, Names, Version};
+use idd_explain::chain;
+use idd_explain::chain::{Chain, Definition, End, Executions as _};
+use idd_explain::failure::{Ending, Wrong};
+use idd_explain::link::Link;
+use idd_explain::native::align::done;
+use idd_explain::native::causality::{Causality, CausalityError};
+use idd_explain::native::recorded::Recorded;
+use idd_explain::native::roots::Missing;
+use idd_explain::native::standing::Standing;
+use idd_explain::native::story::{Extent, Told};
+use idd_explain::native::{crash, governing, naming, origin, roots, standing, story};
+use idd_trace::TraceError;
+use idd_trace::native::play::Player;
+use idd_trace::native::target::target;
+use idd_trace::place::Place;
+use idd_trace::run::Run;
+use idd_trace::step::Step;
+use idd_world::process::Watch as _;
 use std::collections::HashSet;
 use std::io;
 use std::sync::Arc;
@@ -65,7 +64,7 @@ impl Explainer<'_> {
         let run = Run::read(&mut failing)?;
         let other = Run::read(&mut reference)?;
         let alignment = Alignment::new(&run, &other);
-        let failure = explain::failure::Failure::find(&run, &other, &alignment, (ending, expected));
+        let failure = idd_explain::failure::Failure::find(&run, &other, &alignment, (ending, expected));
         let failure = failure.ok_or_else(no_difference)?;
         if run.n_threads > 1 || other.n_threads > 1 {
             remarks.push(
@@ -340,7 +339,7 @@ pub(super) fn no_difference() -> Failure {
 /// Gives two versions names that both share; returns remarks about what has no counterpart.
 ///
 /// Which functions ran is known only when the traces have been read; then they are to be read again.
-pub(in crate::session) fn rename(failing: &mut Player, reference: &mut Player) -> Result<Vec<String>, Failure> {
+pub(crate) fn rename(failing: &mut Player, reference: &mut Player) -> Result<Vec<String>, Failure> {
     Run::read(failing)?;
     let functions = |player: &Player| player.shapes().map(|shape| done::function(shape)).collect::<Vec<_>>();
     let (mut ours, mut theirs) = (functions(failing), functions(reference));

@@ -1,11 +1,11 @@
 //! Forks of the failing program: a tree of parked processes, and the socket that they call.
 
-use crate::explain::failure::Ending;
-use crate::explain::native::causality::{Forks, Order, Ran};
-use crate::session::failure::Failure;
-use crate::session::interrupt::Interrupt;
-use crate::world::process::Watch as _;
-use crate::world::record::control::{Control, Ended, Parked, Test};
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+use idd_explain::failure::Ending;
+use idd_explain::native::causality::{Forks, Order, Ran};
+use idd_world::process::Watch as _;
+use idd_world::record::control::{Control, Ended, Parked, Test};
 use std::io;
 use std::time::{Duration, Instant};
 

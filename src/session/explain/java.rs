@@ -5,37 +5,36 @@ mod experiments;
 mod switching;
 mod trials;
 
-use crate::explain::align::Alignment;
-use crate::explain::align::statements::Names;
-use crate::explain::failure;
-use crate::explain::failure::Ending;
-use crate::explain::java::chain::Begin;
-use crate::explain::java::effects::{Effects, Remedy};
-use crate::explain::java::taken::{MAX_STEPS, Taken};
-use crate::explain::java::{chain, story, taken};
-use crate::explain::link::Link;
-use crate::instrument::java::replace::Replacement;
-use crate::outcome;
-use crate::plural::count;
-use crate::report::chain::{Chain, End, Failure as Shown, Figures};
-use crate::report::{Status, Untrusted};
-use crate::revision::TreeId;
-use crate::session::explain::finding::without_counterpart;
-use crate::session::explain::java::experiments::{Experiments, Laboratory};
-use crate::session::explain::model::{Desk, Explainer, Pair, interrupted};
-use crate::session::explain::plain::{At, of_link};
-use crate::session::explain::{change, words};
-use crate::session::failure::Failure;
-use crate::session::order::RecordOrder;
-use crate::session::record::instruments::{Instruments, Place, Ran, Tools};
-use crate::session::record::{missed, observe, plain_build};
-use crate::trace;
-use crate::trace::TraceError;
-use crate::trace::java::player::Player;
-use crate::trace::step::Step;
-use crate::world::record::listen::Taken as Process;
-use crate::world::record::store;
-use crate::world::run::sandbox::Job;
+use crate::explain::finding::without_counterpart;
+use crate::explain::java::experiments::{Experiments, Laboratory};
+use crate::explain::model::{Desk, Explainer, Pair, interrupted};
+use crate::explain::plain::{At, of_link};
+use crate::explain::{change, words};
+use crate::failure::Failure;
+use crate::order::RecordOrder;
+use crate::record::instruments::{Instruments, Place, Ran, Tools};
+use crate::record::{missed, observe, plain_build};
+use idd_base::outcome;
+use idd_base::plural::count;
+use idd_base::revision::TreeId;
+use idd_explain::align::Alignment;
+use idd_explain::align::statements::Names;
+use idd_explain::failure;
+use idd_explain::failure::Ending;
+use idd_explain::java::chain::Begin;
+use idd_explain::java::effects::{Effects, Remedy};
+use idd_explain::java::taken::{MAX_STEPS, Taken};
+use idd_explain::java::{chain, story, taken};
+use idd_explain::link::Link;
+use idd_report::chain::{Chain, End, Failure as Shown, Figures};
+use idd_report::{Status, Untrusted};
+use idd_trace::TraceError;
+use idd_trace::instrument::java::replace::Replacement;
+use idd_trace::java::player::Player;
+use idd_trace::step::Step;
+use idd_world::record::listen::Taken as Process;
+use idd_world::record::store;
+use idd_world::run::sandbox::Job;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
@@ -343,7 +342,7 @@ impl Explainer<'_> {
 const ENDS: [char; 3] = [';', '{', '}'];
 
 /// Whether a change touches the statement at a place.
-fn is_touched(place: &trace::place::Place, sources: &mut change::Sources, changed: &change::Lines) -> bool {
+fn is_touched(place: &idd_trace::place::Place, sources: &mut change::Sources, changed: &change::Lines) -> bool {
     let line = sources.touched_until(&ENDS, &place.file, place.line, changed);
     changed.get(&sources.path(&place.file)).is_some_and(|lines| lines.contains(&line))
 }
@@ -382,10 +381,7 @@ fn too_long() -> Failure {
 /// Takes both runs down by names that both versions share; see [`taken::both`].
 ///
 /// Errors: a run is too long.
-pub(in crate::session) fn taken(
-    failing: &mut Player,
-    reference: &mut Player,
-) -> Result<(Taken, Taken, Arc<Names>), Failure> {
+pub(crate) fn taken(failing: &mut Player, reference: &mut Player) -> Result<(Taken, Taken, Arc<Names>), Failure> {
     let found = taken::both(failing, reference)?;
     if found.0.run.n_steps().max(found.1.run.n_steps()) > MAX_STEPS {
         return Err(too_long());

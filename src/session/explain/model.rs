@@ -1,29 +1,28 @@
 //! What an explanation works with, and what it comes to.
 
-use crate::explain;
-use crate::explain::chain::Chain;
-use crate::explain::failure::Ending;
-use crate::explain::link::{Instance, Link};
-use crate::explain::native::origin::Origin;
-use crate::explain::native::standing::Standing;
-use crate::report::{Status, chain};
-use crate::revision::{CommitId, TreeId};
-use crate::session::context::Context;
-use crate::session::explain::change;
-use crate::session::explain::forks::Server;
-use crate::session::failure::Failure;
-use crate::session::interrupt::Interrupt;
-use crate::session::order::ExplainOrder;
-use crate::session::talk::Talk;
-use crate::trace::container::REPLACED;
-use crate::trace::native::play::Player;
-use crate::trace::native::target::Target;
-use crate::trace::place::Place;
-use crate::trace::step::Step;
-use crate::world::place::surroundings::Surroundings;
-use crate::world::record::objects::Objects;
-use crate::world::repo::locate::Location;
-use crate::world::run::sandbox::Sandbox;
+use crate::context::Context;
+use crate::explain::change;
+use crate::explain::forks::Server;
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+use crate::order::ExplainOrder;
+use crate::talk::Talk;
+use idd_base::revision::{CommitId, TreeId};
+use idd_explain::chain::Chain;
+use idd_explain::failure::Ending;
+use idd_explain::link::{Instance, Link};
+use idd_explain::native::origin::Origin;
+use idd_explain::native::standing::Standing;
+use idd_report::{Status, chain};
+use idd_trace::container::REPLACED;
+use idd_trace::native::play::Player;
+use idd_trace::native::target::Target;
+use idd_trace::place::Place;
+use idd_trace::step::Step;
+use idd_world::place::surroundings::Surroundings;
+use idd_world::record::objects::Objects;
+use idd_world::repo::locate::Location;
+use idd_world::run::sandbox::Sandbox;
 use std::path::Path;
 use std::time::Duration;
 
@@ -64,7 +63,7 @@ pub struct Explanation {
     /// Its sets: the step of the failing run before which each one is, and its variables.
     pub sets: Vec<(Step, Vec<String>)>,
     /// The failure, and where it is seen.
-    pub failure: (explain::failure::Failure, Standing),
+    pub failure: (idd_explain::failure::Failure, Standing),
     /// The file that the call wrote to that says something else.
     pub target: Option<Target>,
     /// The null pointer that a program crashed at.
@@ -166,7 +165,7 @@ pub(super) fn interrupted() -> Failure {
 }
 
 /// How a traced process ended.
-pub(in crate::session) fn ending_of(end: Option<u32>) -> Ending {
+pub(crate) fn ending_of(end: Option<u32>) -> Ending {
     match end {
         Some(code @ 0..0x100) => Ending::Exit(code),
         // It did what it had to when another program took its place.

@@ -1,17 +1,17 @@
 //! Which two versions are explained, and by which test.
 
-use crate::report::certificate::{Role, proven};
-use crate::report::escape::{Terminal, Untrusted};
-use crate::report::{Commit, Report};
-use crate::revision::TreeId;
-use crate::session::explain::model::Pair;
-use crate::session::failure::Failure;
-use crate::session::kept::Kept;
-use crate::session::order::{ExplainOrder, Side};
-use crate::session::talk::Talk;
-use crate::session::{kept, saved};
-use crate::world::repo::locate::Location;
-use crate::world::repo::{Repository, graph, private};
+use crate::explain::model::Pair;
+use crate::failure::Failure;
+use crate::kept::Kept;
+use crate::order::{ExplainOrder, Side};
+use crate::talk::Talk;
+use crate::{kept, saved};
+use idd_base::revision::TreeId;
+use idd_report::certificate::{Role, proven};
+use idd_report::escape::{Terminal, Untrusted};
+use idd_report::{Commit, Report};
+use idd_world::repo::locate::Location;
+use idd_world::repo::{Repository, graph, private};
 use std::os::unix::ffi::OsStringExt;
 
 /// What the reference is called where it is a run of the failing version.

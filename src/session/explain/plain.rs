@@ -1,15 +1,15 @@
 //! A chain as plain data: what is printed, stored and reported.
 
-use crate::explain::chain::End;
-use crate::explain::link;
-use crate::explain::link::{Did, Instance};
-use crate::report::chain::{Chain, Failure, Kind, Link, Other, Set, Switched, Text, Which};
-use crate::report::{Untrusted, chain};
-use crate::session::explain::change::{Lines, Replaced, Sources};
-use crate::session::explain::model::Explanation;
-use crate::session::explain::{model, words};
-use crate::trace::place::Place;
-use crate::trace::step::Step;
+use crate::explain::change::{Lines, Replaced, Sources};
+use crate::explain::model::Explanation;
+use crate::explain::{model, words};
+use idd_explain::chain::End;
+use idd_explain::link;
+use idd_explain::link::{Did, Instance};
+use idd_report::chain::{Chain, Failure, Kind, Link, Other, Set, Switched, Text, Which};
+use idd_report::{Untrusted, chain};
+use idd_trace::place::Place;
+use idd_trace::step::Step;
 
 /// The chain of an explanation.
 pub fn chain(explanation: &Explanation, sources: &mut Sources, replaced: &Replaced) -> Chain {

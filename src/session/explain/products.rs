@@ -5,12 +5,12 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::revision::TreeId;
-use crate::session::explain::model::Explainer;
-use crate::session::failure::Failure;
-use crate::world::process::Words;
-use crate::world::record::build::BuildDirectory;
-use crate::world::run::sandbox::{Commands, Job};
+use crate::explain::model::Explainer;
+use crate::failure::Failure;
+use idd_base::revision::TreeId;
+use idd_world::process::Words;
+use idd_world::record::build::BuildDirectory;
+use idd_world::run::sandbox::{Commands, Job};
 
 /// Builds, and keeps what the build wrote and the numbers that were given out for it. What was written is known by the time of its last change, which nobody can set.
 const BUILD_AND_KEEP: &str = r#"

@@ -3,11 +3,11 @@
 use std::io;
 use std::time::{Duration, Instant};
 
-use crate::explain::chain::{Definition, Executions, Goal, Point, Test};
-use crate::explain::native::causality::{Causality, CausalityError};
-use crate::plural::count;
-use crate::session::explain::forks::Server;
-use crate::session::talk::Talk;
+use crate::explain::forks::Server;
+use crate::talk::Talk;
+use idd_base::plural::count;
+use idd_explain::chain::{Definition, Executions, Goal, Point, Test};
+use idd_explain::native::causality::{Causality, CausalityError};
 
 /// The time between two messages.
 const PERIOD: Duration = Duration::from_secs(10);

@@ -5,7 +5,7 @@
 //!
 //! Mostly several decisions make the test pass. The chains of some of them are computed and compared: `explain::passing` says which, and which chain is the best.
 //!
-//! Source: Sumner and Zhang, section 4.1. [`order`](crate::explain::switch::order) says which are tried where there are too many. Deviation: a run that crashes passes as soon as it does
+//! Source: Sumner and Zhang, section 4.1. [`order`](idd_explain::switch::order) says which are tried where there are too many. Deviation: a run that crashes passes as soon as it does
 //! not come to where it crashes, and an early decision that makes it do nothing explains nothing. So runs come first that still make the decision, or the call, because of which the
 //! statement runs that crashes; of the others that one in which the switched decision was made last, nearest to the crash.
 
@@ -16,37 +16,37 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::explain::align::Alignment;
-use crate::explain::chain::End;
-use crate::explain::link::Link;
-use crate::explain::native::behind::{Replacement, behind};
-use crate::explain::native::origin::Origin;
-use crate::explain::native::recorded::Recorded;
-use crate::explain::native::story;
-use crate::explain::passing::{Explained, Passing, best, compared};
-use crate::outcome;
-use crate::plural::count;
-use crate::report::Status;
-use crate::revision::TreeId;
-use crate::session::explain::forks::Server;
-use crate::session::explain::model::{
+use crate::explain::forks::Server;
+use crate::explain::model::{
     Desk, Explainer, Explanation, FIRST_TRACE, Limit, Other, PARKED_LIMIT, PATIENCE, Pair, Sides, Switched, interrupted,
 };
-use crate::session::explain::parking::Until;
-use crate::session::explain::products::Products;
-use crate::session::explain::sides::{Meant, Side, is_same, is_start};
-use crate::session::explain::switching::search::{Group, Search, Seen, Try, none_passes};
-use crate::session::explain::which::Which;
-use crate::session::explain::{change, forks, which};
-use crate::session::failure::Failure;
-use crate::session::talk::Talk;
-use crate::trace::container::Process;
-use crate::trace::run::Run;
-use crate::trace::step::Step;
-use crate::world::process::Watch as _;
-use crate::world::record::control::{Control, Reply, Test, Turn, process_of};
-use crate::world::record::listen::{Taken, has_failed};
-use crate::world::run::sandbox::Sandbox;
+use crate::explain::parking::Until;
+use crate::explain::products::Products;
+use crate::explain::sides::{Meant, Side, is_same, is_start};
+use crate::explain::switching::search::{Group, Search, Seen, Try, none_passes};
+use crate::explain::which::Which;
+use crate::explain::{change, forks, which};
+use crate::failure::Failure;
+use crate::talk::Talk;
+use idd_base::outcome;
+use idd_base::plural::count;
+use idd_base::revision::TreeId;
+use idd_explain::align::Alignment;
+use idd_explain::chain::End;
+use idd_explain::link::Link;
+use idd_explain::native::behind::{Replacement, behind};
+use idd_explain::native::origin::Origin;
+use idd_explain::native::recorded::Recorded;
+use idd_explain::native::story;
+use idd_explain::passing::{Explained, Passing, best, compared};
+use idd_report::Status;
+use idd_trace::container::Process;
+use idd_trace::run::Run;
+use idd_trace::step::Step;
+use idd_world::process::Watch as _;
+use idd_world::record::control::{Control, Reply, Test, Turn, process_of};
+use idd_world::record::listen::{Taken, has_failed};
+use idd_world::run::sandbox::Sandbox;
 
 /// A failing run that was killed at its limit is looked at for as long as this many segments of a reference allow.
 const ENDLESS: u64 = 50_000;
@@ -163,7 +163,7 @@ impl Subject<'_, '_> {
 
     /// The links before a decision that makes the test pass.
     ///
-    /// Cost: at most [`MAX_TRIED`](crate::explain::native::behind::MAX_TRIED) forks, each from the start of the run.
+    /// Cost: at most [`MAX_TRIED`](idd_explain::native::behind::MAX_TRIED) forks, each from the start of the run.
     fn behind(&mut self, chosen: &Found, search: &Search, passing: &[Group]) -> Result<Vec<Link>, Failure> {
         let (explainer, whole) = (self.explainer, self.whole.clone());
         let build = self.products.build.clone();

@@ -1,15 +1,15 @@
 //! What is said if the runs under instrumentation do not pass and fail as they should: which of four runs did what.
 
-use crate::outcome::Ending;
-use crate::report::escape::{Terminal, Untrusted};
-use crate::revision::TreeId;
-use crate::session::explain::model::{Desk, Explainer, FIRST_TRACE, Pair, interrupted};
-use crate::session::explain::sides::Side;
-use crate::session::explain::switching::search::{Search, none_passes};
-use crate::session::failure::Failure;
-use crate::session::record;
-use crate::world::process::Watch as _;
-use crate::world::run::sandbox::{Commands, Job, Sandbox};
+use crate::explain::model::{Desk, Explainer, FIRST_TRACE, Pair, interrupted};
+use crate::explain::sides::Side;
+use crate::explain::switching::search::{Search, none_passes};
+use crate::failure::Failure;
+use crate::record;
+use idd_base::outcome::Ending;
+use idd_base::revision::TreeId;
+use idd_report::escape::{Terminal, Untrusted};
+use idd_world::process::Watch as _;
+use idd_world::run::sandbox::{Commands, Job, Sandbox};
 
 /// How a version ended: as it is, and under instrumentation; `None` where it could not be built or run.
 type Endings = (Option<Ending>, Option<Ending>);

@@ -3,13 +3,13 @@
 //! Both versions were run, and each process of the failing one is compared with its counterpart. The one that is explained is the nearest to the cause that can be
 //! told from outside: a process whose ending differs, else one that prints something else, else one that takes another path.
 
-use crate::report::escape::{Terminal, Untrusted};
-use crate::session::explain::model::Explainer;
-use crate::session::explain::sides::{Side, is_start};
-use crate::session::failure::Failure;
-use crate::trace::container::REPLACED;
-use crate::trace::run::Run;
-use crate::world::record::listen::Taken;
+use crate::explain::model::Explainer;
+use crate::explain::sides::{Side, is_start};
+use crate::failure::Failure;
+use idd_report::escape::{Terminal, Untrusted};
+use idd_trace::container::REPLACED;
+use idd_trace::run::Run;
+use idd_world::record::listen::Taken;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;

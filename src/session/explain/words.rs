@@ -1,14 +1,13 @@
 //! The failure and the beginning of a chain, in words.
 
-use crate::explain;
-use crate::explain::failure::{Ending, Wrong};
-use crate::explain::native::origin::{Origin, Used};
-use crate::explain::native::roots::Missing;
-use crate::session::explain::change::Sources;
-use crate::session::explain::model::{Explanation, Limit};
-use crate::trace::native::target::Target;
-use crate::trace::native::value;
-use crate::trace::run::{Said, Word};
+use crate::explain::change::Sources;
+use crate::explain::model::{Explanation, Limit};
+use idd_explain::failure::{Ending, Wrong};
+use idd_explain::native::origin::{Origin, Used};
+use idd_explain::native::roots::Missing;
+use idd_trace::native::target::Target;
+use idd_trace::native::value;
+use idd_trace::run::{Said, Word};
 
 /// What was said: the text, or the call as C would write it.
 pub fn said(said: &Said) -> String {
@@ -82,7 +81,7 @@ pub fn failure(explanation: &Explanation) -> String {
 ///
 /// - `target`: the file that the program wrote to.
 /// - `null`: the pointer at which it crashed.
-pub fn wrong(failure: &explain::failure::Failure, target: Option<&Target>, null: Option<&str>) -> String {
+pub fn wrong(failure: &idd_explain::failure::Failure, target: Option<&Target>, null: Option<&str>) -> String {
     match &failure.wrong {
         Wrong::Said(wrong, other) if is_for_files(wrong, target) => written(wrong, other.as_ref(), target),
         Wrong::Said(wrong, Some(other)) => format!("the program says {} (reference {})", said(wrong), said(other)),
@@ -184,7 +183,7 @@ pub fn beginning(explanation: &Explanation, sources: &mut Sources) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::step::Step;
+    use idd_trace::step::Step;
     use std::sync::Arc;
 
     fn of(function: &str, words: Vec<Word>, text: Option<&str>) -> Said {

@@ -1,13 +1,13 @@
 //! Conditions on a recorded state: of breakpoints, and what must hold.
 
-use crate::session::expression;
-use crate::session::expression::state::State;
-use crate::session::expression::{Expression, Objects};
-use crate::trace::TraceError;
-use crate::trace::native::machine::{Machine, Watch};
-use crate::trace::native::object::View;
-use crate::trace::native::play::Player;
-use crate::trace::step::Step;
+use crate::expression;
+use crate::expression::state::State;
+use crate::expression::{Expression, Objects};
+use idd_trace::TraceError;
+use idd_trace::native::machine::{Machine, Watch};
+use idd_trace::native::object::View;
+use idd_trace::native::play::Player;
+use idd_trace::step::Step;
 
 /// Steps between two questions whether somebody waits.
 pub const INTERVAL: u32 = 1 << 10;

@@ -1,19 +1,19 @@
-//! A recorded process of Java as [expressions](crate::session::expression) see it.
+//! A recorded process of Java as [expressions](crate::expression) see it.
 //!
 //! A reference is a pointer to an object; a dot follows it. Numbers in objects (`Integer`) count as numbers.
 
-use crate::session::expression::arithmetic::{Number, Type};
-use crate::session::expression::condition::{Condition, ConditionAnswers, INTERVAL};
-use crate::session::expression::{Expression, Held, Objects, place};
-use crate::trace::TraceError;
-use crate::trace::java::frame::Frame;
-use crate::trace::java::machine::{Machine, Watch};
-use crate::trace::java::memory::Location;
-use crate::trace::java::objects::Kind;
-use crate::trace::java::player::Player;
-use crate::trace::java::text;
-use crate::trace::java::value::Value;
-use crate::trace::step::Step;
+use crate::expression::arithmetic::{Number, Type};
+use crate::expression::condition::{Condition, ConditionAnswers, INTERVAL};
+use crate::expression::{Expression, Held, Objects, place};
+use idd_trace::TraceError;
+use idd_trace::java::frame::Frame;
+use idd_trace::java::machine::{Machine, Watch};
+use idd_trace::java::memory::Location;
+use idd_trace::java::objects::Kind;
+use idd_trace::java::player::Player;
+use idd_trace::java::text;
+use idd_trace::java::value::Value;
+use idd_trace::step::Step;
 use std::sync::Arc;
 
 /// An activation of a method, and the process around it.

@@ -4,7 +4,7 @@
 //! [`Objects`]; so this file knows nothing of a run. [`arithmetic`] computes with numbers, [`state`] and [`java`] are processes
 //! of recordings as expressions see them, and a [`condition`] is tested before many steps.
 
-use crate::session::expression::arithmetic::{Binary, Number, Type, Unary};
+use crate::expression::arithmetic::{Binary, Number, Type, Unary};
 
 pub mod arithmetic;
 pub mod condition;
@@ -14,7 +14,7 @@ pub mod state;
 #[cfg(test)]
 mod tests;
 
-pub use crate::session::expression::read::parse;
+pub use crate::expression::read::parse;
 
 /// An expression.
 #[derive(Debug, Clone, PartialEq)]

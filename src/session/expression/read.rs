@@ -1,8 +1,8 @@
 //! Reads expressions of C.
 
-use crate::session::expression::arithmetic::{Binary, Number, Type, Unary};
-use crate::session::expression::{Cast, Expression};
-use crate::trace::native::tokens;
+use crate::expression::arithmetic::{Binary, Number, Type, Unary};
+use crate::expression::{Cast, Expression};
+use idd_trace::native::tokens;
 
 /// An expression is not longer, in bytes.
 const MAX_LENGTH: usize = 1000;

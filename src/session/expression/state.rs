@@ -1,13 +1,13 @@
-//! The recorded process as [expressions](crate::session::expression) see it.
+//! The recorded process as [expressions](crate::expression) see it.
 
-use crate::instrument::debug::SourceType;
-use crate::session::expression;
-use crate::session::expression::arithmetic::{Number, Type};
-use crate::session::expression::{Expression, Held, Objects};
-use crate::trace::native::frame::Frame;
-use crate::trace::native::object::{Place, View};
-use crate::trace::native::value;
-use crate::trace::native::value::Part;
+use crate::expression;
+use crate::expression::arithmetic::{Number, Type};
+use crate::expression::{Expression, Held, Objects};
+use idd_trace::instrument::debug::SourceType;
+use idd_trace::native::frame::Frame;
+use idd_trace::native::object::{Place, View};
+use idd_trace::native::value;
+use idd_trace::native::value::Part;
 
 /// An activation of a function, and the process around it.
 #[derive(Clone, Copy)]

@@ -1,8 +1,8 @@
 use super::*;
-use crate::hunt::noise::Noise;
-use crate::revision::TreeId;
-use crate::session::testing::{World, order, text};
-use crate::world::repo::graph;
+use crate::testing::{World, order, text};
+use idd_base::revision::TreeId;
+use idd_hunt::noise::Noise;
+use idd_world::repo::graph;
 
 #[test]
 fn a_note_begins_with_a_capital_letter_unless_it_begins_with_an_id() {
@@ -93,7 +93,7 @@ fn evidence_has_the_seen_outcome_as_the_expected_one_where_anything_else_was_exc
         let claim = "x".to_owned();
         let shown = found::Evidence { claim, revision: commit(1), tree: TreeId::sha1([1; 20]), expected, seen };
         let made = evidence(&shown, is_sample);
-        (made.expected, made.verified == report::Verified::Verified)
+        (made.expected, made.verified == idd_report::Verified::Verified)
     };
     let unresolved = Outcome::Unresolved(Reason::Build);
     assert_eq!(shown(found::Expected::Pass, Outcome::Pass, false), (Outcome::Pass, true));

@@ -1,14 +1,14 @@
 //! Files that the working tree and the checkouts do not share.
 
-use crate::plural::count;
-use crate::revision::CommitId;
-use crate::session::hints::{Scene, text, typed, words};
-use crate::session::hold;
-use crate::session::plan::Plan;
-use crate::world::files as disk;
-use crate::world::process::shell;
-use crate::world::repo::locate::Location;
-use crate::world::repo::{Repository, graph, locate, uncommitted};
+use crate::hints::{Scene, text, typed, words};
+use crate::hold;
+use crate::plan::Plan;
+use idd_base::plural::count;
+use idd_base::revision::CommitId;
+use idd_world::files as disk;
+use idd_world::process::shell;
+use idd_world::repo::locate::Location;
+use idd_world::repo::{Repository, graph, locate, uncommitted};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;

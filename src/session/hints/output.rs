@@ -1,7 +1,7 @@
 //! Phrases in the output of a test whose cause is outside of the revision.
 
-use crate::outcome::Observation;
-use crate::world::process::shell;
+use idd_base::outcome::Observation;
+use idd_world::process::shell;
 use regex::Regex;
 use std::sync::LazyLock;
 
@@ -86,7 +86,7 @@ pub fn question(name: &str, content: &[u8], command: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::testing::observation;
+    use crate::testing::observation;
 
     #[track_caller]
     fn check(output: &str, expected: &str) {

@@ -1,16 +1,16 @@
 //! Why a test command cannot be run.
 
-use crate::session::hints::near::is_near_file;
-use crate::session::hints::{files, text, typed};
-use crate::session::hold;
-use crate::session::order::TestCommand;
-use crate::session::plan::Plan;
-use crate::world::files as disk;
-use crate::world::files::OnDisk;
-use crate::world::process::shell;
-use crate::world::repo::locate::Location;
-use crate::world::repo::{Repository, graph, locate};
-use crate::world::run::toolchain;
+use crate::hints::near::is_near_file;
+use crate::hints::{files, text, typed};
+use crate::hold;
+use crate::order::TestCommand;
+use crate::plan::Plan;
+use idd_world::files as disk;
+use idd_world::files::OnDisk;
+use idd_world::process::shell;
+use idd_world::repo::locate::Location;
+use idd_world::repo::{Repository, graph, locate};
+use idd_world::run::toolchain;
 use regex::Regex;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;

@@ -1,8 +1,8 @@
 //! The failing test that a known test runner names, and how to hunt it alone.
 
-use crate::outcome::Observation;
-use crate::world::process::shell;
-use crate::world::run::runners::RunnerReport;
+use idd_base::outcome::Observation;
+use idd_world::process::shell;
+use idd_world::run::runners::RunnerReport;
 use regex::Regex;
 use std::fmt::Write as _;
 
@@ -90,7 +90,7 @@ fn quoted(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::testing::observation;
+    use crate::testing::observation;
 
     #[track_caller]
     fn check(output: &str, expected: &str) {

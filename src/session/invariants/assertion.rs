@@ -1,25 +1,25 @@
 //! Expressions that should hold at a line, as conditions.
 
-use crate::explain::native::invariant::Native;
-use crate::instrument::debug::SourceType;
-use crate::logic::term;
-use crate::logic::term::{TermId, Terms};
-use crate::plural::count;
-use crate::report::Status;
-use crate::session::debug::expect::Expectation;
-use crate::session::expression::Expression;
-use crate::session::expression::arithmetic::{Binary, Number, Unary};
-use crate::session::expression::condition::Condition;
-use crate::session::expression::state::State;
-use crate::session::failure::Failure;
+use crate::debug::expect::Expectation;
+use crate::expression::Expression;
+use crate::expression::arithmetic::{Binary, Number, Unary};
+use crate::expression::condition::Condition;
+use crate::expression::state::State;
+use crate::failure::Failure;
+use idd_base::plural::count;
+use idd_explain::native::invariant::Native;
+use idd_report::Status;
+use idd_trace::instrument::debug::SourceType;
+use idd_trace::logic::term;
+use idd_trace::logic::term::{TermId, Terms};
 
-use crate::session::recorded::failed;
-use crate::session::slice::criterion::is_in_line;
-use crate::trace::native::machine::{Machine, Watch};
-use crate::trace::native::object::View;
-use crate::trace::native::play::Player;
-use crate::trace::native::visit::before_step;
-use crate::trace::step::Step;
+use crate::recorded::failed;
+use crate::slice::criterion::is_in_line;
+use idd_trace::native::machine::{Machine, Watch};
+use idd_trace::native::object::View;
+use idd_trace::native::play::Player;
+use idd_trace::native::visit::before_step;
+use idd_trace::step::Step;
 
 /// Finds the first step of the line at which the expression does not hold.
 ///

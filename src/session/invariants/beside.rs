@@ -1,19 +1,18 @@
 //! A passing run to compare with.
 
-use crate::explain;
-use crate::explain::align::Alignment;
-use crate::explain::failure::Wrong;
-use crate::outcome::Ending;
-use crate::session::explain::finding::rename;
-use crate::session::explain::model::ending_of;
-use crate::session::failure::Failure;
-use crate::session::invariants::told::MAX_DYNAMIC;
-use crate::session::recorded;
-use crate::session::recorded::{Recorded, Which, failed};
-use crate::trace::native::play::Player;
-use crate::trace::run::Run;
-use crate::trace::step::Step;
-use crate::world::repo::locate::Location;
+use crate::explain::finding::rename;
+use crate::explain::model::ending_of;
+use crate::failure::Failure;
+use crate::invariants::told::MAX_DYNAMIC;
+use crate::recorded;
+use crate::recorded::{Recorded, Which, failed};
+use idd_base::outcome::Ending;
+use idd_explain::align::Alignment;
+use idd_explain::failure::Wrong;
+use idd_trace::native::play::Player;
+use idd_trace::run::Run;
+use idd_trace::step::Step;
+use idd_world::repo::locate::Location;
 
 /// What helps if a recording cannot be compared with.
 const HINT: &str = "`--passing` takes the recording of a run that passed; `git idd trace list` shows all";
@@ -27,7 +26,7 @@ pub struct Beside {
     /// Which steps correspond.
     pub alignment: Alignment,
     /// The first difference that can be seen from outside; `None` if there is none.
-    pub seen: Option<explain::failure::Failure>,
+    pub seen: Option<idd_explain::failure::Failure>,
 }
 
 impl Beside {
@@ -87,6 +86,6 @@ pub fn open(failing: &mut Recorded, name: &str, location: &Location) -> Result<R
     let run = Run::read(failing).map_err(|error| failed(&error))?;
     let reference = Run::read(&mut player).map_err(|error| failed(&error))?;
     let alignment = Alignment::new(&run, &reference);
-    let seen = explain::failure::Failure::find(&run, &reference, &alignment, endings);
+    let seen = idd_explain::failure::Failure::find(&run, &reference, &alignment, endings);
     Ok(Ok(Beside { name, player, alignment, seen }))
 }

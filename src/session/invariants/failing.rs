@@ -1,27 +1,27 @@
 //! The failure of a run, and the conditions with which it follows.
 
-use crate::explain::failure::Wrong;
-use crate::explain::invariant::Failing;
-use crate::explain::native::invariant::Native;
-use crate::logic::term::Terms;
-use crate::session::chop::failure;
-use crate::session::chop::failure::{Reference, Symbol};
-use crate::session::failure::Failure;
-use crate::session::invariants::beside::Beside;
-use crate::session::invariants::recursion::Recursion;
-use crate::session::invariants::{InvariantsOrder, assertion, recursion};
-use crate::session::recorded::failed;
-use crate::session::slice::Direction;
-use crate::session::slice::criterion::{BY_SIGNAL, Criterion, not_visible};
-use crate::session::sources::Sources;
-use crate::trace::native::machine::Machine;
-use crate::trace::native::object::View;
-use crate::trace::native::output;
-use crate::trace::native::output::Origin;
-use crate::trace::native::play::Player;
-use crate::trace::native::visit::before_step;
-use crate::trace::output::{Outputs, Place, Stream};
-use crate::trace::step::Step;
+use crate::chop::failure;
+use crate::chop::failure::{Reference, Symbol};
+use crate::failure::Failure;
+use crate::invariants::beside::Beside;
+use crate::invariants::recursion::Recursion;
+use crate::invariants::{InvariantsOrder, assertion, recursion};
+use crate::recorded::failed;
+use crate::slice::Direction;
+use crate::slice::criterion::{BY_SIGNAL, Criterion, not_visible};
+use crate::sources::Sources;
+use idd_explain::failure::Wrong;
+use idd_explain::invariant::Failing;
+use idd_explain::native::invariant::Native;
+use idd_trace::logic::term::Terms;
+use idd_trace::native::machine::Machine;
+use idd_trace::native::object::View;
+use idd_trace::native::output;
+use idd_trace::native::output::Origin;
+use idd_trace::native::play::Player;
+use idd_trace::native::visit::before_step;
+use idd_trace::output::{Outputs, Place, Stream};
+use idd_trace::step::Step;
 use signal_hook::consts::SIGSEGV;
 
 /// What fails.

@@ -3,9 +3,9 @@
 //! A run that exhausts its stack crashes at an arbitrary step, in an activation that is like thousands before it. What
 //! has to be explained is why the function calls itself again, and the first activations say that as well as the last.
 
-use crate::trace::TraceError;
-use crate::trace::native::play::Player;
-use crate::trace::step::Step;
+use idd_trace::TraceError;
+use idd_trace::native::play::Player;
+use idd_trace::step::Step;
 use std::sync::Arc;
 
 /// A stack with fewer activations is not exhausted by a recursion.

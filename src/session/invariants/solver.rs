@@ -1,17 +1,17 @@
 //! Asks an external solver whether the invariants are right.
 
-use crate::explain::invariant::Abstraction;
-use crate::explain::invariant::history::History as _;
-use crate::explain::invariant::verify::questions;
-use crate::explain::native::invariant::Native;
-use crate::logic::smtlib::question;
-use crate::logic::term::Terms;
-use crate::report::escape::{Terminal, Untrusted};
-use crate::report::invariants::Verified;
-use crate::session::context::Context;
-use crate::session::failure::Failure;
-use crate::session::talk::Talk;
-use crate::world::process::ask;
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::talk::Talk;
+use idd_explain::invariant::Abstraction;
+use idd_explain::invariant::history::History as _;
+use idd_explain::invariant::verify::questions;
+use idd_explain::native::invariant::Native;
+use idd_report::escape::{Terminal, Untrusted};
+use idd_report::invariants::Verified;
+use idd_trace::logic::smtlib::question;
+use idd_trace::logic::term::Terms;
+use idd_world::process::ask;
 use std::ffi::OsStr;
 use std::time::Duration;
 

@@ -4,10 +4,10 @@
 //! hunt can have a large history in memory. So a small process stands between: this program, in a mode that starts the command
 //! at once, and writes what it used into a file.
 
-use crate::session::failure::Failure;
-use crate::session::perf::places::argv;
-use crate::world::process::Words;
-use crate::world::{files, system};
+use crate::failure::Failure;
+use crate::perf::places::argv;
+use idd_world::process::Words;
+use idd_world::{files, system};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::process::ExitStatusExt as _;

@@ -1,23 +1,23 @@
 //! The checkouts of a performance hunt, in each of which one version is built, and the runs there.
 
-use crate::outcome::{Ending, Reason};
-use crate::report::Untrusted;
-use crate::report::escape::Terminal;
-use crate::revision::TreeId;
-use crate::session::failure::Failure;
-use crate::session::interrupt::Interrupt;
-use crate::session::judged;
-use crate::session::judged::{Built, Scene};
-use crate::session::order::Measure;
-use crate::session::perf::peak;
-use crate::session::plan::Plan;
-use crate::session::sandboxes::sandboxes;
-use crate::session::surroundings::surroundings;
-use crate::world::process::{Ran, Words};
-use crate::world::repo::private;
-use crate::world::run::sandbox;
-use crate::world::run::sandbox::{Commands, Sandbox};
-use crate::world::system::Counter;
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+use crate::judged;
+use crate::judged::{Built, Scene};
+use crate::order::Measure;
+use crate::perf::peak;
+use crate::plan::Plan;
+use crate::sandboxes::sandboxes;
+use crate::surroundings::surroundings;
+use idd_base::outcome::{Ending, Reason};
+use idd_base::revision::TreeId;
+use idd_report::Untrusted;
+use idd_report::escape::Terminal;
+use idd_world::process::{Ran, Words};
+use idd_world::repo::private;
+use idd_world::run::sandbox;
+use idd_world::run::sandbox::{Commands, Sandbox};
+use idd_world::system::Counter;
 use std::io;
 use std::path::PathBuf;
 

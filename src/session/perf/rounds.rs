@@ -1,10 +1,10 @@
 //! Rounds of runs, until they decide something.
 
-use crate::outcome::Reason;
-use crate::revision::TreeId;
-use crate::session::failure::Failure;
-use crate::session::perf::judge::{Interval, MAX_ROUNDS, Random, Series, Side, median};
-use crate::session::perf::places::{Place, Places, Tried};
+use crate::failure::Failure;
+use crate::perf::judge::{Interval, MAX_ROUNDS, Random, Series, Side, median};
+use crate::perf::places::{Place, Places, Tried};
+use idd_base::outcome::Reason;
+use idd_base::revision::TreeId;
 use std::time::{Duration, Instant};
 
 /// After this time, the next look at a revision is the last one.

@@ -3,18 +3,18 @@
 //! The compiler is started when builds of candidates have failed for some time. Before it may reject candidates of a
 //! change, both ends of the change are compiled: sources with errors there are not checked.
 
-use crate::hunt::probe::Ends;
-use crate::revision::CommitId;
-use crate::session::context::Context;
-use crate::world::files;
-use crate::world::jdk::Jdk;
-use crate::world::process::Words;
-use crate::world::repo::locate::Location;
-use crate::world::repo::{Repository, graph, source, touched};
-use crate::world::run::complaints::java::Options;
-use crate::world::run::java_check::{Compiler, JavaCheck, root_of, usual_root};
-use crate::world::run::sandbox::Commands;
-use crate::world::run::{sandbox, toolchain};
+use crate::context::Context;
+use idd_base::revision::CommitId;
+use idd_hunt::probe::Ends;
+use idd_world::files;
+use idd_world::jdk::Jdk;
+use idd_world::process::Words;
+use idd_world::repo::locate::Location;
+use idd_world::repo::{Repository, graph, source, touched};
+use idd_world::run::complaints::java::Options;
+use idd_world::run::java_check::{Compiler, JavaCheck, root_of, usual_root};
+use idd_world::run::sandbox::Commands;
+use idd_world::run::{sandbox, toolchain};
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::path::Path;
@@ -175,9 +175,9 @@ impl OfJava {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::precheck::{Checking, Precheck};
-    use crate::session::testing::{World, order};
-    use crate::world::cache::ProbePlan;
+    use crate::precheck::{Checking, Precheck};
+    use crate::testing::{World, order};
+    use idd_world::cache::ProbePlan;
 
     #[test]
     fn without_a_development_kit_java_is_not_checked() {

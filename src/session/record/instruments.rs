@@ -1,40 +1,40 @@
 //! What records the programs of a test: the instrumenting compiler for C, an agent for Java.
 
-use crate::instrument::java::replace::Replacement;
-use crate::instrument::segment::Grain;
-use crate::outcome::Observation;
-use crate::revision::TreeId;
-use crate::session::context::Context;
-use crate::session::failure::Failure;
-use crate::session::order::RecordOrder;
-use crate::session::record::java::Recorder;
-use crate::session::record::{Observe, java, missed};
-use crate::session::talk::Talk;
-use crate::session::{order, record, sandboxes};
-use crate::world::files;
-use crate::world::jdk::Jdk;
-use crate::world::place::surroundings::Surroundings;
-use crate::world::record::build::BuildDirectory;
-use crate::world::record::java::replace::Replaced;
-use crate::world::record::java::trials::{Trials, Tried};
-use crate::world::record::listen::{Keep, Listener, Taken};
-use crate::world::record::store::UnitRange;
-use crate::world::record::{RecordError, listen, store};
-use crate::world::repo::locate::Location;
-use crate::world::run::sandbox::{Commands, Job};
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::order::RecordOrder;
+use crate::record::java::Recorder;
+use crate::record::{Observe, java, missed};
+use crate::talk::Talk;
+use crate::{order, record, sandboxes};
+use idd_base::outcome::Observation;
+use idd_base::revision::TreeId;
+use idd_trace::instrument::java::replace::Replacement;
+use idd_trace::instrument::segment::Grain;
+use idd_world::files;
+use idd_world::jdk::Jdk;
+use idd_world::place::surroundings::Surroundings;
+use idd_world::record::build::BuildDirectory;
+use idd_world::record::java::replace::Replaced;
+use idd_world::record::java::trials::{Trials, Tried};
+use idd_world::record::listen::{Keep, Listener, Taken};
+use idd_world::record::store::UnitRange;
+use idd_world::record::{RecordError, listen, store};
+use idd_world::repo::locate::Location;
+use idd_world::run::sandbox::{Commands, Job};
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// The tools of this machine that a tree needs.
-pub(in crate::session) struct Tools {
+pub(crate) struct Tools {
     clang: Option<PathBuf>,
     jdk: Option<Jdk>,
 }
 
 impl Tools {
     /// Those for Java alone; `None` if there is no JDK, or the tree has nothing for it.
-    pub(in crate::session) fn of_java(location: &Location, context: &Context, tree: TreeId) -> Option<Self> {
+    pub(crate) fn of_java(location: &Location, context: &Context, tree: TreeId) -> Option<Self> {
         let jdk = java::jdk(context).filter(|_| java::may_run(location, tree))?;
         Some(Self { clang: None, jdk: Some(jdk) })
     }
@@ -42,7 +42,7 @@ impl Tools {
     /// Finds them.
     ///
     /// Errors: there is no clang, and no JDK that could make up for it.
-    pub(in crate::session) fn find(location: &Location, context: &Context, tree: TreeId) -> Result<Self, Failure> {
+    pub(crate) fn find(location: &Location, context: &Context, tree: TreeId) -> Result<Self, Failure> {
         let jdk = java::jdk(context).filter(|_| java::may_run(location, tree));
         let clang = match record::clang(context) {
             Err(_) if jdk.is_some() && context.variable("IDD_CLANG").is_none() => None,
@@ -54,40 +54,40 @@ impl Tools {
 
 /// What a recording is for, and where.
 #[derive(Clone, Copy)]
-pub(in crate::session) struct Place<'p> {
+pub(crate) struct Place<'p> {
     /// The order of the user.
-    pub(in crate::session) order: &'p RecordOrder,
+    pub(crate) order: &'p RecordOrder,
     /// The repository.
-    pub(in crate::session) location: &'p Location,
+    pub(crate) location: &'p Location,
     /// The environment.
-    pub(in crate::session) context: &'p Context,
+    pub(crate) context: &'p Context,
     /// The directory for the sandboxes of this command.
-    pub(in crate::session) root: &'p Path,
+    pub(crate) root: &'p Path,
     /// Where the commands see the checkout.
-    pub(in crate::session) surroundings: &'p Surroundings,
+    pub(crate) surroundings: &'p Surroundings,
 }
 
 /// A run of the test under them.
-pub(in crate::session) struct Ran {
+pub(crate) struct Ran {
     /// What it did.
-    pub(in crate::session) seen: Observation,
+    pub(crate) seen: Observation,
     /// The traces of its programs.
-    pub(in crate::session) taken: Vec<Taken>,
+    pub(crate) taken: Vec<Taken>,
     /// Why records of Java programs are missing.
-    pub(in crate::session) losses: Vec<String>,
+    pub(crate) losses: Vec<String>,
 }
 
 /// What records the programs of a test.
-pub(in crate::session) struct Instruments<'p> {
+pub(crate) struct Instruments<'p> {
     place: Place<'p>,
     /// The instrumenting compiler, if there is a clang.
-    pub(in crate::session) build: Option<BuildDirectory>,
+    pub(crate) build: Option<BuildDirectory>,
     /// The agent, if there is a JDK and the tree has a Java file.
     recorder: Option<Recorder>,
 }
 
 /// What cannot be kept in a directory.
-pub(in crate::session) fn kept(path: &Path) -> impl Fn(io::Error) -> Failure {
+pub(crate) fn kept(path: &Path) -> impl Fn(io::Error) -> Failure {
     let path = path.to_owned();
     move |source| Failure::from_error(&RecordError::Keep { path: path.clone(), source })
 }
@@ -96,7 +96,7 @@ impl<'p> Instruments<'p> {
     /// Prepares them.
     ///
     /// - `checkout`: the checkout with the classes that are recorded.
-    pub(in crate::session) fn create(
+    pub(crate) fn create(
         tools: Tools,
         place: Place<'p>,
         checkout: &Path,
@@ -130,12 +130,12 @@ impl<'p> Instruments<'p> {
     }
 
     /// Whether Java programs are recorded.
-    pub(in crate::session) fn has_agent(&self) -> bool {
+    pub(crate) fn has_agent(&self) -> bool {
         self.recorder.is_some()
     }
 
     /// Build and test under them, with `variables` for the test.
-    pub(in crate::session) fn commands(&self, variables: Vec<OsString>) -> Commands {
+    pub(crate) fn commands(&self, variables: Vec<OsString>) -> Commands {
         let Place { order, location, context, surroundings, .. } = self.place;
         let commands = match &self.build {
             Some(build) => record::commands(order, location, context, build, variables),
@@ -145,7 +145,7 @@ impl<'p> Instruments<'p> {
     }
 
     /// Builds if `is_built`, runs the test, and puts the traces of its programs into `place`.
-    pub(in crate::session) fn run(
+    pub(crate) fn run(
         &self,
         job: &Job,
         place: &Path,
@@ -156,7 +156,7 @@ impl<'p> Instruments<'p> {
     }
 
     /// The same with other values in the place of some in Java programs.
-    pub(in crate::session) fn run_with(
+    pub(crate) fn run_with(
         &self,
         replacements: &[Replacement],
         job: &Job,
@@ -188,7 +188,7 @@ impl<'p> Instruments<'p> {
 
     /// Runs the test on what the last build made, without recording, and with other values in the place of some in its Java
     /// programs; `None` if that cannot be told to them.
-    pub(in crate::session) fn replace(
+    pub(crate) fn replace(
         &self,
         job: &Job,
         replacements: &[Replacement],
@@ -206,7 +206,7 @@ impl<'p> Instruments<'p> {
 
     /// Runs the test on what the last build made, and has a virtual machine make trials in place of its program; `None` if
     /// it made none.
-    pub(in crate::session) fn try_out(
+    pub(crate) fn try_out(
         &self,
         job: &Job,
         trials: &Trials<'_>,
@@ -221,7 +221,7 @@ impl<'p> Instruments<'p> {
     }
 
     /// Copies the maps of the C units to a recording.
-    pub(in crate::session) fn take_maps(&self, place: &Path) -> Result<Vec<UnitRange>, Failure> {
+    pub(crate) fn take_maps(&self, place: &Path) -> Result<Vec<UnitRange>, Failure> {
         match &self.build {
             Some(build) => store::take_maps(&build.path, place).map_err(kept(place)),
             None => Ok(Vec::new()),

@@ -1,26 +1,26 @@
 //! The part of a recording that is about Java: an agent in each virtual machine that the test starts.
 
-use crate::instrument::java::replace::Replacement;
-use crate::instrument::java::sites::Content;
-use crate::outcome::Observation;
-use crate::revision::TreeId;
-use crate::session::context::Context;
-use crate::session::failure::Failure;
-use crate::session::order::RecordOrder;
-use crate::session::{record, sandboxes};
-use crate::trace::TraceError;
-use crate::trace::container::{Chunk, Kind, Trace};
-use crate::world::files;
-use crate::world::jdk::Jdk;
-use crate::world::process::Words;
-use crate::world::record::java::replace::Replaced;
-use crate::world::record::java::trials::{Numbers, Trials, Tried};
-use crate::world::record::java::{Told, collect, replace, trials};
-use crate::world::record::listen::Taken;
-use crate::world::record::{RecordError, java, store};
-use crate::world::repo::locate::Location;
-use crate::world::repo::{private, source};
-use crate::world::run::sandbox::Commands;
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::order::RecordOrder;
+use crate::{record, sandboxes};
+use idd_base::outcome::Observation;
+use idd_base::revision::TreeId;
+use idd_trace::TraceError;
+use idd_trace::container::{Chunk, Kind, Trace};
+use idd_trace::instrument::java::replace::Replacement;
+use idd_trace::instrument::java::sites::Content;
+use idd_world::files;
+use idd_world::jdk::Jdk;
+use idd_world::process::Words;
+use idd_world::record::java::replace::Replaced;
+use idd_world::record::java::trials::{Numbers, Trials, Tried};
+use idd_world::record::java::{Told, collect, replace, trials};
+use idd_world::record::listen::Taken;
+use idd_world::record::{RecordError, java, store};
+use idd_world::repo::locate::Location;
+use idd_world::repo::{private, source};
+use idd_world::run::sandbox::Commands;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 

@@ -1,14 +1,14 @@
 //! Error messages with advice if nothing was recorded.
 
-use crate::outcome::{Ending, Observation, Stage};
-use crate::report::Untrusted;
-use crate::report::escape::Terminal;
-use crate::session::failure::Failure;
-use crate::world::record::build::{BuildDirectory, Logged};
-use crate::world::record::listen::Taken;
-use crate::world::record::witness::Called;
-use crate::world::record::{RecordError, java, witness};
-use crate::world::run::sandbox::Commands;
+use crate::failure::Failure;
+use idd_base::outcome::{Ending, Observation, Stage};
+use idd_report::Untrusted;
+use idd_report::escape::Terminal;
+use idd_world::record::build::{BuildDirectory, Logged};
+use idd_world::record::listen::Taken;
+use idd_world::record::witness::Called;
+use idd_world::record::{RecordError, java, witness};
+use idd_world::run::sandbox::Commands;
 
 /// Text of the program or the tree, for a line of the terminal.
 pub fn shown(text: &str) -> String {

@@ -1,13 +1,13 @@
 //! The description of a recording: its processes, and the default one.
 
-use crate::outcome::{Ending, Observation};
-use crate::revision::{CommitId, TreeId};
-use crate::session::failure::Failure;
-use crate::session::order::{RecordOrder, TestCommand};
-use crate::world::record::build::Logged;
-use crate::world::record::listen::{Taken, has_failed};
-use crate::world::record::store;
-use crate::world::record::store::{Recording, Traced};
+use crate::failure::Failure;
+use crate::order::{RecordOrder, TestCommand};
+use idd_base::outcome::{Ending, Observation};
+use idd_base::revision::{CommitId, TreeId};
+use idd_world::record::build::Logged;
+use idd_world::record::listen::{Taken, has_failed};
+use idd_world::record::store;
+use idd_world::record::store::{Recording, Traced};
 use std::ffi::OsStr;
 use std::path::Path;
 

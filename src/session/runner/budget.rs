@@ -1,7 +1,7 @@
 //! The budget of a hunt that is explained afterwards: a part of it is for the explanation.
 
-use crate::session::deadline::Deadline;
-use crate::session::runner::Runner;
+use crate::deadline::Deadline;
+use crate::runner::Runner;
 use std::mem;
 use std::time::Duration;
 

@@ -1,9 +1,9 @@
 //! The state of the checks for new warnings.
 
-use crate::revision::TreeId;
-use crate::world::repo::touched::Touched;
-use crate::world::run::complaints::Heard;
-use crate::world::run::complaints::compiles::Compiles;
+use idd_base::revision::TreeId;
+use idd_world::repo::touched::Touched;
+use idd_world::run::complaints::Heard;
+use idd_world::run::complaints::compiles::Compiles;
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,21 +1,21 @@
 //! Checks a tree for new warnings: diagnostics of compilers and interpreters that no tree of a baseline has.
 
-use crate::hunt::event::Phase;
-use crate::hunt::probe::Probe;
-use crate::outcome::{Observation, Stage};
-use crate::revision::{CommitId, TreeId};
-use crate::session::plan::shell_line;
-use crate::session::runner::complaining::Files;
-use crate::session::runner::{Runner, RunnerError};
-use crate::session::tally::counted;
-use crate::world::files;
-use crate::world::process::Words;
-use crate::world::process::shell::quoted;
-use crate::world::repo::{private, touched};
-use crate::world::run::complaints::compiles::Compiles;
-use crate::world::run::complaints::{Checker, Checks, Heard, c, compiles, java};
-use crate::world::run::sandbox::Commands;
-use crate::world::run::{complaints, toolchain};
+use crate::plan::shell_line;
+use crate::runner::complaining::Files;
+use crate::runner::{Runner, RunnerError};
+use crate::tally::counted;
+use idd_base::outcome::{Observation, Stage};
+use idd_base::revision::{CommitId, TreeId};
+use idd_hunt::event::Phase;
+use idd_hunt::probe::Probe;
+use idd_world::files;
+use idd_world::process::Words;
+use idd_world::process::shell::quoted;
+use idd_world::repo::{private, touched};
+use idd_world::run::complaints::compiles::Compiles;
+use idd_world::run::complaints::{Checker, Checks, Heard, c, compiles, java};
+use idd_world::run::sandbox::Commands;
+use idd_world::run::{complaints, toolchain};
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -41,7 +41,7 @@ impl Runner<'_> {
     /// Files are checked if they differ between `tree` and the nearest of `baseline`. For C and C++, also sources that
     /// include a changed header are checked (by its name without the directory, through any number of headers), at most
     /// 40 in total. Files that cannot be checked are in
-    /// [`Complaining::unchecked`](crate::session::runner::complaining::Complaining::unchecked).
+    /// [`Complaining::unchecked`](crate::runner::complaining::Complaining::unchecked).
     ///
     /// Cost: none if no file that can be checked differs. Otherwise the tree is built and checked in the worktree of
     /// its last build. If there are warnings, each of `baseline` is checked too, once for each set of files. Once for
@@ -246,9 +246,9 @@ impl Runner<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hunt::drive::ProbeRunner as _;
-    use crate::hunt::probe::{Baseline, Question};
-    use crate::session::testing::{Said, World, order, probe, words};
+    use crate::testing::{Said, World, order, probe, words};
+    use idd_hunt::drive::ProbeRunner as _;
+    use idd_hunt::probe::{Baseline, Question};
 
     /// The files that are checked of the second of two trees.
     fn files_to_check(older: &[(&str, &str)], newer: &[(&str, &str)]) -> (Files, Vec<&'static str>) {

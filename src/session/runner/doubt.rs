@@ -1,15 +1,15 @@
 //! Decides about a run that contradicts an earlier one of the same tree.
 
-use crate::hunt::event::Phase;
-use crate::hunt::probe::Probe;
-use crate::outcome::{Observation, Outcome};
-use crate::report::Untrusted;
-use crate::report::escape::Terminal;
-use crate::revision::{CommitId, TreeId};
-use crate::session::runner::known::first_run;
-use crate::session::runner::ticket::Ticket;
-use crate::session::runner::{Runner, RunnerError};
-use crate::world::run::normalise::normalise;
+use crate::runner::known::first_run;
+use crate::runner::ticket::Ticket;
+use crate::runner::{Runner, RunnerError};
+use idd_base::outcome::{Observation, Outcome};
+use idd_base::revision::{CommitId, TreeId};
+use idd_hunt::event::Phase;
+use idd_hunt::probe::Probe;
+use idd_report::Untrusted;
+use idd_report::escape::Terminal;
+use idd_world::run::normalise::normalise;
 use std::mem;
 
 /// The first number of runs that are made alone; smaller than those of proofs.

@@ -1,14 +1,14 @@
 //! Artifacts: how many were fetched, and what people must know about them.
 
-use crate::hunt::event::Phase;
-use crate::hunt::probe::Probe;
-use crate::outcome::{Ending, Stage};
-use crate::report::Untrusted;
-use crate::report::escape::Terminal;
-use crate::session::runner::Runner;
-use crate::session::tally::counted;
-use crate::world::run::artifacts::Origin;
-use crate::world::run::sandbox::Probed;
+use crate::runner::Runner;
+use crate::tally::counted;
+use idd_base::outcome::{Ending, Stage};
+use idd_hunt::event::Phase;
+use idd_hunt::probe::Probe;
+use idd_report::Untrusted;
+use idd_report::escape::Terminal;
+use idd_world::run::artifacts::Origin;
+use idd_world::run::sandbox::Probed;
 
 impl Runner<'_> {
     /// Counts what was done in place of a build, or that a revision was built; returns the word of the counter.

@@ -1,11 +1,11 @@
 //! The keys under which the results of a probe are stored.
 
-use crate::hunt::probe::Probe;
-use crate::revision::CommitId;
-use crate::session::precheck::java::Check;
-use crate::session::runner::Runner;
-use crate::world::cache::{Key, KeyParts};
-use crate::world::repo::private;
+use crate::precheck::java::Check;
+use crate::runner::Runner;
+use idd_base::revision::CommitId;
+use idd_hunt::probe::Probe;
+use idd_world::cache::{Key, KeyParts};
+use idd_world::repo::private;
 
 impl Runner<'_> {
     /// The key of the results of a probe. An artifact is that of a commit, whatever the tree is.

@@ -1,13 +1,13 @@
 //! The known state of a probe: the outcome of all its runs, or the next missing run.
 
-use crate::hunt::Artifacts;
-use crate::hunt::event::Phase;
-use crate::hunt::noise::Weighing;
-use crate::hunt::probe::Probe;
-use crate::outcome::{Observation, Outcome, Reason, Stage};
-use crate::session::runner::ticket::{Seen, State, Ticket};
-use crate::session::runner::{Runner, RunnerError};
-use crate::world::cache::Key;
+use crate::runner::ticket::{Seen, State, Ticket};
+use crate::runner::{Runner, RunnerError};
+use idd_base::outcome::{Observation, Outcome, Reason, Stage};
+use idd_hunt::Artifacts;
+use idd_hunt::event::Phase;
+use idd_hunt::noise::Weighing;
+use idd_hunt::probe::Probe;
+use idd_world::cache::Key;
 use std::time::Duration;
 
 impl Runner<'_> {
@@ -124,10 +124,10 @@ pub(super) fn is_proof(probe: &Probe) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hunt::drive::ProbeRunner as _;
-    use crate::hunt::noise::Noise;
-    use crate::session::order::HuntOrder;
-    use crate::session::testing::{fail, observation, order, pass, probe, with_runner, words};
+    use crate::order::HuntOrder;
+    use crate::testing::{fail, observation, order, pass, probe, with_runner, words};
+    use idd_hunt::drive::ProbeRunner as _;
+    use idd_hunt::noise::Noise;
 
     #[track_caller]
     fn check(order: HuntOrder, results: &[(usize, u32, Observation)], asked: &[usize], expected: &str) {

@@ -1,28 +1,28 @@
 //! Questions about a tree besides the test: the exact failure, new warnings, the suite.
 
-use crate::change::trees::Trees;
-use crate::hunt::event::Phase;
-use crate::hunt::finding::Finding;
-use crate::hunt::history::History;
-use crate::hunt::probe::{Baseline, Probe, Question};
-use crate::outcome::{Ending, Observation, Outcome, Reason};
-use crate::report::Untrusted;
-use crate::revision::{CommitId, TreeId};
-use crate::session::runner::known::FIRST_OF_PROOF;
-use crate::session::runner::ticket::Ticket;
-use crate::session::runner::{Runner, RunnerError};
-use crate::session::suite;
-use crate::session::suite::Failures;
-use crate::session::tally::counted;
-use crate::sought::Sought;
-use crate::world::cache::Want;
-use crate::world::process::Words;
-use crate::world::repo::store::TreeStore;
-use crate::world::run::classify::{
+use crate::runner::known::FIRST_OF_PROOF;
+use crate::runner::ticket::Ticket;
+use crate::runner::{Runner, RunnerError};
+use crate::suite;
+use crate::suite::Failures;
+use crate::tally::counted;
+use idd_base::outcome::{Ending, Observation, Outcome, Reason};
+use idd_base::revision::{CommitId, TreeId};
+use idd_base::sought::Sought;
+use idd_change::trees::Trees;
+use idd_hunt::event::Phase;
+use idd_hunt::finding::Finding;
+use idd_hunt::history::History;
+use idd_hunt::probe::{Baseline, Probe, Question};
+use idd_report::Untrusted;
+use idd_world::cache::Want;
+use idd_world::process::Words;
+use idd_world::repo::store::TreeStore;
+use idd_world::run::classify::{
     SignatureMode, breaks_others, classify, failing_others, printed_failure, printed_trouble, value,
 };
-use crate::world::run::exact::{Exact, Exactness};
-use crate::world::run::{alike, normalise};
+use idd_world::run::exact::{Exact, Exactness};
+use idd_world::run::{alike, normalise};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -186,8 +186,7 @@ impl Runner<'_> {
             return Ok(Some(known.clone()));
         }
         let (runs, cached) = (self.tally.runs.clone(), self.tally.n_cached);
-        let limit =
-            self.plan.order.test.timeout.unwrap_or(crate::session::criteria::FIRST_LIMIT).max(self.time_limits.test);
+        let limit = self.plan.order.test.timeout.unwrap_or(crate::criteria::FIRST_LIMIT).max(self.time_limits.test);
         let asked = Probe { is_claim, precheck: None, question: Question::Test, ..*probe };
         self.counts_as = Some(counted::SUITE);
         let seen = self.observe_with(Words::Shell(line), limit, asked);
@@ -343,11 +342,11 @@ pub const MUTE: &str = "The test does not say how it fails: it prints the same w
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hunt::drive::ProbeRunner as _;
-    use crate::hunt::probe::Ends;
-    use crate::outcome::{Signature, Stage};
-    use crate::session::order::HuntOrder;
-    use crate::session::testing::{fail, observation, order, pass, probe, with_runner, words};
+    use crate::order::HuntOrder;
+    use crate::testing::{fail, observation, order, pass, probe, with_runner, words};
+    use idd_base::outcome::{Signature, Stage};
+    use idd_hunt::drive::ProbeRunner as _;
+    use idd_hunt::probe::Ends;
 
     #[test]
     fn another_failure_line_is_reported_once_and_only_during_the_search() {

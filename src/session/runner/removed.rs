@@ -1,8 +1,8 @@
 //! The message about products that are removed after each probe.
 
-use crate::report::Untrusted;
-use crate::report::escape::Terminal;
-use crate::session::runner::Runner;
+use crate::runner::Runner;
+use idd_report::Untrusted;
+use idd_report::escape::Terminal;
 
 impl Runner<'_> {
     /// Says once that products of the build are removed after each probe.

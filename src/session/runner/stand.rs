@@ -1,14 +1,14 @@
 //! Where the commands of a hunt see the checkout, and what depends on it.
 
-use crate::hunt::probe::Probe;
-use crate::outcome::Observation;
-use crate::session::plan::Plan;
-use crate::session::runner::{Runner, RunnerError, digest};
-use crate::world::files;
-use crate::world::place::surroundings::Surroundings;
-use crate::world::repo::locate;
-use crate::world::repo::store::Held;
-use crate::world::run::sandbox::Commands;
+use crate::plan::Plan;
+use crate::runner::{Runner, RunnerError, digest};
+use idd_base::outcome::Observation;
+use idd_hunt::probe::Probe;
+use idd_world::files;
+use idd_world::place::surroundings::Surroundings;
+use idd_world::repo::locate;
+use idd_world::repo::store::Held;
+use idd_world::run::sandbox::Commands;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 use super::*;
-use crate::session::order::HuntOrder;
-use crate::session::saved;
-use crate::session::testing::{Said, World, fail, key, order, pass, probe, with_runner, words};
+use crate::order::HuntOrder;
+use crate::saved;
+use crate::testing::{Said, World, fail, key, order, pass, probe, with_runner, words};
 
 #[track_caller]
 fn check(order: HuntOrder, results: &[(usize, u32, Observation)], asked: &[usize], expected: &str) {
@@ -107,7 +107,7 @@ fn a_used_answer_is_written_down_and_counted_as_known_only_when_it_is_asked_for_
 #[test]
 fn a_reduction_whose_time_is_used_up_ends_and_other_probes_do_not() {
     let mut order = order();
-    order.effort.reduction = Some(crate::session::order::Bound::Within(Duration::from_secs(5)));
+    order.effort.reduction = Some(crate::order::Bound::Within(Duration::from_secs(5)));
     order.effort.max_probes = None;
     with_runner(order, &[(1, 0, pass())], |runner, world| {
         runner.spent.reduction = Duration::from_secs(5);

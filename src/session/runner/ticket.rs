@@ -1,9 +1,9 @@
 //! A probe with its place in the journal, while it runs, and its known state.
 
-use crate::hunt::event::Phase;
-use crate::hunt::probe::Probe;
-use crate::outcome::{Ending, Observation, Outcome, Reason};
-use crate::world::cache::Key;
+use idd_base::outcome::{Ending, Observation, Outcome, Reason};
+use idd_hunt::event::Phase;
+use idd_hunt::probe::Probe;
+use idd_world::cache::Key;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};

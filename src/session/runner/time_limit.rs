@@ -1,14 +1,14 @@
 //! Time limits. A limit that is measured says little about a run that builds more than the measured one, so a run that is
 //! cut is repeated with more time. Reductions often make endless loops, so their candidates have a shorter limit.
 
-use crate::hunt::event::Phase;
-use crate::hunt::probe::Probe;
-use crate::outcome::{Ending, Observation, Outcome, Stage, TimeLimits};
-use crate::report::text;
-use crate::session::criteria::FIRST_LIMIT;
-use crate::session::runner::known::is_proof;
-use crate::session::runner::ticket::Ticket;
-use crate::session::runner::{Runner, RunnerError};
+use crate::criteria::FIRST_LIMIT;
+use crate::runner::known::is_proof;
+use crate::runner::ticket::Ticket;
+use crate::runner::{Runner, RunnerError};
+use idd_base::outcome::{Ending, Observation, Outcome, Stage, TimeLimits};
+use idd_hunt::event::Phase;
+use idd_hunt::probe::Probe;
+use idd_report::text;
 use std::time::Duration;
 
 /// The limit of a test after runs of which the longest took a second, in seconds; and its minimum.
@@ -156,12 +156,12 @@ impl Runner<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hunt::drive::ProbeRunner as _;
-    use crate::outcome::{Reason, Signature};
-    use crate::session::order::HuntOrder;
-    use crate::session::runner::known::FIRST_OF_PROOF;
-    use crate::session::runner::ticket::AGAIN;
-    use crate::session::testing::{observation, order, pass, probe, with_runner, words};
+    use crate::order::HuntOrder;
+    use crate::runner::known::FIRST_OF_PROOF;
+    use crate::runner::ticket::AGAIN;
+    use crate::testing::{observation, order, pass, probe, with_runner, words};
+    use idd_base::outcome::{Reason, Signature};
+    use idd_hunt::drive::ProbeRunner as _;
 
     #[track_caller]
     fn check(milliseconds: &[u64], expected_ms: Option<u64>) {

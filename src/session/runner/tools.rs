@@ -1,11 +1,11 @@
 //! Messages about the programs that the commands execute.
 
-use crate::plural::count;
-use crate::report::Untrusted;
-use crate::report::escape::Terminal;
-use crate::session::runner::Runner;
-use crate::world::cache::Observations;
-use crate::world::tools::Change;
+use crate::runner::Runner;
+use idd_base::plural::count;
+use idd_report::Untrusted;
+use idd_report::escape::Terminal;
+use idd_world::cache::Observations;
+use idd_world::tools::Change;
 use std::collections::BTreeSet;
 
 /// The maximum number of named programs; the others are counted.

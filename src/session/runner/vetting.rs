@@ -1,16 +1,16 @@
 //! Prechecks: what they must accept before they may reject candidates, and what shows that they are wrong.
 
-use crate::hunt::event::Phase;
-use crate::hunt::probe::{Ends, Probe};
-use crate::outcome::{Ending, Observation, Outcome, Reason, Stage};
-use crate::session::precheck::java;
-use crate::session::precheck::java::sides;
-use crate::session::runner::{Runner, RunnerError};
-use crate::world::process::Words;
-use crate::world::repo::{Repository, private};
-use crate::world::run::java_check;
-use crate::world::run::java_check::JavaCheck;
-use crate::world::run::sandbox::Commands;
+use crate::precheck::java;
+use crate::precheck::java::sides;
+use crate::runner::{Runner, RunnerError};
+use idd_base::outcome::{Ending, Observation, Outcome, Reason, Stage};
+use idd_hunt::event::Phase;
+use idd_hunt::probe::{Ends, Probe};
+use idd_world::process::Words;
+use idd_world::repo::{Repository, private};
+use idd_world::run::java_check;
+use idd_world::run::java_check::JavaCheck;
+use idd_world::run::sandbox::Commands;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -141,10 +141,10 @@ impl Runner<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::precheck::java::OfJava;
-    use crate::session::precheck::{Checking, Precheck};
-    use crate::session::testing::{fail, order, pass, probe, with_runner};
-    use crate::world::cache::ProbePlan;
+    use crate::precheck::java::OfJava;
+    use crate::precheck::{Checking, Precheck};
+    use crate::testing::{fail, order, pass, probe, with_runner};
+    use idd_world::cache::ProbePlan;
 
     /// Whether the check is still used after the candidate that it rejected was tested so.
     #[track_caller]

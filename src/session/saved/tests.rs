@@ -1,8 +1,8 @@
 use super::*;
-use crate::outcome::Outcome;
-use crate::session::order::{Bound, Until};
-use crate::session::testing::{World, hunted, order, test, text};
-use crate::world::journal::RemainingWork;
+use crate::order::{Bound, Until};
+use crate::testing::{World, hunted, order, test, text};
+use idd_base::outcome::Outcome;
+use idd_base::remaining::RemainingWork;
 use serde_json::json;
 
 /// Opens a hunt, ends it with this status, and returns its id.

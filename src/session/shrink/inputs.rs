@@ -1,12 +1,12 @@
 //! The input files of a test: their content, and their places in the checkout.
 
-use crate::change::Mode;
-use crate::session::context::Context;
-use crate::session::failure::Failure;
-use crate::session::hold::inside;
-use crate::session::order::TestCommand;
-use crate::world::files;
-use crate::world::repo::locate::Location;
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::hold::inside;
+use crate::order::TestCommand;
+use idd_change::Mode;
+use idd_world::files;
+use idd_world::repo::locate::Location;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;

@@ -3,19 +3,19 @@
 //! The program is the same in every probe, only its input changes. So numbers in messages may change, since they often
 //! come from the input, but the statement of a crash must not.
 
-use crate::hunt::event::Phase;
-use crate::hunt::noise::Noise;
-use crate::hunt::probe::Probe;
-use crate::outcome::{Ending, Observation, Outcome, Signature, Stage};
-use crate::revision::TreeId;
-use crate::session::failure::Failure;
-use crate::session::hunt::Hunt;
-use crate::session::order::SignatureMode;
-use crate::world::files;
-use crate::world::process::Words;
-use crate::world::run::classify::{classify, crash, plain};
-use crate::world::run::crash::place;
-use crate::world::run::{classify, is_telling, normalise};
+use crate::failure::Failure;
+use crate::hunt::Hunt;
+use crate::order::SignatureMode;
+use idd_base::outcome::{Ending, Observation, Outcome, Signature, Stage};
+use idd_base::revision::TreeId;
+use idd_hunt::event::Phase;
+use idd_hunt::noise::Noise;
+use idd_hunt::probe::Probe;
+use idd_world::files;
+use idd_world::process::Words;
+use idd_world::run::classify::{classify, crash, plain};
+use idd_world::run::crash::place;
+use idd_world::run::{classify, is_telling, normalise};
 
 /// The command with which this program runs a test and prints the instruction of a crash.
 pub const LOCATE_CRASH: &str = "locate-crash";

@@ -1,13 +1,13 @@
 //! The places of the inputs in the checkouts, and why a file can have none.
 
-use crate::session::failure::Failure;
-use crate::session::hold::inside;
-use crate::session::shrink::inputs::{Input, same_place};
-use crate::session::shrink::reference::Version;
-use crate::world::files;
-use crate::world::repo::locate::Location;
-use crate::world::repo::obstacle::{Obstacle, obstacle};
-use crate::world::repo::store::TreeStore;
+use crate::failure::Failure;
+use crate::hold::inside;
+use crate::shrink::inputs::{Input, same_place};
+use crate::shrink::reference::Version;
+use idd_world::files;
+use idd_world::repo::locate::Location;
+use idd_world::repo::obstacle::{Obstacle, obstacle};
+use idd_world::repo::store::TreeStore;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 

@@ -4,23 +4,23 @@
 //! are equal, the standard outputs are compared; standard error is not, since shells and allocators write numbers of
 //! processes and addresses to it, and the two streams mix in an order that varies.
 
-use crate::hunt::drive::{ProbeRunner as _, Reply};
-use crate::hunt::event::Phase;
-use crate::hunt::finding::Conclusion;
-use crate::hunt::probe::{Probe, Question};
-use crate::outcome::{Ending, Observation, Outcome, Reason, Signature, Stage};
-use crate::report::Status;
-use crate::revision::{CommitId, TreeId};
-use crate::session::criteria::criteria;
-use crate::session::failure::Failure;
-use crate::session::hunt::Hunt;
-use crate::session::record::missed::reported;
-use crate::session::runner::time_limit::measured_limits;
-use crate::session::runner::{Runner, RunnerError};
-use crate::session::shrink::judge;
-use crate::world::process::Words;
-use crate::world::run::classify;
-use crate::world::run::classify::{classify, is_same_ending};
+use crate::criteria::criteria;
+use crate::failure::Failure;
+use crate::hunt::Hunt;
+use crate::record::missed::reported;
+use crate::runner::time_limit::measured_limits;
+use crate::runner::{Runner, RunnerError};
+use crate::shrink::judge;
+use idd_base::outcome::{Ending, Observation, Outcome, Reason, Signature, Stage};
+use idd_base::revision::{CommitId, TreeId};
+use idd_hunt::drive::{ProbeRunner as _, Reply};
+use idd_hunt::event::Phase;
+use idd_hunt::finding::Conclusion;
+use idd_hunt::probe::{Probe, Question};
+use idd_report::Status;
+use idd_world::process::Words;
+use idd_world::run::classify;
+use idd_world::run::classify::{classify, is_same_ending};
 use regex::Regex;
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -155,7 +155,7 @@ impl Reference {
         Ok(Some(Difference { name: self.version.name.clone(), ending: good.ending, lines }))
     }
 
-    /// Answers as many of the first pairs as it can, as [`ProbeRunner::answer`](crate::hunt::drive::ProbeRunner) does;
+    /// Answers as many of the first pairs as it can, as [`ProbeRunner::answer`](idd_hunt::drive::ProbeRunner) does;
     /// an outcome that is overheard comes with the probe in the failing version.
     ///
     /// The version that fails runs first, and the other one only if that ends as with the whole input. With several

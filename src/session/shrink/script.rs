@@ -1,9 +1,9 @@
 //! Arguments and variables of the test as parts of the input: a script in the checkout sets and passes them.
 
-use crate::session::context::Context;
-use crate::session::failure::Failure;
-use crate::session::order::TestCommand;
-use crate::world::process::shell;
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::order::TestCommand;
+use idd_world::process::shell;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
@@ -135,7 +135,7 @@ fn words_of(part: &[u8]) -> Option<Vec<&[u8]>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::context::Embedding;
+    use crate::context::Embedding;
 
     fn context() -> Context {
         let environment = vec![("MODE".into(), "it's".into()), ("X1".into(), "1".into())];

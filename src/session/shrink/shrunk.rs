@@ -1,9 +1,9 @@
 //! The result of a reduction.
 
-use crate::change::Mode;
-use crate::outcome::Signature;
-use crate::report::Status;
-use crate::session::shrink::reference::Difference;
+use crate::shrink::reference::Difference;
+use idd_base::outcome::Signature;
+use idd_change::Mode;
+use idd_report::Status;
 use std::ffi::OsString;
 use std::rc::Rc;
 

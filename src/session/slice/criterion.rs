@@ -1,18 +1,18 @@
 //! The criterion of a slice: the values that it begins with.
 
-use crate::report::escape::{Terminal, Untrusted};
-use crate::session::failure::Failure;
-use crate::session::recorded::failed;
-use crate::session::slice::Direction;
-use crate::session::sources::Sources;
-use crate::trace::dependence::Dependences;
-use crate::trace::detail::Answer;
-use crate::trace::execution::Execution;
-use crate::trace::input::{Entry, Source};
-use crate::trace::output::{NoByte, Stream};
-use crate::trace::place::Place;
-use crate::trace::slice::Part;
-use crate::trace::step::Step;
+use crate::failure::Failure;
+use crate::recorded::failed;
+use crate::slice::Direction;
+use crate::sources::Sources;
+use idd_report::escape::{Terminal, Untrusted};
+use idd_trace::dependence::Dependences;
+use idd_trace::detail::Answer;
+use idd_trace::execution::Execution;
+use idd_trace::input::{Entry, Source};
+use idd_trace::output::{NoByte, Stream};
+use idd_trace::place::Place;
+use idd_trace::slice::Part;
+use idd_trace::step::Step;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -50,7 +50,7 @@ pub struct Found {
 /// The signal of `abort`.
 const SIGABRT: u32 = 6;
 
-/// The end of a process by a signal, see [`container`](crate::trace::container).
+/// The end of a process by a signal, see [`container`](idd_trace::container).
 pub const BY_SIGNAL: u32 = 256;
 
 fn shown(text: &str) -> String {

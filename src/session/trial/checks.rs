@@ -1,26 +1,26 @@
 //! The checks of a fix that applies.
 
-use crate::change::trees::{Favor, Merged, Rung, Trees as _};
-use crate::hunt::drive::{ProbeRunner as _, Reply};
-use crate::hunt::event::Phase;
-use crate::hunt::own_tests::{OwnTest, own_tests};
-use crate::hunt::probe::{Baseline, Ends, Probe, Question};
-use crate::hunt::test_paths::is_test_path;
-use crate::outcome::{Ending, Observation, Outcome, Reason};
-use crate::plural::count;
-use crate::report::trial::{CheckName, CheckResult, FixCheck, FixTrial};
-use crate::report::{Report, Untrusted};
-use crate::revision::{CommitId, TreeId};
-use crate::session::failure::Failure;
-use crate::session::hold;
-use crate::session::hunt::Hunt;
-use crate::session::suite::{Failures, why_useless};
-use crate::session::trial::stopped;
-use crate::session::trial::vacuous::{ComparedRuns, TestedAmount, compare};
-use crate::world::repo::graph;
-use crate::world::repo::store::TreeStore;
-use crate::world::run::classify::{breaks_others, classify, failing_others, printed_trouble};
-use crate::world::run::counts::TestCounts;
+use crate::failure::Failure;
+use crate::hold;
+use crate::hunt::Hunt;
+use crate::suite::{Failures, why_useless};
+use crate::trial::stopped;
+use crate::trial::vacuous::{ComparedRuns, TestedAmount, compare};
+use idd_base::outcome::{Ending, Observation, Outcome, Reason};
+use idd_base::plural::count;
+use idd_base::revision::{CommitId, TreeId};
+use idd_change::trees::{Favor, Merged, Rung, Trees as _};
+use idd_hunt::drive::{ProbeRunner as _, Reply};
+use idd_hunt::event::Phase;
+use idd_hunt::own_tests::{OwnTest, own_tests};
+use idd_hunt::probe::{Baseline, Ends, Probe, Question};
+use idd_hunt::test_paths::is_test_path;
+use idd_report::trial::{CheckName, CheckResult, FixCheck, FixTrial};
+use idd_report::{Report, Untrusted};
+use idd_world::repo::graph;
+use idd_world::repo::store::TreeStore;
+use idd_world::run::classify::{breaks_others, classify, failing_others, printed_trouble};
+use idd_world::run::counts::TestCounts;
 use std::collections::BTreeSet;
 
 /// At most this many names stand in a line.

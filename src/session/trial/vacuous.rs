@@ -2,12 +2,12 @@
 //!
 //! Pure functions. What an output does not show is not claimed.
 
-use crate::outcome::{NamedTest, Observation};
-use crate::plural::count;
-use crate::world::run::classify::plain;
-use crate::world::run::counts::TestCounts;
-use crate::world::run::normalise;
-use crate::world::run::runners::{NamedOutcome, RunnerReport};
+use idd_base::outcome::{NamedTest, Observation};
+use idd_base::plural::count;
+use idd_world::run::classify::plain;
+use idd_world::run::counts::TestCounts;
+use idd_world::run::normalise;
+use idd_world::run::runners::{NamedOutcome, RunnerReport};
 use std::collections::HashSet;
 
 /// The runs that are compared.
@@ -108,7 +108,7 @@ fn by_lines(outputs: &ComparedRuns<'_>) -> TestedAmount {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::testing::observation;
+    use crate::testing::observation;
 
     #[track_caller]
     fn check(pass: &str, failing: &str, good: Option<&str>, expected: &str) {

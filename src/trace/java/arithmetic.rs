@@ -5,7 +5,7 @@
 
 use crate::instrument::java::descriptor::Kind;
 use crate::instrument::java::operation::{Arithmetic, Condition, Narrow};
-use crate::trace::java::value::of_int;
+use crate::java::value::of_int;
 
 fn int(bits: u64) -> i32 {
     #[expect(clippy::cast_possible_truncation, reason = "an int has the lower 32 bits")]

@@ -1,18 +1,18 @@
 //! All facts about some steps, and the chain of steps from which a value comes.
 
+use crate::TraceError;
+use crate::detail::{Access, Answer, Detail, Named, Outside, Standing, What as Neutral};
 use crate::instrument::java::code::Variable;
 use crate::instrument::java::descriptor::result_type;
-use crate::trace::TraceError;
-use crate::trace::detail::{Access, Answer, Detail, Named, Outside, Standing, What as Neutral};
-use crate::trace::java::frame::Frame;
-use crate::trace::java::input::Reader;
-use crate::trace::java::machine::{Machine, Watch, What};
-use crate::trace::java::memory::Location;
-use crate::trace::java::method::Callee;
-use crate::trace::java::player::Player;
-use crate::trace::java::text;
-use crate::trace::java::value::Value;
-use crate::trace::step::Step;
+use crate::java::frame::Frame;
+use crate::java::input::Reader;
+use crate::java::machine::{Machine, Watch, What};
+use crate::java::memory::Location;
+use crate::java::method::Callee;
+use crate::java::player::Player;
+use crate::java::text;
+use crate::java::value::Value;
+use crate::step::Step;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -202,7 +202,7 @@ pub fn call_name(callee: &Callee) -> Arc<str> {
     }
 }
 
-/// All facts about some steps; see [`Execution::details`](crate::trace::execution::Execution::details).
+/// All facts about some steps; see [`Execution::details`](crate::execution::Execution::details).
 ///
 /// Cost: plays the trace up to the end of the last of them.
 pub fn details(player: &mut Player, steps: &[Step], until: Step) -> Result<Vec<Detail>, TraceError> {

@@ -1,21 +1,21 @@
 //! A recorded run of a Java program for commands that work in each language.
 
-use crate::trace::TraceError;
-use crate::trace::dependence::Dependences;
-use crate::trace::detail::{Access, Answer, Detail, Standing};
-use crate::trace::execution::Execution;
-use crate::trace::input::{Contents, Entry};
-use crate::trace::java::frame::Frame;
-use crate::trace::java::machine::{Machine, Watch};
-use crate::trace::java::player::Player;
-use crate::trace::java::{detail, input, output, relevant, stat, statements, tree, uses};
-use crate::trace::output::{Outputs, Place as Byte};
-use crate::trace::place::Place;
-use crate::trace::slice::Part;
-use crate::trace::stat::Stat;
-use crate::trace::statements::{Initial, StatementCounts};
-use crate::trace::step::{Step, Steps};
-use crate::trace::tree::{Limits, Node};
+use crate::TraceError;
+use crate::dependence::Dependences;
+use crate::detail::{Access, Answer, Detail, Standing};
+use crate::execution::Execution;
+use crate::input::{Contents, Entry};
+use crate::java::frame::Frame;
+use crate::java::machine::{Machine, Watch};
+use crate::java::player::Player;
+use crate::java::{detail, input, output, relevant, stat, statements, tree, uses};
+use crate::output::{Outputs, Place as Byte};
+use crate::place::Place;
+use crate::slice::Part;
+use crate::stat::Stat;
+use crate::statements::{Initial, StatementCounts};
+use crate::step::{Step, Steps};
+use crate::tree::{Limits, Node};
 use std::ops::Range;
 
 impl Execution for Player {

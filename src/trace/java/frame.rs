@@ -1,14 +1,14 @@
 //! An activation of a method.
 
+use crate::flow::BlockId;
+use crate::index::Index;
 use crate::instrument::java::operation::Operation;
 use crate::instrument::java::sites::{Probe, Site};
-use crate::trace::flow::BlockId;
-use crate::trace::index::Index;
-use crate::trace::java::method::{Method, NONE, Operand};
-use crate::trace::java::value::Value;
-use crate::trace::place::Place;
-use crate::trace::regions::Regions;
-use crate::trace::step::Step;
+use crate::java::method::{Method, NONE, Operand};
+use crate::java::value::Value;
+use crate::place::Place;
+use crate::regions::Regions;
+use crate::step::Step;
 use std::sync::Arc;
 
 /// An activation of a method.

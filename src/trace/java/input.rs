@@ -9,21 +9,21 @@
 mod extent;
 mod table;
 
+use crate::TraceError;
+use crate::input::{Contents, Entry, Landing, Source};
 use crate::instrument::java::descriptor::result_type;
-use crate::trace::TraceError;
-use crate::trace::input::{Contents, Entry, Landing, Source};
-use crate::trace::java::detail::call_name;
-use crate::trace::java::frame::Frame;
-use crate::trace::java::input::extent::Cursor;
-use crate::trace::java::input::table::{Effect, Extent, effect};
-use crate::trace::java::machine::{Machine, Watch};
-use crate::trace::java::memory::Location;
-use crate::trace::java::method::Callee;
-use crate::trace::java::objects::Kind;
-use crate::trace::java::player::Player;
-use crate::trace::java::value::Value;
-use crate::trace::place::Place;
-use crate::trace::step::Step;
+use crate::java::detail::call_name;
+use crate::java::frame::Frame;
+use crate::java::input::extent::Cursor;
+use crate::java::input::table::{Effect, Extent, effect};
+use crate::java::machine::{Machine, Watch};
+use crate::java::memory::Location;
+use crate::java::method::Callee;
+use crate::java::objects::Kind;
+use crate::java::player::Player;
+use crate::java::value::Value;
+use crate::place::Place;
+use crate::step::Step;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -363,7 +363,7 @@ fn seen(frame: &Frame, source: Source, function: &Arc<str>) -> Seen {
     }
 }
 
-/// What the program read before a step, in order; see [`Execution::inputs`](crate::trace::execution::Execution::inputs).
+/// What the program read before a step, in order; see [`Execution::inputs`](crate::execution::Execution::inputs).
 ///
 /// Cost: one pass over the trace.
 pub fn inputs(player: &mut Player, until: Step, contents: &mut Contents<'_>) -> Result<Vec<Entry>, TraceError> {

@@ -11,20 +11,20 @@
 //!
 //! Nothing is kept of what was; a [`Watch`] is told as it happens.
 
+use crate::TraceError;
+use crate::flow::BlockId;
+use crate::index::{Index, Keys};
 use crate::instrument::java::descriptor::Kind;
 use crate::instrument::java::operation::Operation;
 use crate::instrument::java::sites::{Probe, Site};
-use crate::trace::TraceError;
-use crate::trace::flow::BlockId;
-use crate::trace::index::{Index, Keys};
-use crate::trace::java::frame::{Fit, Frame};
-use crate::trace::java::memory::{Location, Memory};
-use crate::trace::java::method::{Callee, Method, NONE, Operand};
-use crate::trace::java::objects::Objects;
-use crate::trace::java::program::Program;
-use crate::trace::java::streams::Record;
-use crate::trace::java::value::Value;
-use crate::trace::step::Step;
+use crate::java::frame::{Fit, Frame};
+use crate::java::memory::{Location, Memory};
+use crate::java::method::{Callee, Method, NONE, Operand};
+use crate::java::objects::Objects;
+use crate::java::program::Program;
+use crate::java::streams::Record;
+use crate::java::value::Value;
+use crate::step::Step;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -208,7 +208,7 @@ impl Machine {
         Moment { thread: self.thread, current, others, memory, n_steps, n_frames, n_records, n_new }
     }
 
-    /// Goes to a moment of the same process. What is counted for [`Stat`](crate::trace::stat::Stat) begins there.
+    /// Goes to a moment of the same process. What is counted for [`Stat`](crate::stat::Stat) begins there.
     pub fn go_to(&mut self, moment: Moment) {
         self.rewind();
         (self.thread, self.current, self.others) = (moment.thread, moment.current, moment.others);

@@ -1,9 +1,9 @@
 //! Fields, elements and static fields: what they hold and which step wrote it.
 
-use crate::trace::java::method::FieldId;
-use crate::trace::java::program::Program;
-use crate::trace::java::value::Value;
-use crate::trace::step::Step;
+use crate::java::method::FieldId;
+use crate::java::program::Program;
+use crate::java::value::Value;
+use crate::step::Step;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 

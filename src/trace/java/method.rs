@@ -1,5 +1,7 @@
 //! A method as the machine runs it.
 
+use crate::flow::BlockId;
+use crate::index::Keys;
 use crate::instrument::Unsupported;
 use crate::instrument::java::blocks::Blocks;
 use crate::instrument::java::class_file::{Class, Method as Declared};
@@ -10,10 +12,8 @@ use crate::instrument::java::operation::{Invoke, Operation};
 use crate::instrument::java::pool::{Constant, Member, Pool};
 use crate::instrument::java::sites::Site;
 use crate::instrument::java::stack::constant_kind;
-use crate::trace::flow::BlockId;
-use crate::trace::index::Keys;
-use crate::trace::java::library;
-use crate::trace::place::Place;
+use crate::java::library;
+use crate::place::Place;
 use std::collections::HashMap;
 use std::sync::Arc;
 

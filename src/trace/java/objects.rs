@@ -1,9 +1,9 @@
 //! The objects of a recorded program, as they were when they were met first.
 
-use crate::trace::TraceError;
-use crate::trace::container::{Kind as Chunk, Trace};
-use crate::trace::java::library;
-use crate::trace::java::memory::Map;
+use crate::TraceError;
+use crate::container::{Kind as Chunk, Trace};
+use crate::java::library;
+use crate::java::memory::Map;
 use std::collections::HashMap;
 use std::sync::Arc;
 

@@ -1,13 +1,13 @@
 //! Takes down where the steps of a run stand, and what the program printed.
 
-use crate::trace::java::frame::Frame;
-use crate::trace::java::machine::{Machine, Watch};
-use crate::trace::java::memory::Location;
-use crate::trace::java::method::Callee;
-use crate::trace::java::output::Printed;
-use crate::trace::java::value::Value;
-use crate::trace::output::{Stream, Written};
-use crate::trace::run::{Outline, Run, Said, Stand};
+use crate::java::frame::Frame;
+use crate::java::machine::{Machine, Watch};
+use crate::java::memory::Location;
+use crate::java::method::Callee;
+use crate::java::output::Printed;
+use crate::java::value::Value;
+use crate::output::{Stream, Written};
+use crate::run::{Outline, Run, Said, Stand};
 
 /// Takes the outline of a run down while it is played.
 #[derive(Debug, Default)]

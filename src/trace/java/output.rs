@@ -1,16 +1,16 @@
 //! What a program printed, and the exception that ended it.
 
-use crate::trace::TraceError;
-use crate::trace::java::frame::Frame;
-use crate::trace::java::machine::{Machine, Watch};
-use crate::trace::java::memory::Location;
-use crate::trace::java::method::Callee;
-use crate::trace::java::objects::Kind;
-use crate::trace::java::player::Player;
-use crate::trace::java::text;
-use crate::trace::java::value::Value;
-use crate::trace::output::{Escape, Outputs, Stream, Written};
-use crate::trace::step::Step;
+use crate::TraceError;
+use crate::java::frame::Frame;
+use crate::java::machine::{Machine, Watch};
+use crate::java::memory::Location;
+use crate::java::method::Callee;
+use crate::java::objects::Kind;
+use crate::java::player::Player;
+use crate::java::text;
+use crate::java::value::Value;
+use crate::output::{Escape, Outputs, Stream, Written};
+use crate::step::Step;
 use std::collections::HashMap;
 use std::sync::Arc;
 

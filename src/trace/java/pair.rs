@@ -1,11 +1,11 @@
 //! Two observers of the same run.
 
-use crate::trace::java::frame::Frame;
-use crate::trace::java::machine::{Machine, Watch, What};
-use crate::trace::java::memory::Location;
-use crate::trace::java::method::Callee;
-use crate::trace::java::value::Value;
-use crate::trace::step::Step;
+use crate::java::frame::Frame;
+use crate::java::machine::{Machine, Watch, What};
+use crate::java::memory::Location;
+use crate::java::method::Callee;
+use crate::java::value::Value;
+use crate::step::Step;
 
 /// Methods that tell both.
 macro_rules! both {

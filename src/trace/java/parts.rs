@@ -1,11 +1,11 @@
 //! What is in an object, as far as the recorded code read or wrote it.
 
 use crate::instrument::java::descriptor::is_reference;
-use crate::trace::java::machine::Machine;
-use crate::trace::java::memory::Location;
-use crate::trace::java::objects::Kind;
-use crate::trace::java::text;
-use crate::trace::java::value::Value;
+use crate::java::machine::Machine;
+use crate::java::memory::Location;
+use crate::java::objects::Kind;
+use crate::java::text;
+use crate::java::value::Value;
 use std::sync::Arc;
 
 /// Parts of an object that are shown in one line.

@@ -3,14 +3,14 @@
 //! A checkpoint is a copy of the process between two records. There are only so many: when they would take too much room,
 //! every second one goes, and later ones are farther apart.
 
-use crate::trace::TraceError;
-use crate::trace::container::Trace;
-use crate::trace::java::machine::{Machine, Moment, Nobody, Watch};
-use crate::trace::java::objects::Objects;
-use crate::trace::java::program::Program;
-use crate::trace::java::streams::Streams;
-use crate::trace::spool::Spool;
-use crate::trace::step::Step;
+use crate::TraceError;
+use crate::container::Trace;
+use crate::java::machine::{Machine, Moment, Nobody, Watch};
+use crate::java::objects::Objects;
+use crate::java::program::Program;
+use crate::java::streams::Streams;
+use crate::spool::Spool;
+use crate::step::Step;
 use std::mem;
 use std::sync::Arc;
 

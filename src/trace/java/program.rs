@@ -1,13 +1,13 @@
 //! The classes of a recorded program.
 
+use crate::TraceError;
+use crate::container::{Kind, Trace};
+use crate::index::Naming;
 use crate::instrument::java::class_file::Class;
 use crate::instrument::java::pool::Member;
 use crate::instrument::java::sites;
 use crate::instrument::java::sites::Content;
-use crate::trace::TraceError;
-use crate::trace::container::{Kind, Trace};
-use crate::trace::index::Naming;
-use crate::trace::java::method::{FieldId, Method};
+use crate::java::method::{FieldId, Method};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;

@@ -1,19 +1,19 @@
 //! Potential dependences of a Java program, see [`potential`].
 
+use crate::dependence::{Dependences, Kind};
+use crate::flow::BlockId;
 use crate::instrument::java::descriptor::Signature;
 use crate::instrument::java::operation::{Element, Operation};
-use crate::trace::dependence::{Dependences, Kind};
-use crate::trace::flow::BlockId;
-use crate::trace::java::frame::Frame;
-use crate::trace::java::machine::{Machine, Watch, What};
-use crate::trace::java::memory::Location;
-use crate::trace::java::method::{Callee, FieldId, Method, Operand};
-use crate::trace::java::player::Player;
-use crate::trace::java::value::Value;
-use crate::trace::java::{library, output};
-use crate::trace::potential::At;
-use crate::trace::step::Step;
-use crate::trace::{TraceError, potential};
+use crate::java::frame::Frame;
+use crate::java::machine::{Machine, Watch, What};
+use crate::java::memory::Location;
+use crate::java::method::{Callee, FieldId, Method, Operand};
+use crate::java::player::Player;
+use crate::java::value::Value;
+use crate::java::{library, output};
+use crate::potential::At;
+use crate::step::Step;
+use crate::{TraceError, potential};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 

@@ -1,15 +1,15 @@
 //! The counts of a recorded run.
 
-use crate::trace::TraceError;
-use crate::trace::java::frame::Frame;
-use crate::trace::java::machine::{Machine, Watch, What};
-use crate::trace::java::memory::Location;
-use crate::trace::java::method::Callee;
-use crate::trace::java::player::Player;
-use crate::trace::java::text::simple;
-use crate::trace::java::value::Value;
-use crate::trace::stat::{Check, Heap, Stat};
-use crate::trace::step::Step;
+use crate::TraceError;
+use crate::java::frame::Frame;
+use crate::java::machine::{Machine, Watch, What};
+use crate::java::memory::Location;
+use crate::java::method::Callee;
+use crate::java::player::Player;
+use crate::java::text::simple;
+use crate::java::value::Value;
+use crate::stat::{Check, Heap, Stat};
+use crate::step::Step;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 

@@ -1,19 +1,19 @@
 //! The executed statements of a run, and how many of their steps are in some sets.
 
-use crate::trace::TraceError;
-use crate::trace::java::frame::Frame;
-use crate::trace::java::machine::{Machine, Watch};
-use crate::trace::java::method::Callee;
-use crate::trace::java::player::Player;
-use crate::trace::java::text::simple;
-use crate::trace::java::value::Value;
-use crate::trace::place::Place;
-use crate::trace::statements::{StatementCounter, StatementCounts};
-use crate::trace::step::Steps;
+use crate::TraceError;
+use crate::java::frame::Frame;
+use crate::java::machine::{Machine, Watch};
+use crate::java::method::Callee;
+use crate::java::player::Player;
+use crate::java::text::simple;
+use crate::java::value::Value;
+use crate::place::Place;
+use crate::statements::{StatementCounter, StatementCounts};
+use crate::step::Steps;
 use std::sync::Arc;
 
 /// All executed statements, by methods in the order in which they were first called. See
-/// [`Execution::statements`](crate::trace::execution::Execution::statements).
+/// [`Execution::statements`](crate::execution::Execution::statements).
 ///
 /// Cost: one pass over the trace.
 pub fn statements(player: &mut Player, sets: &[&Steps], distances: &[u32]) -> Result<StatementCounts, TraceError> {

@@ -4,10 +4,10 @@
 //! as a whole; the pieces of all threads are taken in the order of their marks. In a program without data races each
 //! thread takes a mark after it has got what another one has let go, so the order is that of the reads and writes.
 
+use crate::TraceError;
+use crate::container::{Chunk, Kind, Trace};
 use crate::instrument::java::sites::{CLOCK, CUT, LOST};
-use crate::trace::TraceError;
-use crate::trace::container::{Chunk, Kind, Trace};
-use crate::trace::java::program::Program;
+use crate::java::program::Program;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 

@@ -1,10 +1,10 @@
 //! Values and places as Java shows them.
 
-use crate::trace::java::frame::Frame;
-use crate::trace::java::machine::Machine;
-use crate::trace::java::memory::Location;
-use crate::trace::java::objects::Kind;
-use crate::trace::java::value::Value;
+use crate::java::frame::Frame;
+use crate::java::machine::Machine;
+use crate::java::memory::Location;
+use crate::java::objects::Kind;
+use crate::java::value::Value;
 use std::fmt::Write as _;
 use std::sync::Arc;
 

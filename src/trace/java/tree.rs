@@ -1,18 +1,18 @@
 //! The tree of calls and loops of a run.
 
+use crate::TraceError;
+use crate::flow::BlockId;
 use crate::instrument::java::descriptor::result_type;
 use crate::instrument::java::sites::Content;
-use crate::trace::TraceError;
-use crate::trace::flow::BlockId;
-use crate::trace::java::frame::Frame;
-use crate::trace::java::machine::{Machine, Watch};
-use crate::trace::java::memory::Location;
-use crate::trace::java::method::Method;
-use crate::trace::java::player::Player;
-use crate::trace::java::text;
-use crate::trace::java::value::Value;
-use crate::trace::step::Step;
-use crate::trace::tree::{GrowingTree, Kind, Limits, Node, OpenNode};
+use crate::java::frame::Frame;
+use crate::java::machine::{Machine, Watch};
+use crate::java::memory::Location;
+use crate::java::method::Method;
+use crate::java::player::Player;
+use crate::java::text;
+use crate::java::value::Value;
+use crate::step::Step;
+use crate::tree::{GrowingTree, Kind, Limits, Node, OpenNode};
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;

@@ -1,11 +1,11 @@
 //! Builds the dependence graph of a recorded run.
 
-use crate::trace::TraceError;
-use crate::trace::dependence::{Dependences, Kind, Notes};
-use crate::trace::java::frame::Frame;
-use crate::trace::java::machine::{Machine, Watch, What};
-use crate::trace::java::player::Player;
-use crate::trace::step::Step;
+use crate::TraceError;
+use crate::dependence::{Dependences, Kind, Notes};
+use crate::java::frame::Frame;
+use crate::java::machine::{Machine, Watch, What};
+use crate::java::player::Player;
+use crate::step::Step;
 
 struct Uses {
     notes: Notes,

@@ -1,6 +1,6 @@
 //! Values on the stack, in locals and in objects.
 
-use crate::trace::step::Step;
+use crate::step::Step;
 
 /// A value and where it comes from. The second slot of a `long` or `double` holds nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

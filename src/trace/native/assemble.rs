@@ -1,9 +1,9 @@
 //! A trace from the records of one process that were told at once.
 
+use crate::TraceError;
+use crate::container::{Kind, Process, Writer};
 use crate::instrument::segment::HEADER_SIZE;
-use crate::trace::TraceError;
-use crate::trace::container::{Kind, Process, Writer};
-use crate::trace::native::units::Units;
+use crate::native::units::Units;
 
 /// Chunks become no longer than this and one record.
 const CHUNK: usize = 1 << 20;

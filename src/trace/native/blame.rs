@@ -1,6 +1,6 @@
 //! Finds the call that wrote bytes which no record has.
 
-use crate::trace::step::Step;
+use crate::step::Step;
 
 /// Calls of unknown functions that are remembered.
 const N_REMEMBERED: usize = 16;

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::trace::native::model;
-use crate::trace::native::model::Model;
-use crate::trace::native::shape::{Argument, Class, Source};
+use crate::native::model;
+use crate::native::model::Model;
+use crate::native::shape::{Argument, Class, Source};
 
 /// A call that may run code of the program.
 #[derive(Debug, Clone, PartialEq, Eq)]

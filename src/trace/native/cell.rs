@@ -1,9 +1,9 @@
 //! Single variables of a process, wherever they are: in memory, or in a frame if their address does not escape.
 
-use crate::trace::native::frame::Frame;
-use crate::trace::native::machine::Machine;
-use crate::trace::native::shape::Register;
-use crate::trace::step::Step;
+use crate::native::frame::Frame;
+use crate::native::machine::Machine;
+use crate::native::shape::Register;
+use crate::step::Step;
 
 /// What a variable holds, and who wrote it last.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,19 +3,19 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use crate::trace::TraceError;
-use crate::trace::detail::{Access, Answer, Detail, Doing, MAX_CONTENT, Named, Outside, Standing, What};
-use crate::trace::native::call::Call;
-use crate::trace::native::fault::Crash;
-use crate::trace::native::frame::Frame;
-use crate::trace::native::machine::{Machine, Watch};
-use crate::trace::native::object::View;
-use crate::trace::native::play::Player;
-use crate::trace::native::shape::{Argument, Class, Shape};
-use crate::trace::native::visit::before_step;
-use crate::trace::native::{object, value};
-use crate::trace::place::Place;
-use crate::trace::step::Step;
+use crate::TraceError;
+use crate::detail::{Access, Answer, Detail, Doing, MAX_CONTENT, Named, Outside, Standing, What};
+use crate::native::call::Call;
+use crate::native::fault::Crash;
+use crate::native::frame::Frame;
+use crate::native::machine::{Machine, Watch};
+use crate::native::object::View;
+use crate::native::play::Player;
+use crate::native::shape::{Argument, Class, Shape};
+use crate::native::visit::before_step;
+use crate::native::{object, value};
+use crate::place::Place;
+use crate::step::Step;
 
 /// The maximum number of reads and writes of a step that are shown.
 const MAX_ACCESSES: usize = 200;
@@ -395,9 +395,9 @@ pub fn asked(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::execution::Execution;
-    use crate::trace::native::stored::{player, step};
-    use crate::trace::native::uses::dependences;
+    use crate::execution::Execution;
+    use crate::native::stored::{player, step};
+    use crate::native::uses::dependences;
 
     /// The lines of the steps that a variable comes from, and whether there are more.
     fn origins(program: &str, at: (u32, usize), variable: &str, limit: usize) -> (Vec<u32>, bool) {
@@ -428,7 +428,7 @@ mod tests {
     #[test]
     fn several_steps_are_looked_at_in_one_go_as_if_each_were_alone() {
         let mut run = player("list", "bad");
-        run.play(&mut crate::trace::native::machine::Nobody).unwrap();
+        run.play(&mut crate::native::machine::Nobody).unwrap();
         let all: Vec<Step> = (1..=run.machine.n_steps).map(Step).collect();
         let together = details(&mut run, &all, Step(u32::MAX)).unwrap();
         assert_eq!(together.len(), all.len());

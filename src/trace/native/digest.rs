@@ -1,9 +1,9 @@
 //! Whether two runs did the same: one number for the segments that a thread went through.
 
-use crate::trace::TraceError;
-use crate::trace::container::{Kind, Trace};
-use crate::trace::native::records::Records;
-use crate::trace::native::units::Units;
+use crate::TraceError;
+use crate::container::{Kind, Trace};
+use crate::native::records::Records;
+use crate::native::units::Units;
 
 /// FNV-1a.
 const PRIME: u64 = 0x0100_0000_01b3;

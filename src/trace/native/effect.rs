@@ -1,12 +1,12 @@
-//! Applies the [models](crate::trace::native::model) of library functions.
+//! Applies the [models](crate::native::model) of library functions.
 
-use crate::trace::native::machine::{Awaited, Content, Machine, Watch};
-use crate::trace::native::memory::MAX_RANGE;
-use crate::trace::native::model::{Effect, Emitted, Input, Length, Model, ZERO};
-use crate::trace::native::nodes::Linking;
-use crate::trace::native::stream::Stream;
-use crate::trace::native::{nodes, scanned};
-use crate::trace::step::Step;
+use crate::native::machine::{Awaited, Content, Machine, Watch};
+use crate::native::memory::MAX_RANGE;
+use crate::native::model::{Effect, Emitted, Input, Length, Model, ZERO};
+use crate::native::nodes::Linking;
+use crate::native::stream::Stream;
+use crate::native::{nodes, scanned};
+use crate::step::Step;
 
 /// Strings that are looked through are no longer.
 const MAX_STRING: u64 = 1 << 20;

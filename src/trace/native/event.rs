@@ -6,16 +6,16 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use crate::detail::What;
+use crate::flow::BlockId;
 use crate::instrument::instruction::{Instruction, Value, ValueId};
 use crate::instrument::segment::Segment;
-use crate::trace::detail::What;
-use crate::trace::flow::BlockId;
-use crate::trace::native::call::Call;
-use crate::trace::native::fault::Crash;
-use crate::trace::native::frame::Frame;
-use crate::trace::native::machine::{Machine, Watch};
-use crate::trace::native::shape::{Action, Register, Shape};
-use crate::trace::step::Step;
+use crate::native::call::Call;
+use crate::native::fault::Crash;
+use crate::native::frame::Frame;
+use crate::native::machine::{Machine, Watch};
+use crate::native::shape::{Action, Register, Shape};
+use crate::step::Step;
 
 /// The longest range of which each byte is noted.
 const MAX_RANGE: u64 = 4096;

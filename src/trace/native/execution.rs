@@ -2,21 +2,21 @@
 
 use std::ops::Range;
 
-use crate::trace::TraceError;
-use crate::trace::dependence::Dependences;
-use crate::trace::detail::{Access, Answer, Detail, Standing};
-use crate::trace::execution::Execution;
-use crate::trace::input::{Contents, Entry};
-use crate::trace::native::machine::{Machine, Watch};
-use crate::trace::native::play::Player;
-use crate::trace::native::{detail, initial, input, output, relevant, stat, statements, tree, uses};
-use crate::trace::output::{Outputs, Place as Byte};
-use crate::trace::place::Place;
-use crate::trace::slice::Part;
-use crate::trace::stat::Stat;
-use crate::trace::statements::{Initial, StatementCounts};
-use crate::trace::step::{Step, Steps};
-use crate::trace::tree::{Limits, Node};
+use crate::TraceError;
+use crate::dependence::Dependences;
+use crate::detail::{Access, Answer, Detail, Standing};
+use crate::execution::Execution;
+use crate::input::{Contents, Entry};
+use crate::native::machine::{Machine, Watch};
+use crate::native::play::Player;
+use crate::native::{detail, initial, input, output, relevant, stat, statements, tree, uses};
+use crate::output::{Outputs, Place as Byte};
+use crate::place::Place;
+use crate::slice::Part;
+use crate::stat::Stat;
+use crate::statements::{Initial, StatementCounts};
+use crate::step::{Step, Steps};
+use crate::tree::{Limits, Node};
 
 impl Execution for Player {
     fn n_steps(&mut self) -> Result<u32, TraceError> {

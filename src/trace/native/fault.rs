@@ -10,13 +10,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::trace::TraceError;
-use crate::trace::container::{Kind, Trace};
-use crate::trace::detail::Doing;
-use crate::trace::native::frame::number;
-use crate::trace::native::machine::{Machine, Watch};
-use crate::trace::native::records::Record;
-use crate::trace::native::shape::{Action, Shape, Source};
+use crate::TraceError;
+use crate::container::{Kind, Trace};
+use crate::detail::Doing;
+use crate::native::frame::number;
+use crate::native::machine::{Machine, Watch};
+use crate::native::records::Record;
+use crate::native::shape::{Action, Shape, Source};
 
 const SIGBUS: u32 = 7;
 const SIGFPE: u32 = 8;

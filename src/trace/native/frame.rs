@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
+use crate::flow::BlockId;
+use crate::index::Index;
 use crate::instrument::statement::Statement;
-use crate::trace::flow::BlockId;
-use crate::trace::index::Index;
-use crate::trace::native::call::Call;
-use crate::trace::native::shape::{Register, Shape, Source};
-use crate::trace::place::Place;
-use crate::trace::regions::Regions;
-use crate::trace::step::Step;
+use crate::native::call::Call;
+use crate::native::shape::{Register, Shape, Source};
+use crate::place::Place;
+use crate::regions::Regions;
+use crate::step::Step;
 
 /// A register that was never set has this one as its step.
 const UNSET: Step = Step(u32::MAX);

@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
+use crate::TraceError;
+use crate::container::{Kind, Trace};
 use crate::instrument::Unsupported;
 use crate::instrument::instruction::MetadataId;
 use crate::instrument::layout::Layout;
 use crate::instrument::lex::Cursor;
 use crate::instrument::map::Map;
 use crate::instrument::types::Type;
-use crate::trace::TraceError;
-use crate::trace::container::{Kind, Trace};
-use crate::trace::native::memory::Memory;
-use crate::trace::native::units::Units;
-use crate::trace::place::Place;
-use crate::trace::step::Step;
+use crate::native::memory::Memory;
+use crate::native::units::Units;
+use crate::place::Place;
+use crate::step::Step;
 use std::collections::HashMap;
 
 /// A variable that starts with more zeros than this starts with nothing known.
@@ -354,7 +354,7 @@ fn unescaped(text: &str) -> Vec<u8> {
 mod tests {
     use super::*;
     use crate::instrument::module::Module;
-    use crate::trace::native::stored::player;
+    use crate::native::stored::player;
 
     const TYPES: &str = "source_filename = \"a.c\"
 

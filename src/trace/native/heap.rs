@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::trace::step::Step;
+use crate::step::Step;
 
 /// A block of the heap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::trace::TraceError;
-use crate::trace::detail::What;
-use crate::trace::native::globals::Globals;
-use crate::trace::native::machine::Watch;
-use crate::trace::native::play::Player;
-use crate::trace::place::Place;
-use crate::trace::statements::Initial;
-use crate::trace::step::{Step, Steps};
+use crate::TraceError;
+use crate::detail::What;
+use crate::native::globals::Globals;
+use crate::native::machine::Watch;
+use crate::native::play::Player;
+use crate::place::Place;
+use crate::statements::Initial;
+use crate::step::{Step, Steps};
 
 /// The named global variables of which a step of a set read a byte that no step had written, by their declarations.
 ///
@@ -50,7 +50,7 @@ impl Watch for Reader<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::native::stored::player;
+    use crate::native::stored::player;
 
     #[test]
     fn the_declarations_are_those_whose_values_a_step_of_the_set_read() {

@@ -10,13 +10,13 @@ pub mod reader;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::trace::TraceError;
-use crate::trace::detail::What;
-use crate::trace::input::{Entry, Landing};
-pub use crate::trace::native::input::reader::inputs;
-use crate::trace::native::machine::Watch;
-use crate::trace::native::play::Player;
-use crate::trace::step::Step;
+use crate::TraceError;
+use crate::detail::What;
+use crate::input::{Entry, Landing};
+pub use crate::native::input::reader::inputs;
+use crate::native::machine::Watch;
+use crate::native::play::Player;
+use crate::step::Step;
 
 /// The steps with which a part of an input enters: calls that bring only bytes of it, and steps that read bytes of it
 /// which a call brought together with others.
@@ -78,9 +78,9 @@ impl Watch for Readers<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::input::{Contents, Source, name};
-    use crate::trace::native::detail::detail;
-    use crate::trace::native::stored::{player, step};
+    use crate::input::{Contents, Source, name};
+    use crate::native::detail::detail;
+    use crate::native::stored::{player, step};
 
     const LETTERS: &[u8] = b"abc\nde\nfghi";
 

@@ -1,9 +1,9 @@
 //! Parts of variables, as a C programmer names them: `a[3]`, `s.f`, `p->f`, `*p`, `list->next->name[i]`.
 
 use crate::instrument::debug::SourceType;
-use crate::trace::native::frame::Frame;
-use crate::trace::native::object::{Place, View};
-use crate::trace::native::tokens;
+use crate::native::frame::Frame;
+use crate::native::object::{Place, View};
+use crate::native::tokens;
 
 /// A name is not longer.
 const MAX_LENGTH: usize = 1000;

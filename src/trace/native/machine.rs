@@ -2,31 +2,31 @@
 //!
 //! - The **data dominators** of a step are the steps that wrote last what it reads: bytes of memory, values of variables, temporary values of
 //!   other statements, arguments, what a call returned.
-//! - The **control dominator** of a step is the last decision in its frame whose region it is in, else the call of its frame (see [`Regions`](crate::trace::regions::Regions)).
+//! - The **control dominator** of a step is the last decision in its frame whose region it is in, else the call of its frame (see [`Regions`](crate::regions::Regions)).
 //!
 //! Nothing is kept of what was; a [`Watch`] is told as it happens.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::TraceError;
+use crate::detail::What;
+use crate::index::Index;
 use crate::instrument::segment::Kind;
-use crate::trace::TraceError;
-use crate::trace::detail::What;
-use crate::trace::index::Index;
-use crate::trace::native::atomic::updated;
-use crate::trace::native::blame::Remembered;
-use crate::trace::native::call::Call;
-use crate::trace::native::fault::Crash;
-use crate::trace::native::frame::{External, Frame, number};
-use crate::trace::native::globals::Globals;
-use crate::trace::native::heap::Heap;
-use crate::trace::native::list::List;
-use crate::trace::native::memory::Memory;
-use crate::trace::native::records::Record;
-use crate::trace::native::shape::{Action, Next, Shape, Source};
-use crate::trace::native::stream::{Printed, Stream};
-use crate::trace::stat::Check;
-use crate::trace::step::Step;
+use crate::native::atomic::updated;
+use crate::native::blame::Remembered;
+use crate::native::call::Call;
+use crate::native::fault::Crash;
+use crate::native::frame::{External, Frame, number};
+use crate::native::globals::Globals;
+use crate::native::heap::Heap;
+use crate::native::list::List;
+use crate::native::memory::Memory;
+use crate::native::records::Record;
+use crate::native::shape::{Action, Next, Shape, Source};
+use crate::native::stream::{Printed, Stream};
+use crate::stat::Check;
+use crate::step::Step;
 
 /// Frames deeper than this are damage, not recursion.
 const MAX_DEPTH: usize = 50_000_000;
@@ -117,7 +117,7 @@ pub struct Machine {
     pub n_steps: u32,
     /// Frames so far.
     pub n_frames: u64,
-    /// Events so far, see [`Piece::n_events`](crate::trace::native::shape::Piece::n_events).
+    /// Events so far, see [`Piece::n_events`](crate::native::shape::Piece::n_events).
     pub n_events: u64,
     /// Whether what came before the first record is not known.
     pub is_window: bool,

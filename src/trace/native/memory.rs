@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use crate::trace::step::Step;
+use crate::step::Step;
 
 /// Bytes of a page.
 const PAGE: usize = 4096;

@@ -58,11 +58,11 @@ pub mod value;
 pub mod variables;
 pub mod visit;
 
-#[cfg(test)]
-pub(crate) mod stored;
+#[cfg(any(test, feature = "testing"))]
+pub mod stored;
 
+use crate::TraceError;
 use crate::instrument::map::MapError;
-use crate::trace::TraceError;
 
 impl From<MapError> for TraceError {
     fn from(error: MapError) -> Self {

@@ -1,7 +1,7 @@
 //! What functions of the C library do to memory: one row for each.
 //!
 //! Only what is not recorded has to be told: the library is not instrumented, so a row says which ranges it reads and writes, which bytes it copies, and what it
-//! does to the heap. Functions without a row are found out by the [check of values](crate::trace::stat::Check).
+//! does to the heap. Functions without a row are found out by the [check of values](crate::stat::Check).
 
 /// How long a range is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,7 +87,7 @@ pub enum Effect {
     Moves(usize, Length),
     /// The pointer at an argument is written with a block of the heap.
     AllocatesAt(usize, Length),
-    /// A node is put into a tree (see [`nodes`](crate::trace::native::nodes)): whether to the left, the node, its parent, the header.
+    /// A node is put into a tree (see [`nodes`](crate::native::nodes)): whether to the left, the node, its parent, the header.
     InsertsNode,
     /// A node is put before another one of a list.
     HooksNode,

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::trace::native::memory::Memory;
+use crate::native::memory::Memory;
 
 /// What is done to nodes, by their addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -184,7 +184,7 @@ impl Nodes<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::step::Step;
+    use crate::step::Step;
 
     const HEADER: u64 = 0x1000;
 

@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
+use crate::detail::Named;
 use crate::instrument::debug::{Debug, SourceType, Variable};
 use crate::instrument::instruction::MetadataId;
 use crate::instrument::types::Type;
-use crate::trace::detail::Named;
-use crate::trace::native::frame::Frame;
-use crate::trace::native::globals::Global;
-use crate::trace::native::machine::Machine;
-use crate::trace::native::shape::{Register, Shape, Slot};
-use crate::trace::native::value;
-use crate::trace::native::value::{Content, Part};
-use crate::trace::step::Step;
+use crate::native::frame::Frame;
+use crate::native::globals::Global;
+use crate::native::machine::Machine;
+use crate::native::shape::{Register, Shape, Slot};
+use crate::native::value;
+use crate::native::value::{Content, Part};
+use crate::step::Step;
 
 /// Bytes of a string that a pointer points to.
 pub const MAX_STRING: u64 = 80;
@@ -521,8 +521,8 @@ impl Frame {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::native::stored::{player, step};
-    use crate::trace::native::visit::before_step;
+    use crate::native::stored::{player, step};
+    use crate::native::visit::before_step;
 
     /// Looks at a stored run before the `nth` step of a line.
     fn look<T>(program: &str, (line, nth): (u32, usize), look: impl FnOnce(View<'_>, &Frame) -> T) -> T {

@@ -3,8 +3,8 @@
 //! The functions are those that the C++ library of GNU exports. Formats of a stream (width, base, precision) are not
 //! known: numbers are taken to be printed in decimal, and the text of a floating-point number is not known.
 
-use crate::trace::native::machine::Machine;
-use crate::trace::run::Word;
+use crate::native::machine::Machine;
+use crate::run::Word;
 
 /// Bytes of a string that count as printed.
 const MAX_TEXT: u64 = 1 << 16;
@@ -92,7 +92,7 @@ pub fn inserted(machine: &Machine, function: &str, arguments: &[Option<u64>]) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::step::Step;
+    use crate::step::Step;
 
     const COUT: u64 = 0x1000;
 

@@ -1,17 +1,17 @@
 //! What a program wrote to its standard streams, call by call, and how it ended.
 
-use crate::trace::TraceError;
-use crate::trace::detail::What;
-use crate::trace::native::call::Call;
-use crate::trace::native::fault::Crash;
-use crate::trace::native::frame::narrow;
-use crate::trace::native::machine::{Machine, Watch};
-use crate::trace::native::play::Player;
-use crate::trace::native::printed;
-use crate::trace::native::run::said;
-use crate::trace::output::{Outputs, Place, Stream, Written};
-use crate::trace::slice::Part;
-use crate::trace::step::Step;
+use crate::TraceError;
+use crate::detail::What;
+use crate::native::call::Call;
+use crate::native::fault::Crash;
+use crate::native::frame::narrow;
+use crate::native::machine::{Machine, Watch};
+use crate::native::play::Player;
+use crate::native::printed;
+use crate::native::run::said;
+use crate::output::{Outputs, Place, Stream, Written};
+use crate::slice::Part;
+use crate::step::Step;
 
 /// The longest string that is printed.
 const MAX_TEXT: u64 = 1 << 20;
@@ -254,8 +254,8 @@ impl Watch for Outputs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::native::stored::{lines, player};
-    use crate::trace::output::NoByte;
+    use crate::native::stored::{lines, player};
+    use crate::output::NoByte;
 
     #[test]
     fn a_byte_of_the_output_has_the_step_that_wrote_it() {
@@ -279,7 +279,8 @@ mod tests {
         let outputs = outputs(&mut player).unwrap();
         let crash = outputs.crash.unwrap();
         assert_eq!(outputs.last, Some(crash));
-        let source = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/traces/crash.c")).unwrap();
+        let source =
+            std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/traces/crash.c")).unwrap();
         let line = source.lines().nth(lines[crash.0 as usize] as usize - 1).unwrap();
         assert!(line.contains("->") || line.contains('*') || line.contains('['), "{line}");
     }

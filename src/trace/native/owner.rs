@@ -1,13 +1,13 @@
 //! Which variable or block an address belongs to. Frames and blocks use the same addresses again, so the address alone does not say it.
 
-use crate::trace::native::machine::Machine;
-use crate::trace::native::object::slot_at;
-use crate::trace::step::Step;
+use crate::native::machine::Machine;
+use crate::native::object::slot_at;
+use crate::step::Step;
 
 /// What a byte belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Owner {
-    /// A variable of an activation, by the [number](crate::trace::native::frame::Frame::number) of that.
+    /// A variable of an activation, by the [number](crate::native::frame::Frame::number) of that.
     Activation(u64),
     /// A block of the heap: the step that made it, and how many that step had made before it.
     Block(Step, u32),

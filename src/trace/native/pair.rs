@@ -1,11 +1,11 @@
 //! Two watchers of the same pass.
 
-use crate::trace::detail::What;
-use crate::trace::native::call::Call;
-use crate::trace::native::fault::Crash;
-use crate::trace::native::machine::{Machine, Watch};
-use crate::trace::native::shape::Action;
-use crate::trace::step::Step;
+use crate::detail::What;
+use crate::native::call::Call;
+use crate::native::fault::Crash;
+use crate::native::machine::{Machine, Watch};
+use crate::native::shape::Action;
+use crate::step::Step;
 
 /// Methods that tell both.
 macro_rules! both {

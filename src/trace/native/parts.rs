@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use crate::instrument::debug::{Compound, Member, SourceType};
 use crate::instrument::instruction::MetadataId;
-use crate::trace::native::object::{Place, View};
-use crate::trace::native::value;
-use crate::trace::native::value::Part;
+use crate::native::object::{Place, View};
+use crate::native::value;
+use crate::native::value::Part;
 
 /// Unnamed structures in structures are followed so deep.
 const MAX_UNNAMED: u32 = 10;

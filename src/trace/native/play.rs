@@ -1,23 +1,23 @@
 //! Plays a trace from its beginning or from a checkpoint.
 //!
-//! A checkpoint is a copy of the [machine](crate::trace::native::machine) at the beginning of a chunk; copies share the pages of memory that did not change between
+//! A checkpoint is a copy of the [machine](crate::native::machine) at the beginning of a chunk; copies share the pages of memory that did not change between
 //! them. There are only so many: when they would take too much room, every second one goes, and later ones are farther apart.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::TraceError;
+use crate::container::Trace;
+use crate::index::Naming;
 use crate::instrument::map::MapError;
-use crate::trace::TraceError;
-use crate::trace::container::Trace;
-use crate::trace::index::Naming;
-use crate::trace::native::fault::{Fault, faults};
-use crate::trace::native::globals::Globals;
-use crate::trace::native::machine::{Machine, Nobody, Watch};
-use crate::trace::native::records::{Position, Record, Records};
-use crate::trace::native::shape::Shape;
-use crate::trace::native::units::Units;
-use crate::trace::spool::Spool;
-use crate::trace::step::Step;
+use crate::native::fault::{Fault, faults};
+use crate::native::globals::Globals;
+use crate::native::machine::{Machine, Nobody, Watch};
+use crate::native::records::{Position, Record, Records};
+use crate::native::shape::Shape;
+use crate::native::units::Units;
+use crate::spool::Spool;
+use crate::step::Step;
 
 /// Bytes that all checkpoints may take if they share nothing.
 const MAX_BYTES: usize = 512 << 20;

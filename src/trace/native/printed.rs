@@ -3,7 +3,7 @@
 use std::iter::{Copied, Peekable};
 use std::slice::Iter;
 
-use crate::trace::native::machine::Machine;
+use crate::native::machine::Machine;
 
 /// Longer than this nothing is told.
 const MAX_LENGTH: usize = 1 << 20;

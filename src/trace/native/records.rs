@@ -6,10 +6,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::TraceError;
+use crate::container::{Chunk, Kind, Trace};
 use crate::instrument::segment::HEADER_SIZE;
-use crate::trace::TraceError;
-use crate::trace::container::{Chunk, Kind, Trace};
-use crate::trace::native::units::{Entry, Units};
+use crate::native::units::{Entry, Units};
 
 /// One record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

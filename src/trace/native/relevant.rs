@@ -3,17 +3,17 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::trace::dependence::Dependences;
-use crate::trace::detail::What;
-use crate::trace::native::frame::Frame;
-use crate::trace::native::machine::{Machine, Watch};
-use crate::trace::native::play::Player;
-use crate::trace::native::shape::{Action, Shape};
-use crate::trace::native::uses::kind_of;
-use crate::trace::native::variables::{Finder, Variable, WrittenBy};
-use crate::trace::potential::At;
-use crate::trace::step::Step;
-use crate::trace::{TraceError, potential};
+use crate::dependence::Dependences;
+use crate::detail::What;
+use crate::native::frame::Frame;
+use crate::native::machine::{Machine, Watch};
+use crate::native::play::Player;
+use crate::native::shape::{Action, Shape};
+use crate::native::uses::kind_of;
+use crate::native::variables::{Finder, Variable, WrittenBy};
+use crate::potential::At;
+use crate::step::Step;
+use crate::{TraceError, potential};
 
 /// Cost: the instructions of all functions, as often as calls are nested.
 fn written_by(shapes: &[Arc<Shape>]) -> WrittenBy {

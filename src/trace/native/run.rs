@@ -3,15 +3,15 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::trace::TraceError;
-use crate::trace::index::Index;
-use crate::trace::native::call::Call;
-use crate::trace::native::frame::narrow;
-use crate::trace::native::machine::{Machine, Watch};
-use crate::trace::native::ostream::inserted;
-use crate::trace::native::play::Player;
-use crate::trace::run::{Late, Outline, Revealed, Run, Said, Stand, Word};
-use crate::trace::step::Step;
+use crate::TraceError;
+use crate::index::Index;
+use crate::native::call::Call;
+use crate::native::frame::narrow;
+use crate::native::machine::{Machine, Watch};
+use crate::native::ostream::inserted;
+use crate::native::play::Player;
+use crate::run::{Late, Outline, Revealed, Run, Said, Stand, Word};
+use crate::step::Step;
 
 /// Bytes of a string that count as said.
 const MAX_SAID: u64 = 1 << 16;

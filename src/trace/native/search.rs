@@ -3,16 +3,16 @@
 
 use std::collections::HashMap;
 
-use crate::trace::TraceError;
-use crate::trace::native::call::Call;
-use crate::trace::native::detail;
-use crate::trace::native::machine::{Machine, Watch};
-use crate::trace::native::object::View;
-use crate::trace::native::owner::{Owner, owner};
-use crate::trace::native::play::Player;
-use crate::trace::native::visit::at_step;
-use crate::trace::step::Step;
-use crate::trace::walk::{Sought, Time};
+use crate::TraceError;
+use crate::native::call::Call;
+use crate::native::detail;
+use crate::native::machine::{Machine, Watch};
+use crate::native::object::View;
+use crate::native::owner::{Owner, owner};
+use crate::native::play::Player;
+use crate::native::visit::at_step;
+use crate::step::Step;
+use crate::walk::{Sought, Time};
 
 /// Steps between two questions whether the search goes on.
 const SLICE: u32 = 10_000;

@@ -3,6 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use crate::flow::{BlockId, Flow};
+use crate::index::Keys;
 use crate::instrument::Unsupported;
 use crate::instrument::debug::Debug;
 use crate::instrument::flow::{catcher, flow};
@@ -14,11 +16,9 @@ use crate::instrument::operator::BinaryOp;
 use crate::instrument::segment::{Item, Kind, Segment, What, is_list_intrinsic, is_memory_intrinsic, splits};
 use crate::instrument::statement::{Statement, is_nothing, statements};
 use crate::instrument::types::Type;
-use crate::trace::flow::{BlockId, Flow};
-use crate::trace::index::Keys;
-use crate::trace::native::call::Call;
-use crate::trace::native::model;
-use crate::trace::native::units::Body;
+use crate::native::call::Call;
+use crate::native::model;
+use crate::native::units::Body;
 
 /// A place of a frame for one value of at most 8 bytes.
 pub type Register = u32;

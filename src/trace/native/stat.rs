@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::trace::TraceError;
-use crate::trace::detail::What;
-use crate::trace::native::call::Call;
-use crate::trace::native::machine::{Machine, Watch};
-use crate::trace::native::play::Player;
-use crate::trace::stat::{Heap, Stat};
-use crate::trace::step::Step;
+use crate::TraceError;
+use crate::detail::What;
+use crate::native::call::Call;
+use crate::native::machine::{Machine, Watch};
+use crate::native::play::Player;
+use crate::stat::{Heap, Stat};
+use crate::step::Step;
 
 #[derive(Default)]
 struct Counter {

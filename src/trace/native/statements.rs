@@ -1,18 +1,18 @@
 //! The executed statements of a run, and how many of their steps are in some sets.
 
-use crate::trace::TraceError;
-use crate::trace::native::call::Call;
-use crate::trace::native::machine::{Machine, Watch};
-use crate::trace::native::play::Player;
-use crate::trace::native::run::LOWEST_POINTER;
-use crate::trace::statements::{StatementCounter, StatementCounts};
-use crate::trace::step::Steps;
+use crate::TraceError;
+use crate::native::call::Call;
+use crate::native::machine::{Machine, Watch};
+use crate::native::play::Player;
+use crate::native::run::LOWEST_POINTER;
+use crate::statements::{StatementCounter, StatementCounts};
+use crate::step::Steps;
 use std::sync::Arc;
 
 /// All executed statements, by functions in the order in which they were first called. Entries of functions are no
 /// statements.
 ///
-/// - `distances`: a number for each step, from [`Step::START`]; steps without one have [`u32::MAX`].
+/// - `distances`: a number for each step, from [`Step::START`](crate::step::Step::START); steps without one have [`u32::MAX`].
 ///
 /// - Result: also the library functions without a model that steps of the sets called with pointers, or that returned one.
 ///
@@ -47,8 +47,8 @@ impl Watch for StatementCounter<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::native::stored::{lines, player};
-    use crate::trace::step::Step;
+    use crate::native::stored::{lines, player};
+    use crate::step::Step;
 
     #[test]
     fn each_statement_counts_its_steps_and_those_of_a_set() {

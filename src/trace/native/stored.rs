@@ -1,30 +1,40 @@
 //! Recordings that are stored with the tests; `scripts/traces` makes them. Reading them needs no compiler.
+#![expect(clippy::unwrap_used, reason = "only tests call this")]
 
+use std::fs;
+use std::fs::File;
+use std::io::BufReader;
 use std::path::Path;
 
-use crate::trace::container::Trace;
-use crate::trace::native::machine::{Machine, Watch};
-use crate::trace::native::play::Player;
-use crate::trace::native::records::Records;
-use crate::trace::native::units::Units;
-use crate::trace::step::Step;
-use crate::world::record::store;
+use serde_json::Value;
 
+use crate::container::Trace;
+use crate::native::machine::{Machine, Watch};
+use crate::native::play::Player;
+use crate::native::records::Records;
+use crate::native::units::Units;
+use crate::step::Step;
+
+/// The one process of a recording, and what is known of its program.
 fn opened(program: &str, version: &str) -> (Trace, Units) {
-    let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/traces").join(format!("{program}-{version}"));
-    let recording = store::read(&place).unwrap();
-    let trace = store::trace(&place, &recording, &recording.processes[0]).unwrap();
-    (trace, store::units(&place, &recording))
+    let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/traces").join(format!("{program}-{version}"));
+    let description = fs::read(place.join("recording.json")).unwrap();
+    let description: Value = serde_json::from_slice(&description).unwrap();
+    let trace = File::open(place.join(description["processes"][0]["file"].as_str().unwrap())).unwrap();
+    let trace = Trace::open(Box::new(BufReader::new(trace))).unwrap();
+    let ranges: Vec<(u32, u32, u32)> = serde_json::from_value(description["units"].clone()).unwrap();
+    let units = ranges.into_iter().map(|(unit, first, end)| (unit, first..end));
+    (trace, Units::new(units, Box::new(move |unit| fs::read(place.join(format!("maps/{unit}.map"))))))
 }
 
 /// The recorded run of a program in `tests/traces`, in the version `good` or `bad`.
-pub(crate) fn player(program: &str, version: &str) -> Player {
+pub fn player(program: &str, version: &str) -> Player {
     let (trace, units) = opened(program, version);
     Player::new(trace, units).unwrap()
 }
 
 /// The records of a run.
-pub(crate) fn records(program: &str, version: &str) -> Vec<Vec<u8>> {
+pub fn records(program: &str, version: &str) -> Vec<Vec<u8>> {
     let (mut trace, mut units) = opened(program, version);
     let (mut records, mut found) = (Records::new(&trace), Vec::new());
     while let Some(record) = records.next(&mut trace, &mut units).unwrap() {
@@ -34,7 +44,7 @@ pub(crate) fn records(program: &str, version: &str) -> Vec<Vec<u8>> {
 }
 
 /// The line of each step of a run; 0 for the start.
-pub(crate) fn lines(player: &mut Player) -> Vec<u32> {
+pub fn lines(player: &mut Player) -> Vec<u32> {
     struct Lines(Vec<u32>);
     impl Watch for Lines {
         fn step(&mut self, machine: &Machine) {
@@ -47,7 +57,7 @@ pub(crate) fn lines(player: &mut Player) -> Vec<u32> {
 }
 
 /// The `nth` step of a line, from 0.
-pub(crate) fn step(player: &mut Player, line: u32, nth: usize) -> Step {
+pub fn step(player: &mut Player, line: u32, nth: usize) -> Step {
     let lines = lines(player);
     let steps = (0..).map(Step).zip(lines).filter(|(_, at)| *at == line);
     steps.map(|(step, _)| step).nth(nth).unwrap()

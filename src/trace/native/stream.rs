@@ -1,6 +1,6 @@
-//! A stream whose other end is memory of the program; [`streams`](crate::trace::native::streams) says what calls do with it.
+//! A stream whose other end is memory of the program; [`streams`](crate::native::streams) says what calls do with it.
 
-use crate::trace::step::Step;
+use crate::step::Step;
 
 /// What a call printed to a stream: its step, the number of bytes, and these if they are known.
 pub type Printed = (Step, u64, Option<Vec<u8>>);

@@ -3,11 +3,11 @@
 //! The block of `open_memstream` gets what was printed when the stream is flushed or closed. Each byte keeps the step that printed it. Movements in such streams
 //! (`fseek`) are not followed.
 
-use crate::trace::detail::What;
-use crate::trace::native::effect::Called;
-use crate::trace::native::machine::{Awaited, Content, Machine, Watch};
-use crate::trace::native::stream::{Printed, Stream};
-use crate::trace::step::Step;
+use crate::detail::What;
+use crate::native::effect::Called;
+use crate::native::machine::{Awaited, Content, Machine, Watch};
+use crate::native::stream::{Printed, Stream};
+use crate::step::Step;
 
 impl Machine {
     /// Whether a stream reads from memory of the program.

@@ -4,12 +4,12 @@ use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 use std::rc::Rc;
 
-use crate::trace::TraceError;
-use crate::trace::native::event::{Collector, Event, Moment};
-use crate::trace::native::machine::{Machine, Watch};
-use crate::trace::native::play::Player;
-use crate::trace::native::shape::Action;
-use crate::trace::step::Step;
+use crate::TraceError;
+use crate::native::event::{Collector, Event, Moment};
+use crate::native::machine::{Machine, Watch};
+use crate::native::play::Player;
+use crate::native::shape::Action;
+use crate::step::Step;
 
 /// Records before one that is asked for which are played with it.
 const WINDOW: u64 = 400;

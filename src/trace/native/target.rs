@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use crate::trace::TraceError;
-use crate::trace::native::call::Call;
-use crate::trace::native::frame::narrow;
-use crate::trace::native::machine::{Machine, Watch};
-use crate::trace::native::play::Player;
-use crate::trace::native::run::said;
-use crate::trace::step::Step;
+use crate::TraceError;
+use crate::native::call::Call;
+use crate::native::frame::narrow;
+use crate::native::machine::{Machine, Watch};
+use crate::native::play::Player;
+use crate::native::run::said;
+use crate::step::Step;
 
 /// The longest path that is read.
 const MAX_PATH: u64 = 4096;

@@ -3,15 +3,15 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
+use crate::TraceError;
+use crate::flow::BlockId;
 use crate::instrument::instruction::Op;
-use crate::trace::TraceError;
-use crate::trace::flow::BlockId;
-use crate::trace::native::machine::{Machine, Watch};
-use crate::trace::native::object::View;
-use crate::trace::native::play::Player;
-use crate::trace::native::shape::Shape;
-use crate::trace::step::Step;
-use crate::trace::tree::{GrowingTree, Kind, Limits, Node, OpenNode};
+use crate::native::machine::{Machine, Watch};
+use crate::native::object::View;
+use crate::native::play::Player;
+use crate::native::shape::Shape;
+use crate::step::Step;
+use crate::tree::{GrowingTree, Kind, Limits, Node, OpenNode};
 
 /// The loops of a function.
 struct Loops {
@@ -228,7 +228,7 @@ pub fn tree(player: &mut Player, limits: Limits) -> Result<(Vec<Node>, u64), Tra
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::native::stored::player;
+    use crate::native::stored::player;
 
     const ALL: Limits = Limits { depth: 100, width: 100 };
 

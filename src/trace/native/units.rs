@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::TraceError;
 use crate::instrument::function::Function;
 use crate::instrument::instruction::Instruction;
 use crate::instrument::map::{Map, MapError};
 use crate::instrument::segment::{Segment, Segments};
-use crate::trace::TraceError;
 
 /// A function of a unit, with its segments.
 #[derive(Debug)]

@@ -2,13 +2,13 @@
 
 use std::io;
 
-use crate::trace::TraceError;
-use crate::trace::dependence::{Dependences, Kind, Notes};
-use crate::trace::detail::What;
-use crate::trace::native::machine::{Machine, Watch};
-use crate::trace::native::play::Player;
-use crate::trace::spool::Spool;
-use crate::trace::step::Step;
+use crate::TraceError;
+use crate::dependence::{Dependences, Kind, Notes};
+use crate::detail::What;
+use crate::native::machine::{Machine, Watch};
+use crate::native::play::Player;
+use crate::spool::Spool;
+use crate::step::Step;
 
 /// The kind of dependence that a use is.
 pub fn kind_of(what: What) -> Kind {
@@ -75,7 +75,7 @@ pub fn dependences(player: &mut Player, until: Step) -> Result<Dependences, Trac
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::native::stored::{player, step};
+    use crate::native::stored::{player, step};
 
     #[test]
     fn pointers_that_are_followed_are_addresses_and_what_they_lead_to_is_data() {

@@ -11,11 +11,11 @@ use crate::instrument::layout::Layout;
 use crate::instrument::lex::Cursor;
 use crate::instrument::segment::is_memory_intrinsic;
 use crate::instrument::types::Type;
-use crate::trace::native::model;
-use crate::trace::native::model::Effect;
-use crate::trace::native::run::OUTPUTS;
-use crate::trace::native::shape::Shape;
-use crate::trace::potential;
+use crate::native::model;
+use crate::native::model::Effect;
+use crate::native::run::OUTPUTS;
+use crate::native::shape::Shape;
+use crate::potential;
 
 /// Something that a statement may write.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -1,13 +1,13 @@
 //! Replays one step of a run.
 
-use crate::trace::TraceError;
-use crate::trace::detail::What;
-use crate::trace::native::call::Call;
-use crate::trace::native::fault::Crash;
-use crate::trace::native::machine::{Machine, Watch};
-use crate::trace::native::play::Player;
-use crate::trace::native::shape::Action;
-use crate::trace::step::Step;
+use crate::TraceError;
+use crate::detail::What;
+use crate::native::call::Call;
+use crate::native::fault::Crash;
+use crate::native::machine::{Machine, Watch};
+use crate::native::play::Player;
+use crate::native::shape::Action;
+use crate::step::Step;
 
 /// Replays one step, and reports what it does to `watch`; nothing if there is no such step.
 ///
@@ -145,7 +145,7 @@ impl Watch for Visit<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::native::machine::tests::{CHOICE, walk_through};
+    use crate::native::machine::tests::{CHOICE, walk_through};
 
     /// Stores the names of the calls.
     #[derive(Default)]

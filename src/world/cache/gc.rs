@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 use std::{fs, io};
 
-use crate::world::journal::{ExplanationKind, FileLock, JournalError, Replay};
-use crate::world::{journal, tools};
+use crate::journal::{ExplanationKind, FileLock, JournalError, Replay};
+use crate::{journal, tools};
 
 use super::{CacheError, Observations};
 
@@ -162,7 +162,7 @@ fn age(metadata: &Metadata, now: SystemTime) -> Duration {
 
 #[cfg(test)]
 mod tests {
-    use crate::world::journal::{PlanRecord, Record, Segment};
+    use crate::journal::{PlanRecord, Record, Segment};
 
     use super::*;
 

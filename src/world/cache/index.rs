@@ -5,9 +5,9 @@ use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use crate::world::files::own;
-use crate::world::journal;
-use crate::world::journal::{Damage, FileLock, Location, Reader, Record};
+use crate::files::own;
+use crate::journal;
+use crate::journal::{Damage, FileLock, Location, Reader, Record};
 
 use super::{CacheError, Event, Key, MemoryCache, Position, ResultCache, SledCache};
 

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use sha2::{Digest as _, Sha256};
 
-use crate::revision::{CommitId, TreeId};
+use idd_base::revision::{CommitId, TreeId};
 
 /// The version of everything that the meaning of an observation depends on and that is not in the rest of the key: how
 /// trees are written, how commands are started, how output is normalised.
@@ -97,7 +97,7 @@ impl ProductParts {
 /// The part of a test plan that can change the result of a probe; without repeat, clean, limit and signature.
 ///
 /// It does not contain the programs outside of the tree that its commands execute, because they are known only after a
-/// run. An observation names them, and counts only while they are unchanged; see [`tools`](crate::world::tools).
+/// run. An observation names them, and counts only while they are unchanged; see [`tools`](crate::tools).
 ///
 /// Everything is bytes: paths and values come from the user and need not be UTF-8.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::world::journal::Location;
+use crate::journal::Location;
 
 use super::{CacheError, Entry, Key, Position, ResultCache};
 

@@ -27,7 +27,7 @@ pub use observations::Observations;
 use thiserror::Error;
 pub use want::Want;
 
-use crate::world::journal::{JournalError, Location};
+use crate::journal::{JournalError, Location};
 
 /// An index over segments.
 ///

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use crate::outcome::Observation;
-use crate::world::journal;
-use crate::world::journal::{DamageKind, Record, Segment};
-use crate::world::process::executions::Executions;
-use crate::world::tools::{Change, Tools};
+use crate::journal;
+use crate::journal::{DamageKind, Record, Segment};
+use crate::process::executions::Executions;
+use crate::tools::{Change, Tools};
+use idd_base::outcome::Observation;
 
 use super::index::Index;
 use super::{CacheError, Entry, Event, Freed, Keep, Key, Position, ResultCache, Want, gc, index};

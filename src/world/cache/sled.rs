@@ -16,7 +16,7 @@ use std::{panic, thread};
 
 use sled::{Batch, Db, Mode};
 
-use crate::world::journal::Location;
+use crate::journal::Location;
 
 use super::{CacheError, Entry, Key, Position, ResultCache};
 
@@ -187,7 +187,7 @@ pub(super) fn guarded<T>(work: impl FnOnce() -> sled::Result<T>) -> Result<T, Ca
 mod tests {
     use proptest::prelude::*;
 
-    use crate::world::cache::MemoryCache;
+    use crate::cache::MemoryCache;
 
     use super::*;
 

@@ -1,7 +1,7 @@
 //! A stored map from bytes to bytes, for one process at a time.
 
-use crate::world::cache::CacheError;
-use crate::world::cache::sled::{guarded, open};
+use crate::cache::CacheError;
+use crate::cache::sled::{guarded, open};
 use ::sled::Db;
 use std::path::Path;
 

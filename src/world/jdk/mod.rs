@@ -10,7 +10,7 @@ use std::{fs, io};
 
 use sha2::{Digest as _, Sha256};
 
-use crate::world::{files, process};
+use crate::{files, process};
 
 /// Options to compile the sources with, best first. What comes of the first ones runs from Java 8 on, whatever the version of
 /// the compiler: it takes the methods of the library from its tables of Java 8, not from its own library. The compiler of Java 8

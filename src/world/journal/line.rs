@@ -59,7 +59,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::world::journal::record::tests::any_record;
+    use crate::journal::record::tests::any_record;
 
     proptest! {
         #[test]

@@ -11,7 +11,7 @@ use rustix::fs::FlockOperation;
 use rustix::io::Errno;
 use rustix::process::Pid;
 
-use crate::world::files::own;
+use crate::files::own;
 
 /// The maximum time to wait for processes of a killed holder.
 const MAX_WAIT: Duration = Duration::from_secs(2);

@@ -10,7 +10,7 @@
 
 mod line;
 mod lock;
-pub(in crate::world) mod path_text;
+pub(crate) mod path_text;
 mod read;
 mod record;
 mod replay;
@@ -23,7 +23,7 @@ pub use line::DamageKind;
 pub use lock::FileLock;
 pub use read::{Damage, Location, Read, Reader, Tail, read, read_at};
 pub use record::{
-    AboutRecord, AnswerRecord, AskedRecord, BoundRecord, FORMAT_VERSION, PlanRecord, Record, RemainingWork, UntilRecord,
+    AboutRecord, AnswerRecord, AskedRecord, BoundRecord, FORMAT_VERSION, PlanRecord, Record, UntilRecord,
 };
 pub use replay::{OpenIntent, ProcessGroup, Replay};
 pub use segment::{Cut, Segment};

@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use serde::de::Error as _;
 use serde::{Deserialize as _, Deserializer, Serializer};
 
-pub(in crate::world) fn serialize<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn serialize<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&encode(path))
 }
 
-pub(in crate::world) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf, D::Error> {
+pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf, D::Error> {
     let text = String::deserialize(deserializer)?;
     decode(&text).ok_or_else(|| D::Error::custom("a `%` that is not followed by two hex digits"))
 }

@@ -189,7 +189,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::world::journal::PlanRecord;
+    use crate::journal::PlanRecord;
 
     fn plan() -> Record {
         Record::Plan(PlanRecord::new(serde_json::json!({}), "d".to_owned(), 0))

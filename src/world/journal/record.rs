@@ -1,13 +1,14 @@
 //! The records of a segment, one in each line. These types are the format; working types convert into them and back.
 
+use idd_base::remaining::RemainingWork;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::outcome::{Ending, Observation, Reason, Stage};
-use crate::revision::{CommitId, TreeId};
+use idd_base::outcome::{Ending, Observation, Reason, Stage};
+use idd_base::revision::{CommitId, TreeId};
 
 use super::path_text;
 
@@ -258,29 +259,6 @@ pub enum BoundRecord {
     Unlimited,
 }
 
-/// The remaining work of the search or a reduction, from the last event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RemainingWork {
-    /// The search for a pass, at a distance of `distance` steps in a history of `n_revisions`.
-    Galloping {
-        /// Steps from the bad revision.
-        distance: u64,
-        /// The number of revisions.
-        n_revisions: u64,
-    },
-    /// Revisions that may still be the culprit.
-    Bisecting {
-        /// Their number.
-        n_candidates: u64,
-    },
-    /// Units still in a set that is reduced.
-    Reducing {
-        /// Their number.
-        n_units: u64,
-    },
-}
-
 /// The stored form of an [`Observation`]; nothing is lost in either direction.
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "Observation")]
@@ -365,7 +343,7 @@ pub(super) mod tests {
     }
 
     /// Every record that can follow a plan.
-    pub(in crate::world::journal) fn any_record() -> impl Strategy<Value = Record> {
+    pub(in crate::journal) fn any_record() -> impl Strategy<Value = Record> {
         let path = any::<Vec<u8>>().prop_map(|bytes| PathBuf::from(OsString::from_vec(bytes)));
         prop_oneof![
             (0..9_u64, "[0-9a-f]{4}", path, any::<bool>()).prop_map(|(sequence, key, worktree, clean)| {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::outcome::Observation;
+use idd_base::outcome::Observation;
 
 use super::JournalError;
 use super::read::{Location, Reader, read_at};
@@ -168,8 +168,8 @@ impl Replay {
 mod tests {
     use tempfile::TempDir;
 
-    use crate::outcome::{Ending, Stage};
-    use crate::world::journal::Segment;
+    use crate::journal::Segment;
+    use idd_base::outcome::{Ending, Stage};
 
     use super::*;
 

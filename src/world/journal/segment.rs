@@ -6,7 +6,7 @@ use std::io::{Read as _, Seek as _, SeekFrom};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
-use crate::world::files::own;
+use crate::files::own;
 
 use super::line::MAX_LINE_BYTES;
 use super::lock::FileLock;

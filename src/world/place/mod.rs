@@ -14,10 +14,10 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::{fmt, fs, io, iter};
 
-use crate::world::repo::locate::Location;
-use crate::world::repo::private::private_directory;
-use crate::world::system;
-use crate::world::system::view::{Mount, MountView, Rights};
+use crate::repo::locate::Location;
+use crate::repo::private::private_directory;
+use crate::system;
+use crate::system::view::{Mount, MountView, Rights};
 
 /// The variable that turns the place off, for comparisons.
 pub const VARIABLE: &str = "IDD_PLACE";

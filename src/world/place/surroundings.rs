@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
 
-use crate::world::place::ProbePlace;
-use crate::world::repo::unchanged::FileTimes;
-use crate::world::system::view::{Mount, MountView};
-use crate::world::{files, system};
+use crate::place::ProbePlace;
+use crate::repo::unchanged::FileTimes;
+use crate::system::view::{Mount, MountView};
+use crate::{files, system};
 
 /// The directory in a sandbox that keeps what commands change in directories of the user, as they see them.
 pub const CHANGES: &str = "changes";

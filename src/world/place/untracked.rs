@@ -13,9 +13,9 @@ use std::sync::Arc;
 use rustix::fs::FileType;
 use sha2::{Digest as _, Sha256};
 
-use crate::world::files::{self, OnDisk};
-use crate::world::place::surroundings::ShownPath;
-use crate::world::repo::locate::{self, Location};
+use crate::files::{self, OnDisk};
+use crate::place::surroundings::ShownPath;
+use crate::repo::locate::{self, Location};
 
 /// The largest file and directory that are copied, in bytes; larger ones are shown as they are.
 const MAX_COPIED_BYTES: u64 = 4 << 20;

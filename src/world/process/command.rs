@@ -2,7 +2,7 @@
 //!
 //! [`run`] starts a command in its own session, stores a limited part of its output, and returns when the command has
 //! ended, was interrupted, or has reached its time limit. Then none of its processes is alive. Only this module starts
-//! programs. It does not know the meaning of an ending; see [`classify`](crate::world::run::classify).
+//! programs. It does not know the meaning of an ending; see [`classify`](crate::run::classify).
 
 use std::ffi::{OsStr, OsString};
 use std::io::{ErrorKind, PipeReader, Read as _, Write as _};
@@ -18,15 +18,15 @@ use std::{io, thread};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal};
 
-use crate::outcome::{Ending, Reason};
-use crate::world::process::executions::Executions;
-use crate::world::process::stream::{Cut, Stream};
-use crate::world::process::survivors::{MARKER, ProcessGroup, Survivors};
-use crate::world::process::{RunError, executions, survivors};
-use crate::world::system;
-use crate::world::system::usage::Usage;
-use crate::world::system::view::MountView;
-use crate::world::system::{Bait, launch, wait_with_usage};
+use crate::process::executions::Executions;
+use crate::process::stream::{Cut, Stream};
+use crate::process::survivors::{MARKER, ProcessGroup, Survivors};
+use crate::process::{RunError, executions, survivors};
+use crate::system;
+use crate::system::usage::Usage;
+use crate::system::view::MountView;
+use crate::system::{Bait, launch, wait_with_usage};
+use idd_base::outcome::{Ending, Reason};
 
 /// A command with its context.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,7 +68,7 @@ pub struct Ran {
     pub ending: Ending,
     /// Wall time until the command itself ended.
     pub duration: Duration,
-    /// Standard output and error in their order, at most 128 KiB (see [`crate::outcome::Observation::output`]).
+    /// Standard output and error in their order, at most 128 KiB (see [`idd_base::outcome::Observation::output`]).
     pub output: Vec<u8>,
     /// Whether it was killed because of [`Watch::is_interrupted`]; then `ending` says nothing about the command.
     pub cancelled: bool,
@@ -91,7 +91,7 @@ pub trait Watch {
         false
     }
 
-    /// Called once, directly after the start, with the data that [`kill_leftover`](crate::world::process::kill_leftover) needs if this
+    /// Called once, directly after the start, with the data that [`kill_leftover`](crate::process::kill_leftover) needs if this
     /// process dies.
     fn started(&mut self, group: ProcessGroup);
 
@@ -468,8 +468,8 @@ mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
 
     use super::*;
-    use crate::world::process::{kill_leftover, kill_leftovers_of, this_process};
-    use crate::world::system::wait;
+    use crate::process::{kill_leftover, kill_leftovers_of, this_process};
+    use crate::system::wait;
 
     #[derive(Default)]
     struct Watcher {

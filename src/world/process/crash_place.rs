@@ -15,10 +15,10 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::process::ExitStatus;
 use std::{fmt, io};
 
-use crate::world::process::command::start_traced;
-use crate::world::process::symbols::function_at;
-use crate::world::system;
-use crate::world::system::mapping::Mapping;
+use crate::process::command::start_traced;
+use crate::process::symbols::function_at;
+use crate::system;
+use crate::system::mapping::Mapping;
 
 /// The signals of a crash.
 const CRASHES: [i32; 7] =

@@ -12,9 +12,9 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::world::system;
-use crate::world::system::observer::{FileAccess, Observer, WatchedCalls};
-use crate::world::system::{Bait, Following};
+use crate::system;
+use crate::system::observer::{FileAccess, Observer, WatchedCalls};
+use crate::system::{Bait, Following};
 
 /// The maximum length of a script's first line, which names its interpreter, in bytes; as in the kernel.
 const MAX_FIRST_LINE: u64 = 256;
@@ -142,7 +142,7 @@ impl Executions {
     }
 
     /// Adds a path that a process is about to execute.
-    pub(in crate::world) fn take_in(&self, path: PathBuf, takes_privileges: bool) {
+    pub(crate) fn take_in(&self, path: PathBuf, takes_privileges: bool) {
         if !self.lock().known.insert(path.clone()) {
             return;
         }
@@ -269,8 +269,8 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::*;
-    use crate::outcome::Ending;
-    use crate::world::process::{Command, ProcessGroup, Ran, Watch, Words, run};
+    use crate::process::{Command, ProcessGroup, Ran, Watch, Words, run};
+    use idd_base::outcome::Ending;
 
     struct Watcher(Arc<Executions>);
 

@@ -18,7 +18,7 @@ pub use command::{
 };
 pub use survivors::{ProcessGroup, is_alive, kill_leftover, kill_leftovers_of, this_process};
 
-use crate::world::system;
+use crate::system;
 use std::io;
 use std::time::Duration;
 use thiserror::Error;

@@ -9,9 +9,9 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 use rustix::process::{Pid, WaitId, WaitIdOptions};
 
-use crate::world::process::command::Watch;
-use crate::world::process::output::{BoundedOutput, MAX_END_BYTES};
-use crate::world::system;
+use crate::process::command::Watch;
+use crate::process::output::{BoundedOutput, MAX_END_BYTES};
+use crate::system;
 
 /// The maximum delay of an interrupt.
 const INTERRUPT_PERIOD: Duration = Duration::from_millis(50);

@@ -12,8 +12,8 @@ use std::{io, thread};
 
 use rustix::process::{Pid, Signal, WaitOptions};
 
-use crate::world::system;
-use crate::world::system::process::Process;
+use crate::system;
+use crate::system::process::Process;
 
 /// The environment variable that marks every process of a probe: `<pid of git-idd>-<number of the probe>`.
 pub(super) const MARKER: &str = "IDD_PROBE";
@@ -212,7 +212,7 @@ pub fn is_alive(group: ProcessGroup) -> bool {
 
 /// Kills the rest of a probe whose `git-idd` was killed; returns whether there was anything.
 ///
-/// - `group`: the argument of [`Watch::started`](crate::world::process::command::Watch::started). If its number now belongs to another
+/// - `group`: the argument of [`Watch::started`](crate::process::command::Watch::started). If its number now belongs to another
 ///   process (the start time differs), nothing is done.
 /// - The first process dies together with its `git-idd`. The rest of its session is recognised by number and marker,
 ///   processes outside of the session by the same marker.

@@ -21,11 +21,11 @@ use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
 
-use crate::instrument::segment::Grain;
-use crate::world::compiler::{CPLUSPLUS, NAMES, is_known};
-use crate::world::record::objects::{Kept, Objects};
-use crate::world::record::{RecordError, objects};
-use crate::world::{files, process};
+use crate::compiler::{CPLUSPLUS, NAMES, is_known};
+use crate::record::objects::{Kept, Objects};
+use crate::record::{RecordError, objects};
+use crate::{files, process};
+use idd_trace::instrument::segment::Grain;
 
 /// The variable with the directory, for the compiler's links.
 pub const VARIABLE: &str = "IDD_BUILD";

@@ -15,8 +15,8 @@ use std::{fs, io, thread};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 
-use crate::trace::container::Process;
-use crate::world::{process, system};
+use crate::{process, system};
+use idd_trace::container::Process;
 
 /// The n-th instance of a segment, n from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub struct Turn {
     pub at: Point,
     /// The value that a `switch` uses instead of its own. Ignored for a branch, which goes the other way.
     pub case: i64,
-    /// Which [choice](crate::instrument::choice) of the segment is inverted, from 1; 0 for the decision at its end.
+    /// Which [choice](idd_trace::instrument::choice) of the segment is inverted, from 1; 0 for the decision at its end.
     pub choice: u8,
 }
 
@@ -430,9 +430,9 @@ fn put_ranges(ranges: &[Range], message: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::instrument::map::Map;
-    use crate::instrument::segment::Grain;
-    use crate::world::record::shim::built;
+    use crate::record::shim::built;
+    use idd_trace::instrument::map::Map;
+    use idd_trace::instrument::segment::Grain;
 
     const PROGRAM: &str = r#"
 #include <stdio.h>

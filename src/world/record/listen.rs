@@ -1,7 +1,7 @@
 //! Receives the records of running programs, and writes them to disk.
 //!
 //! Programs connect to a socket, one connection for each process; each connection becomes one file. A process begins
-//! with a greeting (see `runtime/trace.c`), receives the [memory](crate::world::record::memory) for its records, and
+//! with a greeting (see `runtime/trace.c`), receives the [memory](crate::record::memory) for its records, and
 //! sends messages: kind, thread, length, bytes. A killed process can stop anywhere: its last whole message is followed
 //! by the rest in that memory.
 //!
@@ -26,13 +26,13 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fd::OwnedFd;
 use rustix::process::Pid;
 
-use crate::outcome::Ending;
-use crate::trace::container::{Kind, MAX_CHUNK, Process, REPLACED, Unfinished, Writer};
-use crate::trace::native::fault;
-use crate::world::process::{ProcessGroup, Watch};
-use crate::world::record::RecordError;
-use crate::world::record::memory::Memory;
-use crate::world::system;
+use crate::process::{ProcessGroup, Watch};
+use crate::record::RecordError;
+use crate::record::memory::Memory;
+use crate::system;
+use idd_base::outcome::Ending;
+use idd_trace::container::{Kind, MAX_CHUNK, Process, REPLACED, Unfinished, Writer};
+use idd_trace::native::fault;
 
 /// The variable with the socket, for instrumented programs.
 pub const VARIABLE: &str = "IDD_TRACE";
@@ -185,7 +185,7 @@ pub struct Taken {
     pub process: Process,
     /// Bytes of its records.
     pub n_bytes: u64,
-    /// How it ended, see [`container`](crate::trace::container); `None` if it was killed.
+    /// How it ended, see [`container`](idd_trace::container); `None` if it was killed.
     pub end: Option<u32>,
     /// Whether it was killed because it outlived the test.
     pub is_left: bool,

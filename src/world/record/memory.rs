@@ -21,7 +21,7 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fd::OwnedFd;
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage};
 
-use crate::world::system;
+use crate::system;
 
 const HEAD: usize = 4096;
 

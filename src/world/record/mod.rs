@@ -1,7 +1,7 @@
 //! Recording programs: the instrumented build, the runtime that is linked in, and the traces.
 //!
 //! [`build`] is the directory of an instrumented build. [`shim`] is the compiler for it, and uses
-//! [`arguments`](crate::world::compiler::arguments) to
+//! [`arguments`](crate::compiler::arguments) to
 //! understand a compiler call. [`objects`] keeps what it made. [`listen`] writes the records of running programs to disk, [`memory`] is shared with
 //! them, [`control`] runs experiments in a parked one. [`store`] has the recordings, [`witness`] finds compilers that
 //! were called instead. [`java`] records programs of a Java virtual machine, which need no build of their own.
@@ -21,7 +21,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use crate::world::jdk::JdkError;
+use crate::jdk::JdkError;
 
 /// Why recording is not possible.
 #[derive(Debug, Error)]

@@ -23,9 +23,9 @@ use std::{fs, io};
 use rustix::fs::FlockOperation;
 use sha2::{Digest as _, Sha256};
 
-use crate::instrument::map;
-use crate::instrument::segment::Grain;
-use crate::world::{files, system};
+use crate::{files, system};
+use idd_trace::instrument::map;
+use idd_trace::instrument::segment::Grain;
 
 /// Bytes of all entries; beyond that, the oldest ones are removed before a command uses the directory.
 const MAX_BYTES: u64 = 1 << 30;

@@ -4,20 +4,20 @@
 //! first step, options for the code to the last. If a command is not understood, or a step fails, the original command
 //! is run unchanged, and logged.
 
-use crate::world::{compiler, process};
+use crate::{compiler, process};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use crate::instrument::invoke::normalised;
-use crate::instrument::module::Module;
-use crate::instrument::segment::Grain;
-use crate::instrument::{map, rewrite};
-use crate::world::compiler::arguments::{Build, Job, Language, words_of};
-use crate::world::record::build::{BuildDirectory, Logged, WRAPPED};
-use crate::world::record::objects;
-use crate::world::record::objects::Kept;
+use crate::compiler::arguments::{Build, Job, Language, words_of};
+use crate::record::build::{BuildDirectory, Logged, WRAPPED};
+use crate::record::objects;
+use crate::record::objects::Kept;
+use idd_trace::instrument::invoke::normalised;
+use idd_trace::instrument::module::Module;
+use idd_trace::instrument::segment::Grain;
+use idd_trace::instrument::{map, rewrite};
 
 /// How the IR is printed: unoptimised, with all names, and with null as a valid address. So the result crashes where
 /// the program would, and undefined behaviour is not optimised away.
@@ -351,11 +351,11 @@ fn find(program: &OsStr, path: &OsStr) -> Option<PathBuf> {
 }
 
 /// For tests: builds a program of one source, `a.c`, in `place` as `a` with the instrumenting compiler.
-#[cfg(test)]
+#[cfg(any(test, feature = "testing"))]
+#[expect(clippy::unwrap_used, reason = "only tests call this")]
 pub fn built(place: &Path, program: &str, grain: Grain) -> BuildDirectory {
     let path = std::env::var_os("PATH").unwrap();
-    let clang =
-        crate::world::record::build::find_clang(&path, None).expect("the tests need a clang of version 16 or newer");
+    let clang = crate::record::build::find_clang(&path, None).expect("the tests need a clang of version 16 or newer");
     let build = BuildDirectory::create(&place.join("build"), &clang, Path::new("/proc/self/exe"), place, (grain, None))
         .unwrap();
     fs::write(place.join("a.c"), program).unwrap();

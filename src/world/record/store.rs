@@ -14,11 +14,11 @@ use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
 
-use crate::instrument::map::Map;
-use crate::trace::TraceError;
-use crate::trace::container::Trace;
-use crate::trace::native::units::Units;
-use crate::world::files;
+use crate::files;
+use idd_trace::TraceError;
+use idd_trace::container::Trace;
+use idd_trace::instrument::map::Map;
+use idd_trace::native::units::Units;
 
 /// The description of a recording.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,7 +70,7 @@ pub struct Traced {
     pub pid: u32,
     /// Bytes of its records.
     pub n_bytes: u64,
-    /// How it ended, see [`container`](crate::trace::container).
+    /// How it ended, see [`container`](idd_trace::container).
     pub end: Option<u32>,
     /// Whether records are missing at the end because of the limit.
     pub is_cut: bool,

@@ -3,14 +3,14 @@
 //! Used only if nothing was recorded: the build runs once more, with a library loaded into all its processes
 //! (`runtime/witness.c`), which logs each call and its caller. A statically linked compiler is not seen.
 
-use crate::world::compiler::plain;
+use crate::compiler::plain;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use crate::world::process;
-use crate::world::record::RecordError;
-use crate::world::record::build::BuildDirectory;
+use crate::process;
+use crate::record::RecordError;
+use crate::record::build::BuildDirectory;
 
 const SOURCE: &str = include_str!("runtime/witness.c");
 

@@ -14,17 +14,17 @@
 //! The script itself exits with 0 however the test ended. So a failing test is a result like another for the service, which
 //! caches it, and an exit code other than 0 means that the script was killed.
 
-use crate::outcome::{Ending, Observation, Reason, Stage};
-use crate::revision::CommitId;
-use crate::world::process::{Words, shell};
-use crate::world::remote::address::Service;
-use crate::world::remote::client::{Client, Executed};
-use crate::world::remote::digest::Digest;
-use crate::world::remote::merkle::TOP;
-use crate::world::remote::trouble::Trouble;
-use crate::world::run::sandbox::{Commands, Job, Precheck};
+use crate::process::{Words, shell};
+use crate::remote::address::Service;
+use crate::remote::client::{Client, Executed};
+use crate::remote::digest::Digest;
+use crate::remote::merkle::TOP;
+use crate::remote::trouble::Trouble;
+use crate::run::sandbox::{Commands, Job, Precheck};
 use bazel_remote_apis::build::bazel::remote::execution::v2 as api;
 use bazel_remote_apis::google::protobuf;
+use idd_base::outcome::{Ending, Observation, Reason, Stage};
+use idd_base::revision::CommitId;
 use std::os::unix::ffi::OsStrExt as _;
 use std::time::Duration;
 
@@ -321,11 +321,11 @@ fn signal(code: &str) -> Option<Ending> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::outcome::TimeLimits;
-    use crate::revision::{ObjectId, TreeId};
-    use crate::world::place::surroundings::Surroundings;
-    use crate::world::remote::address::Address;
-    use crate::world::run::sandbox::Rebuild;
+    use crate::place::surroundings::Surroundings;
+    use crate::remote::address::Address;
+    use crate::run::sandbox::Rebuild;
+    use idd_base::outcome::TimeLimits;
+    use idd_base::revision::{ObjectId, TreeId};
     use std::collections::BTreeMap;
 
     fn job() -> Job {

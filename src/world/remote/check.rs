@@ -1,10 +1,10 @@
 //! What a service can do, found out with a few small actions.
 
-use crate::world::remote::action;
-use crate::world::remote::address::Service;
-use crate::world::remote::client::{Capabilities, Client};
-use crate::world::remote::toolchain::Toolchain;
-use crate::world::remote::trouble::Trouble;
+use crate::remote::action;
+use crate::remote::address::Service;
+use crate::remote::client::{Capabilities, Client};
+use crate::remote::toolchain::Toolchain;
+use crate::remote::trouble::Trouble;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};

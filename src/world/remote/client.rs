@@ -4,12 +4,12 @@
 //! by [`MAX_MESSAGE_BYTES`], an output by its head and tail. The runtime for these calls is one thread of this module; callers
 //! are ordinary threads that wait.
 
-use crate::world::process::output::{BoundedOutput, MAX_HEAD_BYTES, MAX_TAIL_BYTES};
-use crate::world::remote::action::Returned;
-use crate::world::remote::address::Service;
-use crate::world::remote::connection;
-use crate::world::remote::digest::Digest;
-use crate::world::remote::trouble::{Cure, Trouble};
+use crate::process::output::{BoundedOutput, MAX_HEAD_BYTES, MAX_TAIL_BYTES};
+use crate::remote::action::Returned;
+use crate::remote::address::Service;
+use crate::remote::connection;
+use crate::remote::digest::Digest;
+use crate::remote::trouble::{Cure, Trouble};
 use bazel_remote_apis::build::bazel::remote::execution::v2 as api;
 use bazel_remote_apis::build::bazel::remote::execution::v2::action_cache_client::ActionCacheClient;
 use bazel_remote_apis::build::bazel::remote::execution::v2::capabilities_client::CapabilitiesClient;

@@ -1,7 +1,7 @@
 //! The connection to a service: encryption, certificates, token.
 
-use crate::world::remote::address::Service;
-use crate::world::remote::trouble::Trouble;
+use crate::remote::address::Service;
+use crate::remote::trouble::Trouble;
 use std::fs;
 use std::path::Path;
 use std::time::Duration;

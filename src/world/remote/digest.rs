@@ -1,6 +1,6 @@
 //! The name of a blob: its SHA-256 and its size.
 
-use crate::world::files;
+use crate::files;
 use bazel_remote_apis::build::bazel::remote::execution::v2 as api;
 use prost::Message;
 use sha2::{Digest as _, Sha256};

@@ -4,22 +4,22 @@
 //! is tried again, a bounded number of times; then it is reported by name, and the hunt stops and can be resumed. No trouble is
 //! ever an outcome of the test.
 
-use crate::outcome::{Ending, Observation, Stage};
-use crate::world::process::Watch;
-use crate::world::remote::action::{Parts, Returned};
-use crate::world::remote::address::Service;
-use crate::world::remote::client::{Client, Counts, Executed};
-use crate::world::remote::digest::Digest;
-use crate::world::remote::map::Map;
-use crate::world::remote::merkle::{Content, Encoder, Wanted};
-use crate::world::remote::transfer;
-use crate::world::remote::transfer::{Present, TransferError};
-use crate::world::remote::trouble::{Cure, Trouble};
-use crate::world::repo::object::Objects;
-use crate::world::repo::refusal::{Refusal, split};
-use crate::world::repo::{Notice, Repository, private};
-use crate::world::run::executor::{Done, Errand, Executor, Wish};
-use crate::world::run::sandbox::{Job, Probed, SandboxError};
+use crate::process::Watch;
+use crate::remote::action::{Parts, Returned};
+use crate::remote::address::Service;
+use crate::remote::client::{Client, Counts, Executed};
+use crate::remote::digest::Digest;
+use crate::remote::map::Map;
+use crate::remote::merkle::{Content, Encoder, Wanted};
+use crate::remote::transfer;
+use crate::remote::transfer::{Present, TransferError};
+use crate::remote::trouble::{Cure, Trouble};
+use crate::repo::object::Objects;
+use crate::repo::refusal::{Refusal, split};
+use crate::repo::{Notice, Repository, private};
+use crate::run::executor::{Done, Errand, Executor, Wish};
+use crate::run::sandbox::{Job, Probed, SandboxError};
+use idd_base::outcome::{Ending, Observation, Stage};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender};

@@ -3,8 +3,8 @@
 //! A key is a kind, an object and what else the content depends on (line ends, attributes). Another process can have the
 //! stored map open, or its files can be damaged: then a map in memory does, and the digests are computed again.
 
-use crate::world::cache::stored_map::StoredMap;
-use crate::world::remote::digest::Digest;
+use crate::cache::stored_map::StoredMap;
+use crate::remote::digest::Digest;
 use std::collections::HashMap;
 use std::path::Path;
 

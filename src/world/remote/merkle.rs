@@ -1,23 +1,23 @@
 //! A git tree as the directories of the protocol.
 //!
-//! The files are those that a [worktree](crate::world::repo::Worktree) would have: with the tree's own line ends and
+//! The files are those that a [worktree](crate::repo::Worktree) would have: with the tree's own line ends and
 //! encodings, and with submodules if they are filled. A digest of an object never changes, so it is computed once; of a
 //! candidate that differs in one line, only the directories on the way to it are encoded.
 //!
 //! Differences to a worktree: no times, no `.git`, and only names in UTF-8, because the protocol has no others.
 
-use crate::revision::{BlobId, CommitId, TreeId};
-use crate::world::remote::digest::Digest;
-use crate::world::remote::map::Map;
-use crate::world::repo::Notice;
-use crate::world::repo::attributes::{AttributeFile, AttributeStack};
-use crate::world::repo::conversion::Conversion;
-use crate::world::repo::object::{Entry, EntryKind, Objects};
-use crate::world::repo::paths::refuse_component;
-use crate::world::repo::refusal::{Limits, Refusal, Stop, WriteError};
-use crate::world::repo::stat::Form;
-use crate::world::repo::write::content;
+use crate::remote::digest::Digest;
+use crate::remote::map::Map;
+use crate::repo::Notice;
+use crate::repo::attributes::{AttributeFile, AttributeStack};
+use crate::repo::conversion::Conversion;
+use crate::repo::object::{Entry, EntryKind, Objects};
+use crate::repo::paths::refuse_component;
+use crate::repo::refusal::{Limits, Refusal, Stop, WriteError};
+use crate::repo::stat::Form;
+use crate::repo::write::content;
 use bazel_remote_apis::build::bazel::remote::execution::v2 as api;
+use idd_base::revision::{BlobId, CommitId, TreeId};
 use std::collections::{BTreeSet, HashSet};
 use std::mem;
 

@@ -1,11 +1,11 @@
 //! The programs of a service's workers: results count for the same programs only.
 
-use crate::world::process;
-use crate::world::process::{Command, RunError, Watch, Words};
-use crate::world::remote::action;
-use crate::world::remote::address::Service;
-use crate::world::remote::client::Client;
-use crate::world::remote::trouble::Trouble;
+use crate::process;
+use crate::process::{Command, RunError, Watch, Words};
+use crate::remote::action;
+use crate::remote::address::Service;
+use crate::remote::client::Client;
+use crate::remote::trouble::Trouble;
 use sha2::{Digest as _, Sha256};
 use std::ffi::OsString;
 use std::time::Duration;

@@ -1,11 +1,11 @@
 //! Sends the blobs that a service lacks.
 
-use crate::world::remote::client::Client;
-use crate::world::remote::digest::Digest;
-use crate::world::remote::merkle::Wanted;
-use crate::world::remote::trouble::Trouble;
-use crate::world::repo::object::Objects;
-use crate::world::repo::refusal::WriteError;
+use crate::remote::client::Client;
+use crate::remote::digest::Digest;
+use crate::remote::merkle::Wanted;
+use crate::remote::trouble::Trouble;
+use crate::repo::object::Objects;
+use crate::repo::refusal::WriteError;
 use std::collections::HashSet;
 use std::mem;
 use std::time::{Duration, Instant};

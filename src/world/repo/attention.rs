@@ -8,9 +8,9 @@ use std::os::fd::{AsFd as _, BorrowedFd};
 
 use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefIterator as _, ParallelIterator as _};
 
-use crate::world::processors;
-use crate::world::repo::files;
-use crate::world::repo::stat::{Directory, Node};
+use crate::processors;
+use crate::repo::files;
+use crate::repo::stat::{Directory, Node};
 
 /// The number of entries for one thread.
 const FEW: usize = 512;

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::world::repo::pattern::Pattern;
+use crate::repo::pattern::Pattern;
 
 /// Longer lines are ignored, as in git.
 const MAX_LINE_BYTES: usize = 2048;
@@ -207,7 +207,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::world::repo::testing::Sandbox;
+    use crate::repo::testing::Sandbox;
 
     fn stack(files: &[(&str, &[u8])]) -> AttributeStack {
         let mut stack = AttributeStack::default();

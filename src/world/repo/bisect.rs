@@ -1,8 +1,8 @@
 //! A `git bisect` that is under way in the user's worktree.
 
-use crate::revision::{CommitId, ObjectId};
-use crate::world::repo::locate::Location;
-use crate::world::repo::{graph, private, refs};
+use crate::repo::locate::Location;
+use crate::repo::{graph, private, refs};
+use idd_base::revision::{CommitId, ObjectId};
 use std::fs;
 
 /// The marks of a `git bisect`.

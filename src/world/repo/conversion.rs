@@ -6,8 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::revision::BlobId;
-use crate::world::repo::attributes::Value;
+use crate::repo::attributes::Value;
+use idd_base::revision::BlobId;
 use std::fmt;
 
 /// A feature of a tree that is not supported; reported once to the user.
@@ -280,9 +280,9 @@ mod tests {
     use std::fmt::Write as _;
 
     use super::*;
-    use crate::world::repo::attributes::{AttributeFile, AttributeStack};
-    use crate::world::repo::ids::object_id;
-    use crate::world::repo::testing::Sandbox;
+    use crate::repo::attributes::{AttributeFile, AttributeStack};
+    use crate::repo::ids::object_id;
+    use crate::repo::testing::Sandbox;
 
     const CONTENTS: [&[u8]; 15] = [
         b"",

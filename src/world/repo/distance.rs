@@ -1,9 +1,9 @@
 //! The distance of two trees: the number of files that a move from one to the other writes.
 
-use crate::revision::TreeId;
-use crate::world::repo::Repository;
-use crate::world::repo::object::{Entry, EntryKind, Objects};
-use crate::world::repo::refusal::Stop;
+use crate::repo::Repository;
+use crate::repo::object::{Entry, EntryKind, Objects};
+use crate::repo::refusal::Stop;
+use idd_base::revision::TreeId;
 use std::cmp::Ordering;
 
 /// Trees that differ in more files have the same distance.

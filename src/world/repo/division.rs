@@ -4,16 +4,16 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use crate::world::repo::{Repository, generated};
+use crate::repo::{Repository, generated};
 use git2::Tree;
 
-use crate::change::{Division, FilePair, FileSide};
-use crate::revision::TreeId;
-use crate::syntax::Language;
-use crate::world::repo::attributes::{AttributeFile, AttributeStack, Value};
-use crate::world::repo::entry::entry_at;
-use crate::world::repo::ids::oid;
-use crate::world::repo::pattern::Pattern;
+use crate::repo::attributes::{AttributeFile, AttributeStack, Value};
+use crate::repo::entry::entry_at;
+use crate::repo::ids::oid;
+use crate::repo::pattern::Pattern;
+use idd_base::revision::TreeId;
+use idd_change::syntax::Language;
+use idd_change::{Division, FilePair, FileSide};
 
 /// The name for no language.
 const NO_LANGUAGE: &str = "none";
@@ -236,8 +236,8 @@ impl<'r> Marks<'r> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::change::{Content, Mode};
-    use crate::world::repo::testing::Sandbox;
+    use crate::repo::testing::Sandbox;
+    use idd_change::{Content, Mode};
 
     fn divisions(grammars: &[(&str, &str)], generated: &[&str]) -> Result<Divisions, DivisionError> {
         Divisions::new(grammars.iter().copied(), generated.iter().copied())

@@ -1,6 +1,6 @@
 //! Edits trees: sets or removes some paths of a tree, and writes the result to the object store.
 
-use crate::world::repo::{RepoError, Repository};
+use crate::repo::{RepoError, Repository};
 use git2::{ObjectType, Oid};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;

@@ -1,8 +1,8 @@
 //! Entries of trees, and their modes.
 
-use crate::change::Mode;
-use crate::world::repo::Repository;
+use crate::repo::Repository;
 use git2::Oid;
+use idd_change::Mode;
 
 pub(super) fn entry_at(repository: &Repository, tree: &git2::Tree<'_>, path: &[u8]) -> Option<(i32, Oid)> {
     let mut current = tree.clone();

@@ -10,8 +10,8 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{self, AtFlags, Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use crate::world::repo::stat::Stat;
-use crate::world::system;
+use crate::repo::stat::Stat;
+use crate::system;
 
 /// The maximum number of open levels of a removal; deeper directories are moved up first.
 const MAX_OPEN_LEVELS: usize = 64;

@@ -3,7 +3,7 @@
 //! A move finds the differences, removes entries and creates directories, one after the other. Most of the time goes
 //! into reading objects and creating files. These do not depend on each other, so a first checkout uses all processors.
 
-use crate::world::repo::{Repository, files};
+use crate::repo::{Repository, files};
 use std::ffi::OsStr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
@@ -13,13 +13,13 @@ use rayon::iter::ParallelIterator as _;
 use rayon::slice::ParallelSlice as _;
 use rustix::io::Errno;
 
-use crate::revision::BlobId;
-use crate::world::processors;
-use crate::world::repo::conversion::is_lfs_pointer;
-use crate::world::repo::object::Objects;
-use crate::world::repo::refusal::{Refusal, Stop, WriteError};
-use crate::world::repo::stat::{Form, Stat};
-use crate::world::repo::write::{content, write};
+use crate::processors;
+use crate::repo::conversion::is_lfs_pointer;
+use crate::repo::object::Objects;
+use crate::repo::refusal::{Refusal, Stop, WriteError};
+use crate::repo::stat::{Form, Stat};
+use crate::repo::write::{content, write};
+use idd_base::revision::BlobId;
 
 /// Fewer files are written by one thread: other threads would have to open the repository first.
 const FEW: usize = 128;

@@ -1,10 +1,10 @@
 //! Reads the history of a hunt.
 
-use crate::revision::{CommitId, Revision, TreeId};
-use crate::world::repo::ids::{commit_id, oid};
-use crate::world::repo::object::Objects;
-use crate::world::repo::{RepoError, Repository, refs};
+use crate::repo::ids::{commit_id, oid};
+use crate::repo::object::Objects;
+use crate::repo::{RepoError, Repository, refs};
 use encoding_rs::{Encoding, UTF_8};
+use idd_base::revision::{CommitId, Revision, TreeId};
 use std::collections::{BinaryHeap, HashMap, HashSet};
 use std::ffi::OsStr;
 use std::fs;

@@ -2,7 +2,7 @@
 //!
 //! Only files of the tree count, not those that the test wrote, nor the rules of the user or of the repository.
 
-use crate::world::repo::pattern::Pattern;
+use crate::repo::pattern::Pattern;
 
 /// One `.gitignore`, parsed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -82,7 +82,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::world::repo::testing::Sandbox;
+    use crate::repo::testing::Sandbox;
 
     /// Whether a path, or a directory above it, is ignored: a small version of the caller.
     fn is_ignored(root: &[u8], nested: &[u8], path: &str) -> bool {

@@ -1,7 +1,7 @@
 //! The index of a worker's worktree in git's format: the written files with their stat data.
 
-use crate::revision::ObjectId;
-use crate::world::repo::stat::{Directory, Form, Node, Stat};
+use crate::repo::stat::{Directory, Form, Node, Stat};
+use idd_base::revision::ObjectId;
 use rustix::process::{getegid, geteuid};
 use std::collections::BTreeSet;
 use std::iter;
@@ -113,9 +113,9 @@ fn low_bits(number: u128) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::world::repo::Worktree;
-    use crate::world::repo::object::n_id_bytes;
-    use crate::world::repo::testing::{Leaf, Sandbox, files, tree_of};
+    use crate::repo::Worktree;
+    use crate::repo::object::n_id_bytes;
+    use crate::repo::testing::{Leaf, Sandbox, files, tree_of};
     use std::fs;
 
     #[track_caller]

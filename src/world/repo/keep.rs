@@ -3,12 +3,12 @@
 //! The objects come as one pack with a `.keep` file: `git gc`, `repack` and `prune` leave such packs alone. The file
 //! stays as long as the ref, because git, when it prunes, does not count the refs of other worktrees.
 
-use crate::revision::{CommitId, TreeId};
-use crate::world::files;
-use crate::world::repo::ids::{commit_id, oid};
-use crate::world::repo::locate::Location;
-use crate::world::repo::{RepoError, Repository, private, refs};
+use crate::files;
+use crate::repo::ids::{commit_id, oid};
+use crate::repo::locate::Location;
+use crate::repo::{RepoError, Repository, private, refs};
 use git2::{ObjectType, Oid, Signature, Time};
+use idd_base::revision::{CommitId, TreeId};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::os::unix::ffi::OsStrExt;

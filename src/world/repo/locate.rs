@@ -3,8 +3,8 @@
 //! Git checks the ownership of the repository, and knows every variable and option that can name another one. libgit2
 //! does neither, and does not see `git -c`.
 
-use crate::world::process::{Captured, capture};
-use crate::world::repo::RepoError;
+use crate::process::{Captured, capture};
+use crate::repo::RepoError;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};

@@ -3,12 +3,12 @@
 //! libgit2 loops for ever on a cut object, and accepts a wrong object if its stream is complete. So objects that may be
 //! damaged are read here first.
 
-use crate::revision::ObjectId;
-use crate::world::processors;
-use crate::world::repo::ids::oid;
-use crate::world::repo::refusal::Limits;
-use crate::world::repo::{Repository, private};
+use crate::processors;
+use crate::repo::ids::oid;
+use crate::repo::refusal::Limits;
+use crate::repo::{Repository, private};
 use git2::{ObjectType, Oid};
+use idd_base::revision::ObjectId;
 use rayon::prelude::*;
 use std::ffi::OsStr;
 use std::fs;

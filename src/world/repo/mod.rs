@@ -59,10 +59,12 @@ pub mod worktree;
 pub mod write;
 
 #[cfg(test)]
-pub(crate) mod testing;
+mod testing;
+#[cfg(any(test, feature = "testing"))]
+pub mod written;
 
-use crate::change::trees::TreesError;
-use crate::plural::count;
+use idd_base::plural::count;
+use idd_change::trees::TreesError;
 use std::io;
 use std::path::{Path, PathBuf};
 

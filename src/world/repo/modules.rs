@@ -1,6 +1,6 @@
 //! Finds the user's submodule repositories, whose objects are used as alternates.
 
-use crate::world::repo::Repository;
+use crate::repo::Repository;
 use std::fs;
 use std::path::{Path, PathBuf};
 

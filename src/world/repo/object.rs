@@ -3,12 +3,12 @@
 //! Trees are parsed here and not by libgit2: for a hostile tree, the message must name the entry and the reason, and a
 //! library only reports that it cannot parse it.
 
-use crate::revision::{BlobId, CommitId, ObjectId, TreeId};
-use crate::world::repo::ids::oid;
-use crate::world::repo::loose::{Found, Loose};
-use crate::world::repo::refusal::{Refusal, Stop, WriteError};
-use crate::world::repo::{Repository, private};
+use crate::repo::ids::oid;
+use crate::repo::loose::{Found, Loose};
+use crate::repo::refusal::{Refusal, Stop, WriteError};
+use crate::repo::{Repository, private};
 use git2::ObjectFormat;
+use idd_base::revision::{BlobId, CommitId, ObjectId, TreeId};
 
 /// The kind of an entry of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! Whether a tree can have a file at a path.
 
-use crate::revision::TreeId;
-use crate::world::repo::ids::oid;
-use crate::world::repo::{RepoError, Repository};
+use crate::repo::ids::oid;
+use crate::repo::{RepoError, Repository};
 use git2::ObjectType;
+use idd_base::revision::TreeId;
 
 /// What prevents a file at a path. The paths are relative to the top.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! The public address of a repository.
 
-use crate::world::repo::Repository;
+use crate::repo::Repository;
 
 /// The address of the remote `origin` as an absolute URI without user name, password, query or fragment; `None` if
 /// there is no such remote or it is a local path. There is no network access.

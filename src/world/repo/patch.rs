@@ -3,16 +3,16 @@
 //! There is no fuzz: a hunk applies where all its context matches, at its line or at the nearest such place. The error
 //! names the file and the hunk that do not apply.
 
-use crate::change::Mode;
-use crate::world::repo::binary_patch::is_whole;
-use crate::world::repo::edit::Entry;
-use crate::world::repo::entry::{entry_at, mode_bits, mode_of};
-use crate::world::repo::ids::oid;
-use crate::world::repo::{RepoError, Repository};
+use crate::repo::binary_patch::is_whole;
+use crate::repo::edit::Entry;
+use crate::repo::entry::{entry_at, mode_bits, mode_of};
+use crate::repo::ids::oid;
+use crate::repo::{RepoError, Repository};
 use diffy::binary::BinaryPatch;
 use diffy::patch_set::{FileMode, FileOperation, FilePatch, ParseOptions, PatchKind, PatchSet};
 use diffy::{ApplyError, Patch};
 use git2::Tree;
+use idd_change::Mode;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Display;

@@ -3,13 +3,13 @@
 //! It is bare, has no remotes, no hooks and none of the user's configuration, and uses the user's objects as an
 //! alternate. Tags are copied, so that `git describe` works in its worktrees.
 
-use crate::revision::{CommitId, ObjectId, TreeId};
-use crate::world::files;
-use crate::world::repo::ids::{commit_id, oid};
-use crate::world::repo::object::{Objects, n_id_bytes};
-use crate::world::repo::stat::Directory;
-use crate::world::repo::{RepoError, Repository, index, loose, modules, refs};
+use crate::files;
+use crate::repo::ids::{commit_id, oid};
+use crate::repo::object::{Objects, n_id_bytes};
+use crate::repo::stat::Directory;
+use crate::repo::{RepoError, Repository, index, loose, modules, refs};
 use git2::{ConfigLevel, ObjectFormat, Oid, RepositoryInitOptions, Signature};
+use idd_base::revision::{CommitId, ObjectId, TreeId};
 use std::collections::BTreeSet;
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::ffi::OsStrExt;

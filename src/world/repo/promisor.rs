@@ -3,12 +3,12 @@
 //! libgit2 does not know promised objects. So a tree is completed before it is read: if the user allows it, all missing
 //! objects below the tree are fetched at once. Then a probe lacks nothing.
 
-use crate::revision::{ObjectId, TreeId};
-use crate::world::repo::fetch::Remote;
-use crate::world::repo::ids::oid;
-use crate::world::repo::object::{EntryKind, Objects};
-use crate::world::repo::{RepoError, Repository};
+use crate::repo::fetch::Remote;
+use crate::repo::ids::oid;
+use crate::repo::object::{EntryKind, Objects};
+use crate::repo::{RepoError, Repository};
 use git2::OdbLookupFlags;
+use idd_base::revision::{ObjectId, TreeId};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashSet};
 use std::rc::Rc;

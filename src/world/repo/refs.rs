@@ -3,11 +3,11 @@
 //! Refs can be in files or in tables, and libgit2 reads files only. So git resolves, lists and writes names, and
 //! objects are read by their ids.
 
-use crate::revision::{CommitId, ObjectId};
-use crate::world::repo::ids::oid;
-use crate::world::repo::locate::{Location, run_git};
-use crate::world::repo::{RepoError, Repository};
+use crate::repo::ids::oid;
+use crate::repo::locate::{Location, run_git};
+use crate::repo::{RepoError, Repository};
 use git2::Oid;
+use idd_base::revision::{CommitId, ObjectId};
 use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -152,7 +152,7 @@ fn text(git_directory: &Path, words: &[&str]) -> Result<String, RepoError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::world::repo::{graph, private};
+    use crate::repo::{graph, private};
     use std::process::Command;
 
     /// Three commits; the second one has a tag and is merged; the last one is separate.

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use rustix::io::Errno;
 use thiserror::Error;
 
-use crate::outcome::Reason;
-use crate::revision::CommitId;
+use idd_base::outcome::Reason;
+use idd_base::revision::CommitId;
 
 /// Limits of a written tree; a larger tree is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

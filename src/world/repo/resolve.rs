@@ -1,12 +1,12 @@
 //! Resolves the conflicts of a merge of two trees, file by file.
 
-use crate::change::port::{Elsewhere, merge_syntax};
-use crate::change::trees::Rung;
-use crate::change::{Touching, merge_lines, port, with_keywords_of};
-use crate::syntax::Language;
-use crate::world::repo::division::Divisions;
-use crate::world::repo::{RepoError, Repository};
+use crate::repo::division::Divisions;
+use crate::repo::{RepoError, Repository};
 use git2::{Delta, Index, IndexConflict, IndexEntry, Oid, Tree};
+use idd_change::port::{Elsewhere, merge_syntax};
+use idd_change::syntax::Language;
+use idd_change::trees::Rung;
+use idd_change::{Touching, merge_lines, port, with_keywords_of};
 use std::cell::OnceCell;
 use std::cmp::Reverse;
 use std::ffi::OsStr;
@@ -280,11 +280,11 @@ impl Resolver<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::change::trees::{Favor, Merged, Trees};
-    use crate::revision::TreeId;
-    use crate::world::repo::edit::edit;
-    use crate::world::repo::ids::{oid, tree_id};
-    use crate::world::repo::store::{Held, TreeStore};
+    use crate::repo::edit::edit;
+    use crate::repo::ids::{oid, tree_id};
+    use crate::repo::store::{Held, TreeStore};
+    use idd_base::revision::TreeId;
+    use idd_change::trees::{Favor, Merged, Trees};
 
     type Files<'a> = &'a [(&'a str, &'a str)];
 

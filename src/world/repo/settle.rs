@@ -9,14 +9,14 @@ use std::path::Path;
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
-use crate::world::repo::attention::attention;
-use crate::world::repo::files;
-use crate::world::repo::ignored::{IgnoreFile, IgnoreStack};
-use crate::world::repo::object::Objects;
-use crate::world::repo::refusal::WriteError;
-use crate::world::repo::stat::{Directory, Node, Record};
-use crate::world::repo::worktree::GIT_FILE;
-use crate::world::repo::write::{content, write};
+use crate::repo::attention::attention;
+use crate::repo::files;
+use crate::repo::ignored::{IgnoreFile, IgnoreStack};
+use crate::repo::object::Objects;
+use crate::repo::refusal::WriteError;
+use crate::repo::stat::{Directory, Node, Record};
+use crate::repo::worktree::GIT_FILE;
+use crate::repo::write::{content, write};
 
 /// The maximum number of paths in the report.
 const MAX_TAMPERED: usize = 100;

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use crate::revision::TreeId;
-use crate::world::repo::Repository;
-use crate::world::repo::ids::oid;
+use crate::repo::Repository;
+use crate::repo::ids::oid;
 use git2::{ObjectType, Tree, TreeWalkMode, TreeWalkResult};
+use idd_base::revision::TreeId;
 
 /// Larger files are not sources.
 const MAX_BYTES: usize = 16 << 20;

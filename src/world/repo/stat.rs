@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use rustix::fs::{FileType, Mode};
 
-use crate::revision::{BlobId, CommitId, TreeId};
-use crate::world::repo::conversion::Conversion;
+use crate::repo::conversion::Conversion;
+use idd_base::revision::{BlobId, CommitId, TreeId};
 
 /// The fields of `lstat` in which a change shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

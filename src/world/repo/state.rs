@@ -1,7 +1,7 @@
 //! The user's state as a digest: a hunt must not change it.
 
-use crate::world::repo::locate::Location;
-use crate::world::repo::refs;
+use crate::repo::locate::Location;
+use crate::repo::refs;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};

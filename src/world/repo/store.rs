@@ -1,16 +1,16 @@
 //! The store of trees for the engines: differences, candidates and merges through libgit2, in memory.
 
-use crate::change::trees::{Favor, Merged, Rung, Trees, TreesError};
-use crate::change::{ChangeSet, Content, Division, FilePair, FileSide, Mode, Subset};
-use crate::revision::{BlobId, ObjectId, TreeId};
-use crate::world::repo::division::{Divisions, Marks};
-use crate::world::repo::entry::{entry_at, mode_bits, mode_of};
-use crate::world::repo::ids::{object_id, oid, tree_id};
-use crate::world::repo::object::{EntryKind, Objects};
-use crate::world::repo::promisor::Promisor;
-use crate::world::repo::resolve::resolve;
-use crate::world::repo::{RepoError, Repository, edit, patch};
+use crate::repo::division::{Divisions, Marks};
+use crate::repo::entry::{entry_at, mode_bits, mode_of};
+use crate::repo::ids::{object_id, oid, tree_id};
+use crate::repo::object::{EntryKind, Objects};
+use crate::repo::promisor::Promisor;
+use crate::repo::resolve::resolve;
+use crate::repo::{RepoError, Repository, edit, patch};
 use git2::{Diff, DiffFindOptions, DiffFormat, DiffOptions, FileFavor, MergeOptions, Oid};
+use idd_base::revision::{BlobId, ObjectId, TreeId};
+use idd_change::trees::{Favor, Merged, Rung, Trees, TreesError};
+use idd_change::{ChangeSet, Content, Division, FilePair, FileSide, Mode, Subset};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;

@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
-use crate::revision::{BlobId, CommitId, TreeId};
-use crate::world::repo::object::{Entry, EntryKind, Objects};
-use crate::world::repo::paths::{case_collision, refuse_component};
-use crate::world::repo::refusal::{Limits, Refusal, Stop};
-use crate::world::repo::stat::{Directory, Form, Node, Totals};
+use crate::repo::object::{Entry, EntryKind, Objects};
+use crate::repo::paths::{case_collision, refuse_component};
+use crate::repo::refusal::{Limits, Refusal, Stop};
+use crate::repo::stat::{Directory, Form, Node, Totals};
+use idd_base::revision::{BlobId, CommitId, TreeId};
 
 /// The maximum length of a link's target, in bytes.
 const MAX_TARGET_BYTES: u64 = 4095;
@@ -139,8 +139,8 @@ impl Surveyor<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::world::repo::refusal::split;
-    use crate::world::repo::testing::{Sandbox, files, tree_of};
+    use crate::repo::refusal::split;
+    use crate::repo::testing::{Sandbox, files, tree_of};
 
     #[track_caller]
     fn check(names: &[(&str, &str)], folds_case: bool, expected: Option<&str>) {

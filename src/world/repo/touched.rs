@@ -1,9 +1,9 @@
 //! Finds the C sources that a change touches: changed ones, and those that include a changed file.
 
-use crate::revision::{BlobId, TreeId};
-use crate::world::repo::Repository;
-use crate::world::repo::object::{Entry, EntryKind, Objects};
-use crate::world::repo::refusal::Stop;
+use crate::repo::Repository;
+use crate::repo::object::{Entry, EntryKind, Objects};
+use crate::repo::refusal::Stop;
+use idd_base::revision::{BlobId, TreeId};
 use std::collections::{BTreeMap, HashMap, HashSet, hash_map};
 
 /// The maximum number of sources.
@@ -180,7 +180,7 @@ fn compare(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::world::repo::Repository;
+    use crate::repo::Repository;
 
     /// The tree with these files; a path has at most one directory.
     fn tree(repository: &Repository, files: &[(&str, &str)]) -> TreeId {
@@ -202,7 +202,7 @@ mod tests {
             };
             index.add(&entry).unwrap();
         }
-        crate::world::repo::ids::tree_id(index.write_tree_to(repository.git()).unwrap())
+        crate::repo::ids::tree_id(index.write_tree_to(repository.git()).unwrap())
     }
 
     #[track_caller]

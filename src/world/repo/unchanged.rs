@@ -4,11 +4,11 @@
 //! what differs is built again. This is sound only in an empty checkout: later a file that becomes the user's again is newer
 //! than what was built of another version meanwhile.
 
-use crate::revision::ObjectId;
-use crate::world::repo::ids::object_id;
-use crate::world::repo::locate::Location;
-use crate::world::repo::stat::{Directory, Node, Stat};
-use crate::world::repo::{files, private};
+use crate::repo::ids::object_id;
+use crate::repo::locate::Location;
+use crate::repo::stat::{Directory, Node, Stat};
+use crate::repo::{files, private};
+use idd_base::revision::ObjectId;
 use rustix::fs::{AtFlags, Timespec, Timestamps, utimensat};
 use std::collections::HashMap;
 use std::ffi::OsStr;

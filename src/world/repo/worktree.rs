@@ -4,7 +4,7 @@
 //! build products that the tree's own ignore rules cover stay. No hook, filter or configuration is used, and nothing
 //! outside of the directory is changed, whatever the tree or the test contains.
 
-use crate::world::repo::{Repository, files, survey};
+use crate::repo::{Repository, files, survey};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -15,14 +15,14 @@ use std::{fs, mem};
 use rustix::fs::{CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use crate::revision::TreeId;
-use crate::world::repo::conversion::Notice;
-use crate::world::repo::object::Objects;
-use crate::world::repo::refusal::{Limits, Refusal, WriteError, split};
-use crate::world::repo::settle::{Settled, Since, settle};
-use crate::world::repo::stat::Directory;
-use crate::world::repo::unchanged::FileTimes;
-use crate::world::repo::write::{Moved, Writer};
+use crate::repo::conversion::Notice;
+use crate::repo::object::Objects;
+use crate::repo::refusal::{Limits, Refusal, WriteError, split};
+use crate::repo::settle::{Settled, Since, settle};
+use crate::repo::stat::Directory;
+use crate::repo::unchanged::FileTimes;
+use crate::repo::write::{Moved, Writer};
+use idd_base::revision::TreeId;
 
 /// The file at the top that belongs to the worker and not to the tree.
 pub const GIT_FILE: &[u8] = b".git";

@@ -2,9 +2,9 @@
 //!
 //! The record of the written files is the older tree. It is walked together with the newer one; directories with the
 //! same tree object are skipped. In each directory, missing entries are removed before anything is written. Contents
-//! are written last, all [at once](crate::world::repo::fill).
+//! are written last, all [at once](crate::repo::fill).
 
-use crate::world::repo::{Repository, files};
+use crate::repo::{Repository, files};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::mem;
@@ -14,13 +14,13 @@ use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
-use crate::revision::{BlobId, CommitId, TreeId};
-use crate::world::repo::attributes::{AttributeFile, AttributeStack};
-use crate::world::repo::conversion::{Conversion, Notice};
-use crate::world::repo::fill::{self, Filled, Pending, fill};
-use crate::world::repo::object::{Entry, EntryKind, Objects};
-use crate::world::repo::refusal::{Stop, WriteError};
-use crate::world::repo::stat::{Directory, Form, Node, Record, Stat, Totals};
+use crate::repo::attributes::{AttributeFile, AttributeStack};
+use crate::repo::conversion::{Conversion, Notice};
+use crate::repo::fill::{self, Filled, Pending, fill};
+use crate::repo::object::{Entry, EntryKind, Objects};
+use crate::repo::refusal::{Stop, WriteError};
+use crate::repo::stat::{Directory, Form, Node, Record, Stat, Totals};
+use idd_base::revision::{BlobId, CommitId, TreeId};
 
 /// The maximum number of notices; a tree can have any number of them.
 const MAX_NOTICES: usize = 1000;

@@ -4,11 +4,11 @@
 //! for each command and commit. It gets its name only when the command has succeeded and everything in it was found
 //! harmless, so a killed process leaves no part of one.
 
-use crate::outcome::Ending;
-use crate::revision::CommitId;
-use crate::world::files as disk;
-use crate::world::process::Ran;
-use crate::world::repo::files;
+use crate::files as disk;
+use crate::process::Ran;
+use crate::repo::files;
+use idd_base::outcome::Ending;
+use idd_base::revision::CommitId;
 use rustix::fs::{FileType, FlockOperation, Mode, OFlags, SeekFrom};
 use rustix::io::Errno;
 use sha2::{Digest as _, Sha256};
@@ -422,7 +422,7 @@ pub fn names_commit(line: &OsStr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::world::system::usage::Usage;
+    use crate::system::usage::Usage;
     use std::cell::Cell;
     use std::os::unix::fs::{FileExt as _, PermissionsExt as _, symlink};
 

@@ -3,9 +3,9 @@
 //! A probe gets a near place while one is free, because what was built there before is not built again. Results of both count
 //! alike, so both must have the same programs and the same environment; who makes a pair of them sees to that.
 
-use crate::world::repo::Notice;
-use crate::world::run::executor::{Done, Errand, Executor, Wish};
-use crate::world::run::sandbox::SandboxError;
+use crate::repo::Notice;
+use crate::run::executor::{Done, Errand, Executor, Wish};
+use crate::run::sandbox::SandboxError;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -124,7 +124,7 @@ impl Executor for Both {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::revision::TreeId;
+    use idd_base::revision::TreeId;
     use std::cell::RefCell;
     use std::collections::VecDeque;
     use std::rc::Rc;

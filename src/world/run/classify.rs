@@ -10,9 +10,9 @@ use regex::Regex;
 use super::failure_line::{failure_line, telling_line};
 use super::normalise::{normalise, without_colours};
 use super::{alike, crash, table};
-use crate::outcome::{Ending, NamedTest, Observation, Outcome, Reason, Signature, Stage};
-use crate::sought::Sought;
-use crate::world::run::runners::{NamedOutcome, RunnerReport};
+use crate::run::runners::{NamedOutcome, RunnerReport};
+use idd_base::outcome::{Ending, NamedTest, Observation, Outcome, Reason, Signature, Stage};
+use idd_base::sought::Sought;
 
 /// The exit code of a test that cannot test the revision.
 const SKIP: i32 = 125;

@@ -6,9 +6,9 @@
 //!
 //! Source of the format: "JSON Compilation Database Format Specification", Clang documentation.
 
-use crate::world::process::executions::without_dots;
-use crate::world::process::shell::quoted;
-use crate::world::run::toolchain;
+use crate::process::executions::without_dots;
+use crate::process::shell::quoted;
+use crate::run::toolchain;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};

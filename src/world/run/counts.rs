@@ -2,7 +2,7 @@
 //!
 //! Data first: [`SUMMARIES`] has the lines in which runners count, [`WORDS`] the meaning of the words beside a number.
 
-use crate::world::run::classify::plain;
+use crate::run::classify::plain;
 use regex::Regex;
 use std::sync::LazyLock;
 

@@ -2,11 +2,11 @@
 //!
 //! A probe gets the idle worker with the nearest files, because it has the least to write and to build. Every worker is a thread that lives as long as the crew, because a command dies with the thread that started it.
 
-use crate::revision::{CommitId, TreeId};
-use crate::world::repo::distance::distance;
-use crate::world::repo::{Notice, private};
-use crate::world::run::executor::{Done, Errand, Executor, Wish};
-use crate::world::run::sandbox::{Sandbox, SandboxError};
+use crate::repo::distance::distance;
+use crate::repo::{Notice, private};
+use crate::run::executor::{Done, Errand, Executor, Wish};
+use crate::run::sandbox::{Sandbox, SandboxError};
+use idd_base::revision::{CommitId, TreeId};
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};

@@ -1,16 +1,16 @@
 //! The seam between a hunt and the places where its probes run.
 //!
 //! A hunt reserves a place for a tree, starts a probe there, and waits for whichever probe is done first. What a place is,
-//! only the executor knows: a worktree of this machine ([`Crew`](crate::world::run::crew::Crew)), or a worker of a remote
-//! service, or [`both`](crate::world::run::both). Trouble of a place is a [`SandboxError`]; it is never an outcome of the
+//! only the executor knows: a worktree of this machine ([`Crew`](crate::run::crew::Crew)), or a worker of a remote
+//! service, or [`both`](crate::run::both). Trouble of a place is a [`SandboxError`]; it is never an outcome of the
 //! test.
 
-use crate::outcome::Observation;
-use crate::revision::TreeId;
-use crate::world::process::Watch;
-use crate::world::repo::Notice;
-use crate::world::run::product::Product;
-use crate::world::run::sandbox::{Commands, Job, Probed, SandboxError};
+use crate::process::Watch;
+use crate::repo::Notice;
+use crate::run::product::Product;
+use crate::run::sandbox::{Commands, Job, Probed, SandboxError};
+use idd_base::outcome::Observation;
+use idd_base::revision::TreeId;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -50,7 +50,7 @@ pub struct Wish {
     pub tree: TreeId,
     /// Whether the probe is of a reference, whose build products would be in the way of those of candidates.
     pub is_reference: bool,
-    /// Whether it is to run far away, if there is such a place; see [`both`](crate::world::run::both).
+    /// Whether it is to run far away, if there is such a place; see [`both`](crate::run::both).
     pub is_far: bool,
     /// The number of probes that may run at once.
     pub width: usize,
@@ -65,7 +65,7 @@ pub trait Around: fmt::Debug + Send + Sync {
 /// Runs probes.
 pub trait Executor {
     /// What results depend on besides the plan: the same for the same programs. `None` on this machine, whose programs are
-    /// [examined](crate::world::tools) for each result.
+    /// [examined](crate::tools) for each result.
     fn programs(&self) -> Option<[u8; 32]> {
         None
     }

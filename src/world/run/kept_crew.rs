@@ -1,13 +1,13 @@
 //! A crew that several hunts use, one after the other: a hunt finds the checkouts as the last one has left them, so what is
 //! built already is not built again.
 
-use crate::revision::CommitId;
-use crate::world::files;
-use crate::world::repo::Notice;
-use crate::world::run::crew::Crew;
-use crate::world::run::executor::{Done, Errand, Executor, Wish};
-use crate::world::run::sandbox;
-use crate::world::run::sandbox::SandboxError;
+use crate::files;
+use crate::repo::Notice;
+use crate::run::crew::Crew;
+use crate::run::executor::{Done, Errand, Executor, Wish};
+use crate::run::sandbox;
+use crate::run::sandbox::SandboxError;
+use idd_base::revision::CommitId;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,7 +1,7 @@
 //! The last output of a command while it runs, in a file that others can read.
 
-use crate::world::process::output::MAX_END_BYTES;
-use crate::world::repo::files;
+use crate::process::output::MAX_END_BYTES;
+use crate::repo::files;
 use rustix::fs::{CWD, Mode, OFlags};
 use rustix::io::Errno;
 use std::io::Read as _;

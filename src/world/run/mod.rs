@@ -1,6 +1,6 @@
 //! Running probes: the commands of one probe in a sandbox, and the meaning of their output.
 //!
-//! [`sandbox`] runs the commands of a probe with [`process::run`](crate::world::process::run);
+//! [`sandbox`] runs the commands of a probe with [`process::run`](crate::process::run);
 //! [`classify::classify`] computes the outcome of an observation for one hunt. The modules that judge output
 //! (`classify`, `complaints`, `crash`, `failure_line`, `normalise`, `table`) are pure.
 

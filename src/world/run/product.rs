@@ -1,6 +1,6 @@
 //! The product of a build: the files that `--artifact` names, as one digest.
 
-use crate::world::repo::files;
+use crate::repo::files;
 use rustix::fs::FileType;
 use sha2::{Digest, Sha256};
 use std::io::Read;

@@ -1,7 +1,7 @@
 //! The tests in the `JUnit` files that a test command writes into its checkout.
 
-use crate::world::repo::files;
-use crate::world::run::runners::junit;
+use crate::repo::files;
+use crate::run::runners::junit;
 use rustix::fs::FileType;
 use std::fs::File;
 use std::os::fd::{AsFd as _, BorrowedFd};

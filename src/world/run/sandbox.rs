@@ -3,21 +3,21 @@
 //! A sandbox is a directory with `tree` (the worktree), `tmp` (TMPDIR) and `home`. It is not a confinement: a test runs
 //! with the user's rights. Its changes in the worktree are undone after each probe.
 
-use crate::outcome::{Ending, Observation, Reason, Stage, TimeLimits};
-use crate::revision::{CommitId, TreeId};
-use crate::world::place::surroundings::{CHANGES, ShownPath, Surroundings};
-use crate::world::process::{Command, Ran, RunError, Watch, Words};
-use crate::world::repo::division::Divisions;
-use crate::world::repo::object::is_known;
-use crate::world::repo::settle::{Settled, Since};
-use crate::world::repo::{RepoError, Worktree, WriteError};
-use crate::world::run::artifacts::{Artifact, Fetched, Fetching, NotPlaced, Origin};
-use crate::world::run::failure_line::failure_line;
-use crate::world::run::java_check::JavaCheck;
-use crate::world::run::product::{Product, product};
-use crate::world::run::report_files::ReportFiles;
-use crate::world::run::table;
-use crate::world::{files, process, repo};
+use crate::place::surroundings::{CHANGES, ShownPath, Surroundings};
+use crate::process::{Command, Ran, RunError, Watch, Words};
+use crate::repo::division::Divisions;
+use crate::repo::object::is_known;
+use crate::repo::settle::{Settled, Since};
+use crate::repo::{RepoError, Worktree, WriteError};
+use crate::run::artifacts::{Artifact, Fetched, Fetching, NotPlaced, Origin};
+use crate::run::failure_line::failure_line;
+use crate::run::java_check::JavaCheck;
+use crate::run::product::{Product, product};
+use crate::run::report_files::ReportFiles;
+use crate::run::table;
+use crate::{files, process, repo};
+use idd_base::outcome::{Ending, Observation, Reason, Stage, TimeLimits};
+use idd_base::revision::{CommitId, TreeId};
 use regex::{Captures, Regex};
 use rustix::io::Errno;
 use std::collections::{BTreeSet, HashSet};

@@ -1,7 +1,7 @@
-//! The environment that a result depends on, in addition to the tree. [`tools`](crate::world::tools) handles the
+//! The environment that a result depends on, in addition to the tree. [`tools`](crate::tools) handles the
 //! programs.
 
-use crate::world::tools::modules;
+use crate::tools::modules;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};

@@ -21,12 +21,12 @@ use rustix::io::Errno;
 use rustix::net::SendFlags;
 use rustix::process::Pid;
 
-use crate::world::system::mapping::Mapping;
-use crate::world::system::observer::{Observer, WatchedCalls};
-use crate::world::system::process::Process;
-use crate::world::system::usage::Usage;
-use crate::world::system::view::MountView;
-use crate::world::system::wait::wait;
+use crate::system::mapping::Mapping;
+use crate::system::observer::{Observer, WatchedCalls};
+use crate::system::process::Process;
+use crate::system::usage::Usage;
+use crate::system::view::MountView;
+use crate::system::wait::wait;
 
 /// Why this system cannot run tests.
 const WHY: &str = "this system is not supported yet: tests are run on Linux only";

@@ -16,11 +16,11 @@ pub mod view;
 mod wait;
 
 #[cfg(not(target_os = "linux"))]
-use crate::world::system::elsewhere as here;
+use crate::system::elsewhere as here;
 #[cfg(target_os = "linux")]
-use crate::world::system::linux as here;
+use crate::system::linux as here;
 
-pub use crate::world::system::wait::wait;
+pub use crate::system::wait::wait;
 pub use here::{
     Bait, CANNOT_BE_EXECUTED, Counter, Following, NO_SIGNAL, adopt_orphans, all, available_memory, be_traced, children,
     continue_with, end_of, environment_value, follow, follow_descendants, free_range, is_there, launch, launch_copied,

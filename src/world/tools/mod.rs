@@ -20,8 +20,8 @@ mod toolset;
 pub use program::{Change, Program};
 pub use toolset::Toolset;
 
-use crate::world::files;
-use crate::world::process::executions::Executions;
+use crate::files;
+use crate::process::executions::Executions;
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsString;
 use std::fs;

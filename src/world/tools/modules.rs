@@ -6,9 +6,9 @@
 //! development are noticed, but not their targets. Compiled files that an interpreter writes while it runs do not
 //! count.
 
-use crate::world::cache::Key;
-use crate::world::files;
-use crate::world::run::toolchain::variable;
+use crate::cache::Key;
+use crate::files;
+use crate::run::toolchain::variable;
 use sha2::{Digest as _, Sha256};
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};

@@ -1,8 +1,8 @@
 //! One program, and its identity.
 
-use crate::world::journal::path_text;
-use crate::world::run::toolchain;
-use crate::world::tools::modules;
+use crate::journal::path_text;
+use crate::run::toolchain;
+use crate::tools::modules;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt as _;

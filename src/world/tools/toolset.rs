@@ -1,8 +1,8 @@
 //! A set of programs, stored under the digest of its content, so that damage is noticed.
 
-use crate::world::cache::Key;
-use crate::world::files;
-use crate::world::tools::{Change, Program};
+use crate::cache::Key;
+use crate::files;
+use crate::tools::{Change, Program};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeSet;

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use git_idd::world::files::hex;
-use git_idd::world::process::Words;
-use git_idd::world::run::sandbox::{Commands, Job, Precheck};
+use idd_world::files::hex;
+use idd_world::process::Words;
+use idd_world::run::sandbox::{Commands, Job, Precheck};
 use regex::Regex;
 use sha2::{Digest, Sha256};
 

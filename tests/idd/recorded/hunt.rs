@@ -5,19 +5,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use git_idd::cli::args;
-use git_idd::cli::args::{Invocation, Request};
-use git_idd::report::Report;
-use git_idd::session;
-use git_idd::session::context::{Context, Embedding};
-use git_idd::session::failure::Failure;
-use git_idd::session::hunt::Task;
-use git_idd::session::order::HuntOrder;
-use git_idd::session::plan::Plan;
-use git_idd::session::saved;
-use git_idd::session::talk::Silent;
-use git_idd::world::files::hex;
-use git_idd::world::repo::{locate, private};
+use git_idd::args;
+use git_idd::args::{Invocation, Request};
+use idd_report::Report;
+use idd_session::context::{Context, Embedding};
+use idd_session::failure::Failure;
+use idd_session::hunt::Task;
+use idd_session::order::HuntOrder;
+use idd_session::plan::Plan;
+use idd_session::saved;
+use idd_session::talk::Silent;
+use idd_world::files::hex;
+use idd_world::repo::{locate, private};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
@@ -180,7 +179,7 @@ fn in_process(fixture: &Fixture, args: &[&str], recorder: &Recorder) -> Report {
     };
     let interrupt = Arc::new(AtomicBool::new(false));
     let report = match request {
-        Request::Hunt(order) => session::hunt(order, &context, interrupt, &mut Silent),
+        Request::Hunt(order) => idd_session::hunt(order, &context, interrupt, &mut Silent),
         Request::Minimize { good, bad, hunt } => minimize(hunt, (&good, &bad), &context, interrupt),
         _ => panic!("not the arguments of a hunt: {args:?}"),
     };
@@ -199,7 +198,7 @@ fn minimize(
     let plan = Plan::new(order, Some(pair), &location, &user, context)?;
     let saved = saved::open(&plan, &location, None, false)?;
     let task = Task { plan: &plan, location: &location, context, saved, interrupt, talk: &mut Silent };
-    session::hunt::run(task, &user)
+    idd_session::hunt::run(task, &user)
 }
 
 /// Complains if two reports differ in more than their times.

@@ -25,10 +25,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use git_idd::outcome::{Ending, Observation, Reason, Stage};
-use git_idd::world::files::hex;
-use git_idd::world::run::product::Product;
-use git_idd::world::run::sandbox::Probed;
+use idd_base::outcome::{Ending, Observation, Reason, Stage};
+use idd_world::files::hex;
+use idd_world::run::product::Product;
+use idd_world::run::sandbox::Probed;
 
 use crate::recorded::asked::{Asked, Places};
 

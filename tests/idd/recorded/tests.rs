@@ -1,11 +1,11 @@
 use std::ffi::OsString;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use git_idd::outcome::{Ending, Observation, Reason, Stage};
-use git_idd::revision::{CommitId, TreeId};
-use git_idd::world::place::surroundings::Surroundings;
-use git_idd::world::process::{ProcessGroup, Watch, Words};
-use git_idd::world::run::sandbox::{Commands, Job, Precheck, Rebuild};
+use idd_base::outcome::{Ending, Observation, Reason, Stage};
+use idd_base::revision::{CommitId, TreeId};
+use idd_world::place::surroundings::Surroundings;
+use idd_world::process::{ProcessGroup, Watch, Words};
+use idd_world::run::sandbox::{Commands, Job, Precheck, Rebuild};
 use tempfile::TempDir;
 
 use super::*;
@@ -251,7 +251,7 @@ fn every_ending_is_read_as_it_was_written() {
     for (nth, (stage, ending)) in (1..).zip(endings) {
         let mut probed = probed[2].clone();
         (probed.observation.stage, probed.observation.ending) = (stage, ending);
-        probed.product = Some(git_idd::world::run::product::Product([9; 32]));
+        probed.product = Some(idd_world::run::product::Product([9; 32]));
         probed.removed = vec![b"a\xff".to_vec(), b"b".to_vec()];
         probed.observation.output = ["", "\n", "a", "\\u{1b}\ta\n\nb\u{85}\u{1b}"][nth as usize - 1].to_owned();
         let places = places("/scratch/a");

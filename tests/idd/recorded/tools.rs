@@ -9,7 +9,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use git_idd::world::files::hex;
+use idd_world::files::hex;
 use sha2::{Digest, Sha256};
 
 /// The beginning of the names of programs below the directory of rustup.

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use crate::explain::align::statements::{Done, Function, NO_EFFECT};
-use crate::instrument::instruction::{Instruction, Op, Value, ValueId};
-use crate::instrument::statement::Statement;
-use crate::trace::native::shape::Shape;
+use crate::align::statements::{Done, Function, NO_EFFECT};
+use idd_trace::instrument::instruction::{Instruction, Op, Value, ValueId};
+use idd_trace::instrument::statement::Statement;
+use idd_trace::native::shape::Shape;
 
 /// What a function does.
 pub fn function(shape: &Shape) -> Function {

@@ -6,6 +6,3 @@
 pub mod done;
 pub mod objects;
 pub mod state;
-
-#[cfg(test)]
-mod tests;

@@ -6,12 +6,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::explain::align::Alignment;
-use crate::explain::align::way::Way;
-use crate::trace::native::heap::Block;
-use crate::trace::native::machine::Machine;
-use crate::trace::native::object::View;
-use crate::trace::step::Step;
+use crate::align::Alignment;
+use crate::align::way::Way;
+use idd_trace::native::heap::Block;
+use idd_trace::native::machine::Machine;
+use idd_trace::native::object::View;
+use idd_trace::step::Step;
 
 /// One of the two runs at a point.
 #[derive(Clone, Copy)]

@@ -2,7 +2,7 @@
 //!
 //! The states are walked side by side as memory graphs: from the variables of the program and of the frames, by name, along members by name and along pointers to
 //! the blocks of the heap, by type; never by address. What both have is a [`Cell`]: a number, or a pointer, which is the same if it leads to the same place of an
-//! object that [corresponds](crate::explain::native::align::objects). Source: Sumner and Zhang, definition 4 and section 4.2; memory graphs: Zimmermann and Zeller 2002.
+//! object that [corresponds](crate::native::align::objects). Source: Sumner and Zhang, definition 4 and section 4.2; memory graphs: Zimmermann and Zeller 2002.
 //! Deviation: a union is a row of words, and so are bit-fields. A word of which both runs know the same part is divided.
 //!
 //! What only one run has, and bytes that are not known, are no cells: nothing can be put in their place.
@@ -11,22 +11,22 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::explain::align::Alignment;
-use crate::explain::align::way::Way;
-use crate::explain::native::align::objects::{Layouts, Object, Objects, Part, Side};
-use crate::explain::native::align::state::slots::Slots;
-use crate::explain::native::shown;
-use crate::explain::native::unions::Union;
-use crate::instrument::debug::{Debug, SourceType};
-use crate::instrument::instruction::MetadataId;
-use crate::instrument::module::Module;
-use crate::instrument::types::Type;
-use crate::trace::native::frame::Frame;
-use crate::trace::native::heap::Block;
-use crate::trace::native::object::Place;
-use crate::trace::native::value;
-use crate::trace::place;
-use crate::trace::step::Step;
+use crate::align::Alignment;
+use crate::align::way::Way;
+use crate::native::align::objects::{Layouts, Object, Objects, Part, Side};
+use crate::native::align::state::slots::Slots;
+use crate::native::shown;
+use crate::native::unions::Union;
+use idd_trace::instrument::debug::{Debug, SourceType};
+use idd_trace::instrument::instruction::MetadataId;
+use idd_trace::instrument::module::Module;
+use idd_trace::instrument::types::Type;
+use idd_trace::native::frame::Frame;
+use idd_trace::native::heap::Block;
+use idd_trace::native::object::Place;
+use idd_trace::native::value;
+use idd_trace::place;
+use idd_trace::step::Step;
 
 mod skim;
 mod slots;

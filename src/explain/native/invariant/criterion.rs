@@ -1,19 +1,19 @@
 //! What the failure is, as conditions.
 
-use crate::explain::invariant::Failing;
-use crate::explain::invariant::history::Effects;
-use crate::explain::native::invariant::{Native, time};
-use crate::instrument::instruction::Op;
-use crate::instrument::types::Type;
-use crate::logic::substitute::variables;
-use crate::logic::term::{Binary, TermId, Terms};
-use crate::trace::TraceError;
-use crate::trace::detail::Doing;
-use crate::trace::native::event::{Looked, Moment};
-use crate::trace::native::machine::Machine;
-use crate::trace::native::output::Origin;
-use crate::trace::native::visit::before_step;
-use crate::trace::step::Step;
+use crate::invariant::Failing;
+use crate::invariant::history::Effects;
+use crate::native::invariant::{Native, time};
+use idd_trace::TraceError;
+use idd_trace::detail::Doing;
+use idd_trace::instrument::instruction::Op;
+use idd_trace::instrument::types::Type;
+use idd_trace::logic::substitute::variables;
+use idd_trace::logic::term::{Binary, TermId, Terms};
+use idd_trace::native::event::{Looked, Moment};
+use idd_trace::native::machine::Machine;
+use idd_trace::native::output::Origin;
+use idd_trace::native::visit::before_step;
+use idd_trace::step::Step;
 
 /// Addresses below are those of no memory.
 const FIRST_PAGE: u64 = 1 << 16;

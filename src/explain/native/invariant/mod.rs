@@ -1,4 +1,4 @@
-//! Error invariants of C programs: a recorded run as the [engine](crate::explain::invariant) wants it.
+//! Error invariants of C programs: a recorded run as the [engine](crate::invariant) wants it.
 //!
 //! [`criterion`] says what the failure is, [`passing`] compares with a passing run, [`words`] writes conditions in C.
 
@@ -13,18 +13,18 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::explain::invariant::history::{Assignment, Because, Effects, History, Time, Version};
-use crate::explain::native::invariant::passing::{FailingRun, Passing};
-use crate::instrument::instruction::{Instruction, Op};
-use crate::logic::substitute::variables;
-use crate::logic::term::{Binary, Node, TermId, Terms};
-use crate::trace::TraceError;
-use crate::trace::dependence::{Dependences, Kind};
-use crate::trace::native::event::{Event, Moment};
-use crate::trace::native::symbolic::version::Place;
-use crate::trace::native::symbolic::{Evaluated, Symbolic, version};
-use crate::trace::native::visit::before_step;
-use crate::trace::step::Step;
+use crate::invariant::history::{Assignment, Because, Effects, History, Time, Version};
+use crate::native::invariant::passing::{FailingRun, Passing};
+use idd_trace::TraceError;
+use idd_trace::dependence::{Dependences, Kind};
+use idd_trace::instrument::instruction::{Instruction, Op};
+use idd_trace::logic::substitute::variables;
+use idd_trace::logic::term::{Binary, Node, TermId, Terms};
+use idd_trace::native::event::{Event, Moment};
+use idd_trace::native::symbolic::version::Place;
+use idd_trace::native::symbolic::{Evaluated, Symbolic, version};
+use idd_trace::native::visit::before_step;
+use idd_trace::step::Step;
 
 /// What an invariant says of addresses.
 ///

@@ -7,18 +7,18 @@
 //! differs between a failing and a passing run is followed, in both. Deviation: here it is conditions that differ, and the
 //! passing run is followed only from what it stored and the failing run did not, up to the decision that skipped it.
 
-use crate::explain::align::Alignment;
-use crate::explain::invariant::history::{Because, Version};
-use crate::explain::native::origin::is_input;
-use crate::logic::term::{Node, TermId, Terms, Unary, mask};
-use crate::trace::TraceError;
-use crate::trace::native::call::Call;
-use crate::trace::native::event::{Event, Moment};
-use crate::trace::native::machine::{Machine, Watch};
-use crate::trace::native::play::Player;
-use crate::trace::native::symbolic::version::Place;
-use crate::trace::native::symbolic::{Evaluated, Source, Symbolic};
-use crate::trace::step::Step;
+use crate::align::Alignment;
+use crate::invariant::history::{Because, Version};
+use crate::native::origin::is_input;
+use idd_trace::TraceError;
+use idd_trace::logic::term::{Node, TermId, Terms, Unary, mask};
+use idd_trace::native::call::Call;
+use idd_trace::native::event::{Event, Moment};
+use idd_trace::native::machine::{Machine, Watch};
+use idd_trace::native::play::Player;
+use idd_trace::native::symbolic::version::Place;
+use idd_trace::native::symbolic::{Evaluated, Source, Symbolic};
+use idd_trace::step::Step;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::mem::discriminant;
 use std::rc::Rc;

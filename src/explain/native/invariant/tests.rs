@@ -1,15 +1,15 @@
 //! Invariants of stored runs.
 
-use crate::explain::invariant::{Limits, abstraction};
-use crate::explain::native::invariant::words::conditions;
-use crate::explain::native::invariant::{Mode, Native, moment};
-use crate::logic::term::Terms;
-use crate::trace::native::output::outputs;
-use crate::trace::native::stored::player;
-use crate::trace::native::symbolic::Symbolic;
-use crate::trace::native::symbolic::version::Place;
-use crate::trace::native::tape::Tape;
-use crate::trace::step::Step;
+use crate::invariant::{Limits, abstraction};
+use crate::native::invariant::words::conditions;
+use crate::native::invariant::{Mode, Native, moment};
+use idd_trace::logic::term::Terms;
+use idd_trace::native::output::outputs;
+use idd_trace::native::stored::player;
+use idd_trace::native::symbolic::Symbolic;
+use idd_trace::native::symbolic::version::Place;
+use idd_trace::native::tape::Tape;
+use idd_trace::step::Step;
 
 /// What the terms of all statements of a run give is what was recorded, or is known not to be modelled.
 #[test]

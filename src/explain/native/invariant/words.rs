@@ -2,19 +2,19 @@
 
 use std::collections::HashMap;
 
-use crate::explain::native::invariant::Native;
-use crate::explain::native::naming;
-use crate::explain::native::naming::Kind;
-use crate::logic::evaluate::signed;
-use crate::logic::substitute::variables;
-use crate::logic::term::{Binary, Node, TermId, Terms, Unary};
-use crate::trace::TraceError;
-use crate::trace::native::event::Moment;
-use crate::trace::native::machine::Machine;
-use crate::trace::native::object::View;
-use crate::trace::native::symbolic::version::Place;
-use crate::trace::native::visit::before_step;
-use crate::trace::step::Step;
+use crate::native::invariant::Native;
+use crate::native::naming;
+use crate::native::naming::Kind;
+use idd_trace::TraceError;
+use idd_trace::logic::evaluate::signed;
+use idd_trace::logic::substitute::variables;
+use idd_trace::logic::term::{Binary, Node, TermId, Terms, Unary};
+use idd_trace::native::event::Moment;
+use idd_trace::native::machine::Machine;
+use idd_trace::native::object::View;
+use idd_trace::native::symbolic::version::Place;
+use idd_trace::native::visit::before_step;
+use idd_trace::step::Step;
 
 /// The names of versions, and what their numbers are.
 pub type Names = HashMap<u32, (String, Kind)>;
@@ -380,7 +380,7 @@ impl Writer<'_> {
                 ty,
             ),
             Node::Extract(inner, low) => {
-                let mask = crate::logic::term::mask(width);
+                let mask = idd_trace::logic::term::mask(width);
                 let bits = cast(self.expression(inner, false), (whole(terms.width(inner)), false));
                 let shifted = if low == 0 {
                     inside(bits, Binding::BitAnd)

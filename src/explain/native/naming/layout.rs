@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use crate::explain::native::naming::{MAX_DEPTH, MAX_ELEMENTS};
-use crate::instrument::debug::{Debug, Member, SourceType};
-use crate::instrument::instruction::MetadataId;
-use crate::instrument::module::Module;
-use crate::trace::native::value;
+use crate::native::naming::{MAX_DEPTH, MAX_ELEMENTS};
+use idd_trace::instrument::debug::{Debug, Member, SourceType};
+use idd_trace::instrument::instruction::MetadataId;
+use idd_trace::instrument::module::Module;
+use idd_trace::native::value;
 
 /// The parts of a type that have pointers.
 pub(super) enum Layout {

@@ -1,23 +1,23 @@
 //! What was before the steps of a C program.
 
-use crate::session::dap::tape::{Level, Meaning, Past, Shown, Table, Tape, Target};
-use crate::session::expression;
-use crate::session::expression::condition::{Condition, ConditionAnswers, INTERVAL};
-use crate::session::expression::state::State;
-use crate::session::expression::{Expression, Value};
-use crate::trace::TraceError;
-use crate::trace::detail::Detail;
-use crate::trace::native::fault::Crash;
-use crate::trace::native::frame::Frame;
-use crate::trace::native::machine::{Machine, Watch};
-use crate::trace::native::object::View;
-use crate::trace::native::parts::Division;
-use crate::trace::native::play::Player;
-use crate::trace::native::visit::before_step;
-use crate::trace::native::{detail, object};
-use crate::trace::step::Step;
-use crate::trace::walk::{Row, Walk};
-use crate::trace::writes::Writes;
+use crate::dap::tape::{Level, Meaning, Past, Shown, Table, Tape, Target};
+use crate::expression;
+use crate::expression::condition::{Condition, ConditionAnswers, INTERVAL};
+use crate::expression::state::State;
+use crate::expression::{Expression, Value};
+use idd_trace::TraceError;
+use idd_trace::detail::Detail;
+use idd_trace::native::fault::Crash;
+use idd_trace::native::frame::Frame;
+use idd_trace::native::machine::{Machine, Watch};
+use idd_trace::native::object::View;
+use idd_trace::native::parts::Division;
+use idd_trace::native::play::Player;
+use idd_trace::native::visit::before_step;
+use idd_trace::native::{detail, object};
+use idd_trace::step::Step;
+use idd_trace::walk::{Row, Walk};
+use idd_trace::writes::Writes;
 use std::ops::Range;
 
 /// Structures of an array on the heap that are listed behind the members of the first one, at the most.

@@ -6,14 +6,14 @@
 
 use std::time::{Duration, Instant};
 
-use crate::instrument::java::replace::Replacement;
-use crate::outcome::{Ending, TimeLimits};
-use crate::session::explain::java::experiments::{Failing, Laboratory};
-use crate::session::explain::model::interrupted;
-use crate::session::failure::Failure;
-use crate::session::record::observe;
-use crate::world::record::java::trials::{Trials, Tried};
-use crate::world::run::sandbox::Job;
+use crate::explain::java::experiments::{Failing, Laboratory};
+use crate::explain::model::interrupted;
+use crate::failure::Failure;
+use crate::record::observe;
+use idd_base::outcome::{Ending, TimeLimits};
+use idd_trace::instrument::java::replace::Replacement;
+use idd_world::record::java::trials::{Trials, Tried};
+use idd_world::run::sandbox::Job;
 
 /// For fewer trials the virtual machine is not worth its start.
 const N_LEAST: usize = 3;

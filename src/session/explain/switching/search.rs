@@ -3,19 +3,19 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use crate::explain::failure::Ending;
-use crate::explain::native::decisions::Decisions;
-use crate::explain::switch::order;
-use crate::plural::count;
-use crate::session::explain::forks;
-use crate::session::explain::forks::Server;
-use crate::session::explain::model::{Explainer, interrupted};
-use crate::session::explain::parking::Fork;
-use crate::session::failure::Failure;
-use crate::trace::run::Run;
-use crate::trace::step::Step;
-use crate::world::process::Watch as _;
-use crate::world::record::control::{Ended, Point, Reply, Test, Turn};
+use crate::explain::forks;
+use crate::explain::forks::Server;
+use crate::explain::model::{Explainer, interrupted};
+use crate::explain::parking::Fork;
+use crate::failure::Failure;
+use idd_base::plural::count;
+use idd_explain::failure::Ending;
+use idd_explain::native::decisions::Decisions;
+use idd_explain::switch::order;
+use idd_trace::run::Run;
+use idd_trace::step::Step;
+use idd_world::process::Watch as _;
+use idd_world::record::control::{Ended, Point, Reply, Test, Turn};
 
 /// A switched run may have so many times as many segments as the failing one, and so many more: that one may have ended early.
 const SWITCHED_PATIENCE: (u64, u64) = (4, 200_000);
@@ -65,7 +65,7 @@ impl Group {
 }
 
 /// The search for a decision.
-pub(in crate::session::explain) struct Search {
+pub(in crate::explain) struct Search {
     /// What is switched, in this order.
     pub(super) queue: Vec<Try>,
     pub(super) n_decisions: usize,
@@ -149,7 +149,7 @@ impl Search {
     }
 }
 
-pub(in crate::session::explain) fn none_passes(search: &Search) -> Failure {
+pub(in crate::explain) fn none_passes(search: &Search) -> Failure {
     let (n_forks, n_runs) = search.n_tried;
     let message = format!(
         "no decision makes the test pass when it is switched (switched: {n_forks}, runs of the test: {n_runs})"
@@ -168,7 +168,7 @@ pub(in crate::session::explain) fn none_passes(search: &Search) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::native::stored::{lines, player};
+    use idd_trace::native::stored::{lines, player};
 
     /// The search in a stored run, and the line of each decision that it tries.
     fn search(program: &str, ending: Ending, budget: usize) -> (Search, Vec<u32>) {

@@ -1,7 +1,7 @@
 //! Which bytes of an input a call read: from its result, and from the content of the input if that is known.
 
-use crate::trace::java::input::table::Extent;
-use crate::trace::java::input::{Given, Seen};
+use crate::java::input::table::Extent;
+use crate::java::input::{Given, Seen};
 
 /// The first byte and the number of bytes, as far as they are known, and whether they are certain.
 pub type Bytes = (Option<u64>, Option<u64>, bool);
@@ -161,8 +161,8 @@ fn length_of(text: &str, n: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::input::Source;
-    use crate::trace::step::Step;
+    use crate::input::Source;
+    use crate::step::Step;
 
     fn read(extent: Extent, given: Given, is_single: bool) -> Seen {
         let source = Source::Standard;

@@ -2,14 +2,14 @@
 
 use crate::instrument::java::descriptor::Kind;
 use crate::instrument::java::sites::Probe;
-use crate::trace::java::frame::Frame;
-use crate::trace::java::library;
-use crate::trace::java::machine::{Machine, NEW, Watch, What};
-use crate::trace::java::memory::Location;
-use crate::trace::java::method::Callee;
-use crate::trace::java::objects::{Kind as ObjectKind, Object};
-use crate::trace::java::value::Value;
-use crate::trace::step::Step;
+use crate::java::frame::Frame;
+use crate::java::library;
+use crate::java::machine::{Machine, NEW, Watch, What};
+use crate::java::memory::Location;
+use crate::java::method::Callee;
+use crate::java::objects::{Kind as ObjectKind, Object};
+use crate::java::value::Value;
+use crate::step::Step;
 use std::sync::Arc;
 
 /// The elements of an array, from the first one on, that a call of the library depends on.

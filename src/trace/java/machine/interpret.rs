@@ -3,14 +3,14 @@
 use crate::instrument::java::descriptor::Kind;
 use crate::instrument::java::operation::{Arithmetic, Element, Narrow, Operation, Shuffle, Test};
 use crate::instrument::java::sites::Probe;
-use crate::trace::java::arithmetic;
-use crate::trace::java::frame::Frame;
-use crate::trace::java::machine::{Machine, NEW, Watch, What};
-use crate::trace::java::memory::Location;
-use crate::trace::java::method::{Method, NONE, Operand};
-use crate::trace::java::objects::Kind as ObjectKind;
-use crate::trace::java::value::{Value, of_int};
-use crate::trace::step::Step;
+use crate::java::arithmetic;
+use crate::java::frame::Frame;
+use crate::java::machine::{Machine, NEW, Watch, What};
+use crate::java::memory::Location;
+use crate::java::method::{Method, NONE, Operand};
+use crate::java::objects::Kind as ObjectKind;
+use crate::java::value::{Value, of_int};
+use crate::step::Step;
 
 impl Machine {
     pub(super) fn take_value(frame: &mut Frame, kind: Kind, watch: &mut dyn Watch) -> Value {

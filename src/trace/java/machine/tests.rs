@@ -2,12 +2,12 @@
 
 use std::io::Cursor;
 
+use crate::TraceError;
+use crate::container::{Kind, Process, Trace, Writer};
 use crate::instrument::java::sites::{CLOCK, Content, FIRST_SITE, sizes};
 use crate::instrument::java::tests::class_of;
-use crate::trace::TraceError;
-use crate::trace::container::{Kind, Process, Trace, Writer};
-use crate::trace::java::machine::Nobody;
-use crate::trace::java::player::Player;
+use crate::java::machine::Nobody;
+use crate::java::player::Player;
 
 /// Plays these records of a thread of a class with a method of this code; the result is the number of steps, and of calls.
 fn played(code: &[u8], content: Content, records: &[u32]) -> Result<(u32, u64), TraceError> {

@@ -7,16 +7,16 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::trace::TraceError;
-use crate::trace::input::{Contents, Entry, Landing, Source};
-use crate::trace::native::call::Call;
-use crate::trace::native::frame::narrow;
-use crate::trace::native::machine::{Machine, Watch};
-use crate::trace::native::model::Input;
-use crate::trace::native::play::Player;
-use crate::trace::native::scanned;
-use crate::trace::native::shape::Action;
-use crate::trace::step::Step;
+use crate::TraceError;
+use crate::input::{Contents, Entry, Landing, Source};
+use crate::native::call::Call;
+use crate::native::frame::narrow;
+use crate::native::machine::{Machine, Watch};
+use crate::native::model::Input;
+use crate::native::play::Player;
+use crate::native::scanned;
+use crate::native::shape::Action;
+use crate::step::Step;
 
 /// The longest name of a file or of a variable.
 const MAX_NAME: u64 = 4096;

@@ -7,7 +7,7 @@ use crate::instrument::map::Map;
 use crate::instrument::module::Module;
 use crate::instrument::segment::{Grain, Segment};
 use crate::instrument::{map, rewrite};
-use crate::trace::native::units::{Body, Entry};
+use crate::native::units::{Body, Entry};
 
 /// A function with these ways from block to block; blocks of the second list call `setjmp`.
 fn text(ways: &[Vec<usize>], setjmps: &[usize]) -> String {

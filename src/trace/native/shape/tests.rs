@@ -1,5 +1,5 @@
 use super::*;
-use crate::trace::native::machine::tests::{CHOICE, shape};
+use crate::native::machine::tests::{CHOICE, shape};
 
 #[test]
 fn the_values_that_only_say_where_something_is_are_known() {

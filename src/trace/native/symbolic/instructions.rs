@@ -3,18 +3,18 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use crate::TraceError;
+use crate::detail::Doing;
 use crate::instrument::instruction::{Instruction, Op, Operand, Value, ValueId};
 use crate::instrument::operator::{BinaryOp, Predicate};
 use crate::instrument::segment::{What, is_memory_intrinsic, splits};
 use crate::instrument::types::Type;
 use crate::logic::term::{Binary, TermId, Terms, mask};
-use crate::trace::TraceError;
-use crate::trace::detail::Doing;
-use crate::trace::native::event::{Access, Event, Looked};
-use crate::trace::native::frame::number;
-use crate::trace::native::symbolic::version::{Place, Version};
-use crate::trace::native::symbolic::{Crashed, Evaluated, Source, Stored, Symbolic, Written, compute};
-use crate::trace::step::Step;
+use crate::native::event::{Access, Event, Looked};
+use crate::native::frame::number;
+use crate::native::symbolic::version::{Place, Version};
+use crate::native::symbolic::{Crashed, Evaluated, Source, Stored, Symbolic, Written, compute};
+use crate::step::Step;
 
 /// An event that is executed.
 pub(super) struct Execution<'e, 's> {

@@ -2,18 +2,18 @@
 
 use std::rc::Rc;
 
+use crate::TraceError;
 use crate::instrument::instruction::Op;
 use crate::instrument::segment::What;
 use crate::instrument::types::Type;
 use crate::logic::substitute::variables;
 use crate::logic::term::{Binary, TermId, Terms};
-use crate::trace::TraceError;
-use crate::trace::native::call::Call;
-use crate::trace::native::event::Back;
-use crate::trace::native::model::{Effect, Length, ZERO};
-use crate::trace::native::symbolic::instructions::{Execution, item, store_ranges, unknown};
-use crate::trace::native::symbolic::version::{Place, Version};
-use crate::trace::native::symbolic::{Evaluated, Source, Symbolic, compute};
+use crate::native::call::Call;
+use crate::native::event::Back;
+use crate::native::model::{Effect, Length, ZERO};
+use crate::native::symbolic::instructions::{Execution, item, store_ranges, unknown};
+use crate::native::symbolic::version::{Place, Version};
+use crate::native::symbolic::{Evaluated, Source, Symbolic, compute};
 
 /// Bytes that a library function read of which each is a condition of what it did.
 const MAX_BYTES: usize = 64;

@@ -16,16 +16,16 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use crate::TraceError;
+use crate::flow::BlockId;
 use crate::instrument::instruction::{Op, ValueId};
 use crate::instrument::segment::splits;
 use crate::logic::term::{Binary, TermId, Terms};
-use crate::trace::TraceError;
-use crate::trace::flow::BlockId;
-use crate::trace::native::event::{Event, Looked, Moment};
-use crate::trace::native::shape::Shape;
-use crate::trace::native::symbolic::version::{Place, Version, Versions};
-use crate::trace::native::tape::Tape;
-use crate::trace::step::Step;
+use crate::native::event::{Event, Looked, Moment};
+use crate::native::shape::Shape;
+use crate::native::symbolic::version::{Place, Version, Versions};
+use crate::native::tape::Tape;
+use crate::step::Step;
 
 /// Events that may lie between the beginning and the end of one value.
 const MAX_DEPTH: u32 = 64;
@@ -131,7 +131,7 @@ impl<'s> Symbolic<'s> {
     /// The threads of the program.
     pub fn n_threads(&self) -> usize {
         let chunks = self.tape.player.trace().chunks().iter();
-        let records = chunks.filter(|chunk| chunk.kind == crate::trace::container::Kind::Records);
+        let records = chunks.filter(|chunk| chunk.kind == crate::container::Kind::Records);
         records.map(|chunk| chunk.thread).collect::<std::collections::HashSet<_>>().len()
     }
 

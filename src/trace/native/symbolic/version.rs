@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::logic::evaluate::evaluate;
 use crate::logic::term::{TermId, Terms, mask};
-use crate::trace::native::event::Moment;
+use crate::native::event::Moment;
 
 /// What is assigned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

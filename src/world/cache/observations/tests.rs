@@ -1,9 +1,9 @@
 use std::fs;
 use std::time::Duration;
 
-use crate::outcome::{Ending, Stage, TimeLimits};
-use crate::world::cache::{Position, SledCache};
-use crate::world::journal::PlanRecord;
+use crate::cache::{Position, SledCache};
+use crate::journal::PlanRecord;
+use idd_base::outcome::{Ending, Stage, TimeLimits};
 
 use super::*;
 

@@ -3,8 +3,8 @@ use std::sync::{Arc, Mutex};
 
 use proptest::prelude::*;
 
-use crate::world::journal::record::tests::any_record;
-use crate::world::journal::{read, read_at};
+use crate::journal::record::tests::any_record;
+use crate::journal::{read, read_at};
 
 use super::*;
 

@@ -10,14 +10,14 @@ use std::io::{BufReader, BufWriter, Read};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use crate::instrument::java::class_file::Class;
-use crate::instrument::java::sites;
-use crate::instrument::java::sites::{CLOCK, CUT, Content, FIRST_SITE, LOST};
-use crate::trace::container::{Kind, MAX_CHUNK, Process, Writer};
-use crate::world::files;
-use crate::world::record::java;
-use crate::world::record::java::{ring, serve};
-use crate::world::record::listen::Taken;
+use crate::files;
+use crate::record::java;
+use crate::record::java::{ring, serve};
+use crate::record::listen::Taken;
+use idd_trace::container::{Kind, MAX_CHUNK, Process, Writer};
+use idd_trace::instrument::java::class_file::Class;
+use idd_trace::instrument::java::sites;
+use idd_trace::instrument::java::sites::{CLOCK, CUT, Content, FIRST_SITE, LOST};
 
 /// Bytes of a chunk of records.
 const CHUNK: usize = 1 << 20;

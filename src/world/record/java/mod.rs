@@ -32,10 +32,10 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use crate::instrument::java::sites::Content;
-use crate::world::files;
-use crate::world::jdk::{Jdk, Kit};
-use crate::world::record::RecordError;
+use crate::files;
+use crate::jdk::{Jdk, Kit};
+use crate::record::RecordError;
+use idd_trace::instrument::java::sites::Content;
 
 /// The variable with options for all virtual machines.
 pub const VARIABLE: &str = "JAVA_TOOL_OPTIONS";

@@ -16,10 +16,10 @@ use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
 
-use crate::instrument::java::replace::{Holder, Instead, Point, Replacement};
-use crate::trace::container::Process;
-use crate::world::files;
-use crate::world::record::java::collect::machines;
+use crate::files;
+use crate::record::java::collect::machines;
+use idd_trace::container::Process;
+use idd_trace::instrument::java::replace::{Holder, Instead, Point, Replacement};
 
 /// The file with the points.
 pub const POINTS: &str = "points";

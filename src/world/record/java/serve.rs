@@ -28,15 +28,15 @@ use std::{fs, io, panic};
 
 use rustix::process::{Resource, Rlimit};
 
-use crate::instrument;
-use crate::instrument::java::exits;
-use crate::instrument::java::replace::Point;
-use crate::instrument::java::rewrite::rewrite;
-use crate::instrument::java::sites::{Content, FIRST_SITE};
-use crate::trace::container::Process;
-use crate::world::record::java::ring::Ring;
-use crate::world::record::java::{replace, ring};
-use crate::world::{process, system};
+use crate::record::java::ring::Ring;
+use crate::record::java::{replace, ring};
+use crate::{process, system};
+use idd_trace::container::Process;
+use idd_trace::instrument;
+use idd_trace::instrument::java::exits;
+use idd_trace::instrument::java::replace::Point;
+use idd_trace::instrument::java::rewrite::rewrite;
+use idd_trace::instrument::java::sites::{Content, FIRST_SITE};
 
 /// In place of the length of a class: make the file of a thread, or make it longer.
 const FILE: u32 = u32::MAX;
@@ -198,7 +198,7 @@ fn machine() -> Process {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::world::record::java::ring::OBJECTS;
+    use crate::record::java::ring::OBJECTS;
 
     #[test]
     fn what_is_no_class_stays_as_it_is_and_files_are_made_on_request() {

@@ -16,10 +16,10 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::instrument::java::replace::Replacement;
-use crate::world::files;
-use crate::world::record::java::collect::machines;
-use crate::world::record::java::replace;
+use crate::files;
+use crate::record::java::collect::machines;
+use crate::record::java::replace;
+use idd_trace::instrument::java::replace::Replacement;
 
 /// The file with the trials, and that with what came of them.
 const TRIALS: &str = "trials";
@@ -132,7 +132,7 @@ fn of_line(line: &str, Numbers(numbers): &Numbers) -> Option<Tried> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::instrument::java::replace::{Holder, Instead, Point};
+    use idd_trace::instrument::java::replace::{Holder, Instead, Point};
 
     fn replacement(instruction: u32, nth: u64) -> Replacement {
         let point = Point {

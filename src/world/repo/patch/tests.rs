@@ -1,8 +1,8 @@
 use super::*;
-use crate::revision::TreeId;
-use crate::world::repo::Repository;
-use crate::world::repo::ids::tree_id;
-use crate::world::repo::store::{Held, TreeStore};
+use crate::repo::Repository;
+use crate::repo::ids::tree_id;
+use crate::repo::store::{Held, TreeStore};
+use idd_base::revision::TreeId;
 use proptest::prelude::*;
 use std::fs;
 use std::path::Path;

@@ -2,10 +2,10 @@
 
 use std::fs;
 
-use crate::revision::TreeId;
-use crate::world::repo::ids::oid;
-use crate::world::repo::refusal::{Limits, Refusal};
-use crate::world::repo::testing::{Bench, Leaf, Leaves, files, raw_tree};
+use crate::repo::ids::oid;
+use crate::repo::refusal::{Limits, Refusal};
+use crate::repo::testing::{Bench, Leaf, Leaves, files, raw_tree};
+use idd_base::revision::TreeId;
 
 fn id(tree_id: TreeId) -> git2::Oid {
     oid(tree_id.0)

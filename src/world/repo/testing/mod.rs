@@ -3,7 +3,6 @@
 mod hostile;
 mod moving;
 mod settling;
-pub(crate) mod written;
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -16,14 +15,14 @@ use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
-use crate::revision::TreeId;
-use crate::world::repo::Repository;
-use crate::world::repo::ids::{oid, tree_id};
-use crate::world::repo::object::n_id_bytes;
-use crate::world::repo::refusal::{Limits, Refusal};
-use crate::world::repo::settle::{Settled, Since};
-use crate::world::repo::worktree::Worktree;
-use crate::world::repo::write::Moved;
+use crate::repo::Repository;
+use crate::repo::ids::{oid, tree_id};
+use crate::repo::object::n_id_bytes;
+use crate::repo::refusal::{Limits, Refusal};
+use crate::repo::settle::{Settled, Since};
+use crate::repo::worktree::Worktree;
+use crate::repo::write::Moved;
+use idd_base::revision::TreeId;
 
 /// A new repository that sees only its own configuration.
 pub struct Sandbox {

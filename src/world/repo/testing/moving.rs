@@ -5,12 +5,12 @@ use std::os::unix::fs::MetadataExt as _;
 
 use proptest::prelude::*;
 
-use crate::world::repo::conversion::Notice;
-use crate::world::repo::refusal::Refusal;
-use crate::world::repo::settle::Settled;
-use crate::world::repo::stat::{Directory, Node};
-use crate::world::repo::testing::{Bench, Leaf, Leaves, files, picture};
-use crate::world::repo::write::Moved;
+use crate::repo::conversion::Notice;
+use crate::repo::refusal::Refusal;
+use crate::repo::settle::Settled;
+use crate::repo::stat::{Directory, Node};
+use crate::repo::testing::{Bench, Leaf, Leaves, files, picture};
+use crate::repo::write::Moved;
 
 /// The pointer in place of a file that Git LFS stores elsewhere.
 const LFS_POINTER: &str = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n";

@@ -8,12 +8,12 @@ use std::{fs, thread};
 
 use rustix::process::Uid;
 
-use crate::world::repo::files::{make_directory, write_file};
-use crate::world::repo::settle::{Settled, Since};
-use crate::world::repo::stat::Node;
-use crate::world::repo::testing::moving::many;
-use crate::world::repo::testing::{Bench, Leaf, Leaves, files};
-use crate::world::repo::write::Moved;
+use crate::repo::files::{make_directory, write_file};
+use crate::repo::settle::{Settled, Since};
+use crate::repo::stat::Node;
+use crate::repo::testing::moving::many;
+use crate::repo::testing::{Bench, Leaf, Leaves, files};
+use crate::repo::write::Moved;
 
 /// Writes a file in the next tick of the file system's clock, which has ticks of some milliseconds; returns its time.
 fn later_ns(bench: &Bench, path: &str) -> i128 {

@@ -1,9 +1,9 @@
 //! Checks of C and C++: a unit is compiled with the build's options, with warnings and without output.
 
-use crate::world::process::shell::quoted;
-use crate::world::run::compile_database::CompileDatabase;
-use crate::world::run::complaints::compiles::Compiles;
-use crate::world::run::complaints::extension;
+use crate::process::shell::quoted;
+use crate::run::compile_database::CompileDatabase;
+use crate::run::complaints::compiles::Compiles;
+use crate::run::complaints::extension;
 
 /// The maximum number of checked units, and of bytes in all their commands.
 pub const MAX_UNITS: usize = 40;

@@ -6,13 +6,13 @@
 //!
 //! A compiler that a build calls by an absolute path is not seen.
 
-use crate::world::compiler::arguments::{is_probe, words_of};
-use crate::world::compiler::is_known;
-use crate::world::process::shell::quoted;
-use crate::world::run::complaints::c::Unit;
-use crate::world::run::complaints::{c, plain};
-use crate::world::run::toolchain;
-use crate::world::{files, process};
+use crate::compiler::arguments::{is_probe, words_of};
+use crate::compiler::is_known;
+use crate::process::shell::quoted;
+use crate::run::complaints::c::Unit;
+use crate::run::complaints::{c, plain};
+use crate::run::toolchain;
+use crate::{files, process};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};

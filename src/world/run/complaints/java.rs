@@ -3,9 +3,9 @@
 //! A name that cannot be resolved (of a library outside of the checkout, for example) cannot be resolved at the ends of
 //! a change either, so it is no new warning. The analysis continues after such errors.
 
-use crate::world::compiler::arguments::words_of;
-use crate::world::process::shell::quoted;
-use crate::world::run::complaints::append_present;
+use crate::compiler::arguments::words_of;
+use crate::process::shell::quoted;
+use crate::run::complaints::append_present;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 

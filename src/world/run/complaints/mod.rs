@@ -26,7 +26,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 use std::sync::LazyLock;
 
-use crate::world::process::shell::quoted;
+use crate::process::shell::quoted;
 
 /// The checker of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

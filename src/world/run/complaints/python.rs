@@ -1,7 +1,7 @@
 //! Checks of Python with our own script: errors that the interpreter reports only when a line runs.
 
-use crate::world::process::shell::quoted;
-use crate::world::run::complaints::append_present;
+use crate::process::shell::quoted;
+use crate::run::complaints::append_present;
 
 /// The script; its first lines list what it reports.
 const CHECK: &str = include_str!("check.py");
@@ -20,7 +20,7 @@ pub(super) fn append(text: &mut Vec<u8>, files: &[Vec<u8>]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::world::process;
+    use crate::process;
     use std::ffi::OsStr;
     use std::fs;
 

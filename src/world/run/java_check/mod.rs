@@ -8,12 +8,12 @@
 //! Deviation from the build: its options are known only in part. So a candidate is refused only for errors that hardly
 //! depend on options ([`COUNTED`]), and only in sources that have no error at both ends of the change.
 
-use crate::outcome::Ending;
-use crate::world::files;
-use crate::world::jdk::{Jdk, Kit};
-use crate::world::process::{Ran, Server, Watch};
-use crate::world::run::complaints::java::Options;
-use crate::world::system::usage::Usage;
+use crate::files;
+use crate::jdk::{Jdk, Kit};
+use crate::process::{Ran, Server, Watch};
+use crate::run::complaints::java::Options;
+use crate::system::usage::Usage;
+use idd_base::outcome::Ending;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;

@@ -5,10 +5,10 @@
 mod formats;
 pub mod junit;
 
-pub use crate::world::run::runners::formats::{FORMATS, RunnerFormat};
+pub use crate::run::runners::formats::{FORMATS, RunnerFormat};
 
-use crate::outcome::Observation;
-use crate::world::run::classify::plain;
+use crate::run::classify::plain;
+use idd_base::outcome::Observation;
 use regex::Regex;
 use std::collections::HashSet;
 use std::sync::LazyLock;

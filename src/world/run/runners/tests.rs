@@ -1,6 +1,10 @@
 //! Outputs of real runners, made with two or more tests that fail by the same assertion. Those of Surefire 3, Gradle, the
 //! `JUnit` console, dotnet and Playwright are made after their documentation.
 
+use std::time::Duration;
+
+use idd_base::outcome::{Ending, Stage};
+
 use super::*;
 
 /// The output of a runner.
@@ -131,7 +135,14 @@ fn other_outputs_have_no_report() {
 fn the_report_of_files_counts_if_what_was_printed_names_no_test() {
     let run = |output: &str, reported: &str| Observation {
         reported: reported.to_owned(),
-        ..crate::session::testing::observation(1, output)
+        stage: Stage::Test,
+        ending: Ending::Exit(1),
+        duration: Duration::from_millis(7),
+        limit: Duration::from_secs(600),
+        output: output.to_owned(),
+        is_clean: true,
+        is_tampered: false,
+        place: None,
     };
     let reported = "JUnit failed: p.A.one\nJUnit failed: p.A.two\nJUnit passed: p.A.three\n";
     let report = RunnerReport::of_run(&run("make: *** [check] Error 1\n", reported)).unwrap();

@@ -114,7 +114,7 @@ impl Counter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::world::system::{launch, wait_with_usage};
+    use crate::system::{launch, wait_with_usage};
     use std::path::Path;
 
     const SOFTWARE: u32 = 1;

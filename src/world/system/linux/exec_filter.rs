@@ -18,7 +18,7 @@ use std::{io, mem, ptr};
 
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 
-use crate::world::system::observer::{FileAccess, WatchedCalls};
+use crate::system::observer::{FileAccess, WatchedCalls};
 
 /// The kernel's number of this program's architecture, for filters; `None` if the filter does not support it.
 const ARCHITECTURE: Option<u32> = if cfg!(target_arch = "x86_64") {

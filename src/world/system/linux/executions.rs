@@ -1,4 +1,4 @@
-//! Watches the programs that one command executes. See [`exec_filter`](crate::world::system::linux::exec_filter) for the
+//! Watches the programs that one command executes. See [`exec_filter`](crate::system::linux::exec_filter) for the
 //! method.
 
 use std::os::fd::{AsFd as _, OwnedFd};
@@ -10,8 +10,8 @@ use std::{fs, thread};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
-use crate::world::system::linux::exec_filter::{AskedPath, Filter, Listener, NoListener, Request, WatchedCall};
-use crate::world::system::observer::{Observer, WatchedCalls};
+use crate::system::linux::exec_filter::{AskedPath, Filter, Listener, NoListener, Request, WatchedCall};
+use crate::system::observer::{Observer, WatchedCalls};
 
 /// The data with which the first process of a command starts to be watched.
 pub struct Bait {

@@ -17,11 +17,11 @@ use std::{mem, ptr};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal};
 
-use crate::world::system::linux::exec_filter;
-use crate::world::system::linux::executions::Bait;
-use crate::world::system::linux::mounts::Mounts;
-use crate::world::system::view::MountView;
-use crate::world::system::wait::wait;
+use crate::system::linux::exec_filter;
+use crate::system::linux::executions::Bait;
+use crate::system::linux::mounts::Mounts;
+use crate::system::view::MountView;
+use crate::system::wait::wait;
 
 /// Bytes of the child's stack; it makes a dozen system calls.
 const STACK_BYTES: usize = 256 << 10;

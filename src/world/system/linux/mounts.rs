@@ -12,7 +12,7 @@ use std::{io, mem, ptr};
 
 use rustix::io::Errno;
 
-use crate::world::system::view::{Mount, MountView, Rights};
+use crate::system::view::{Mount, MountView, Rights};
 
 /// The kernel's name of the file system.
 const OVERLAY: &CStr = c"overlay";

@@ -9,7 +9,7 @@ use std::str::FromStr;
 use std::time::{Duration, Instant};
 use std::{fs, io, thread};
 
-use crate::world::system::process::Process;
+use crate::system::process::Process;
 
 /// The maximum time for `exec`; then an empty environment counts as empty.
 const MAX_EXEC: Duration = Duration::from_secs(1);

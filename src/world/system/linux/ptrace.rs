@@ -7,7 +7,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::process::ExitStatus;
 use std::{fs, io, mem};
 
-use crate::world::system::mapping::Mapping;
+use crate::system::mapping::Mapping;
 
 /// Lets the parent trace this process; a child calls it before it executes a program, so it makes only a system call.
 #[expect(unsafe_code, reason = "there is no safe interface for `ptrace`")]

@@ -7,7 +7,7 @@ use std::{io, mem};
 
 use rustix::process::Pid;
 
-use crate::world::system::usage::Usage;
+use crate::system::usage::Usage;
 
 /// Waits for the end of a child; also returns what it used.
 ///

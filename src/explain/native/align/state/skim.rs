@@ -1,10 +1,10 @@
 //! Elements of large tables that are passed over because nothing of them can be faulty: most of a state is the same in both runs.
 
-use crate::explain::native::align::state::{Walk, is_far};
-use crate::instrument::debug::{Debug, SourceType};
-use crate::instrument::instruction::MetadataId;
-use crate::trace::native::memory::Octet;
-use crate::trace::step::Step;
+use crate::native::align::state::{Walk, is_far};
+use idd_trace::instrument::debug::{Debug, SourceType};
+use idd_trace::instrument::instruction::MetadataId;
+use idd_trace::native::memory::Octet;
+use idd_trace::step::Step;
 
 /// Bytes that are looked at together.
 const OCTET: u64 = 8;

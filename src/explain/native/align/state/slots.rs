@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use crate::explain::native::align::objects::{Object, Side};
-use crate::explain::native::align::state::is_far;
-use crate::trace::native::cell::Held;
-use crate::trace::native::frame::Frame;
-use crate::trace::native::memory::Octet;
-use crate::trace::step::Step;
+use crate::native::align::objects::{Object, Side};
+use crate::native::align::state::is_far;
+use idd_trace::native::cell::Held;
+use idd_trace::native::frame::Frame;
+use idd_trace::native::memory::Octet;
+use idd_trace::step::Step;
 
 /// The variables of the frames of a run, by address.
 pub(super) struct Slots<'s> {

@@ -1,9 +1,9 @@
 use super::*;
-use crate::explain::failure::Ending;
-use crate::explain::native::stored::{causality, recorded};
-use crate::trace::native::play::Player;
-use crate::trace::native::stored;
-use crate::trace::native::visit::before_step;
+use crate::failure::Ending;
+use crate::native::stored::{causality, recorded};
+use idd_trace::native::play::Player;
+use idd_trace::native::stored;
+use idd_trace::native::visit::before_step;
 
 /// What differs, by path and both values.
 type Differing = Vec<(String, String, String)>;
@@ -61,7 +61,7 @@ fn a_state_does_not_differ_from_itself() {
 #[test]
 fn without_corresponding_steps_a_value_that_is_the_same_has_another_definition() {
     let (run, other) =
-        (recorded("list", "bad").run, crate::trace::run::Run { indices: vec![0; 99], ..Default::default() });
+        (recorded("list", "bad").run, idd_trace::run::Run { indices: vec![0; 99], ..Default::default() });
     let alignment = Alignment::new(&run, &other);
     let cells =
         look(&mut stored::player("list", "bad"), 30, |side| faulty(side, side, &alignment, &mut Known::default()));

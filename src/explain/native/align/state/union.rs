@@ -2,11 +2,11 @@
 
 use std::rc::Rc;
 
-use crate::explain::align::way::Way;
-use crate::explain::native::align::state::slots::Slots;
-use crate::explain::native::align::state::{Leaf, Pair, Walk};
-use crate::explain::native::unions::Union;
-use crate::instrument::debug::{Compound, Debug, Member, SourceType};
+use crate::align::way::Way;
+use crate::native::align::state::slots::Slots;
+use crate::native::align::state::{Leaf, Pair, Walk};
+use crate::native::unions::Union;
+use idd_trace::instrument::debug::{Compound, Debug, Member, SourceType};
 
 impl<'s> Walk<'s> {
     /// Nothing tells which member of a union is in use. It is taken for the text that fills it if there is such a member

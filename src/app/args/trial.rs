@@ -1,0 +1,42 @@
+//! `git idd try`.
+
+use crate::args::options::{Hunt, Output, parse_duration};
+use clap::Args;
+use std::ffi::OsString;
+use std::time::Duration;
+
+/// A fix to judge.
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct TryCommand {
+    /// The fix: a file with a patch for HEAD (`git diff`, `git format-patch`), `-` for a patch on standard input, or a
+    /// revision. The change of a revision that HEAD does not lead to is merged into HEAD, from their common ancestor on.
+    #[arg(value_name = "PATCH|REV")]
+    pub fix: OsString,
+
+    #[command(flatten)]
+    pub which: Hunt,
+
+    /// Shell line with more tests: they must fail no more than at HEAD (default: that of the hunt).
+    #[arg(long, value_name = "COMMAND")]
+    pub suite: Option<OsString>,
+
+    /// Stop after this time.
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    pub budget: Option<Duration>,
+
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// A fix to judge, as asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TryArgs {
+    /// The patch file, `-`, or the revision.
+    pub fix: OsString,
+    /// The hunt, if it is not the newest finding.
+    pub hunt: Option<String>,
+    /// The suite, if it is not that of the hunt.
+    pub suite: Option<OsString>,
+    /// The time limit.
+    pub budget: Option<Duration>,
+}

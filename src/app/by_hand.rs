@@ -1,0 +1,167 @@
+//! The commands of a hunt in which a person judges the revisions.
+
+use crate::args::ByHand;
+use crate::console::{Answer, Console};
+use idd_base::plural::count;
+use idd_base::sought::Sought;
+use idd_report::escape::Terminal;
+use idd_report::{Status, Untrusted};
+use idd_session::by_hand::{Given, Step, Waiting};
+use idd_session::context::Context;
+use idd_session::failure::Failure;
+use idd_session::judged::Scene;
+use idd_session::kept::Kept;
+use idd_session::plan::Plan;
+use idd_session::saved::Saved;
+use idd_session::talk::Talk as _;
+use idd_session::{by_hand, kept, saved};
+use idd_world::process;
+use idd_world::repo::locate::Location;
+use idd_world::repo::{Repository, private};
+use serde::Serialize;
+use std::fmt::Write as _;
+use std::io;
+use std::io::{IsTerminal as _, Write as _};
+use std::path::Path;
+
+/// The shell if the environment names none.
+const SHELL: &str = "/bin/sh";
+
+/// Carries out one of the commands.
+pub fn run(request: ByHand, location: &Location, context: &Context, console: Console) -> Result<Answer, Failure> {
+    let user = private::open(&location.git_directory)?;
+    match request {
+        ByHand::Start { order, has_shell } => {
+            let plan = Plan::new(*order, None, location, &user, context)?;
+            let saved = saved::open_new(&plan, location)?;
+            let scene = Scene { plan: &plan, location, context, user: &user };
+            let id = saved.id.clone();
+            let step = by_hand::go_on(&scene, saved, Given::Nothing, &mut console.progress());
+            if step.as_ref().is_err_and(|failure| failure.status == Status::Usage) {
+                // Nothing was judged, so there is nothing to go on with.
+                kept::remove(location, &id)?;
+            }
+            answered(step?, has_shell, context, console)
+        }
+        ByHand::Given(given) => {
+            let kept = by_hand::newest(location)?;
+            let is_open = kept.is_unfinished() || given == Given::Undo;
+            if !is_open {
+                return Err(Failure::usage(format!("the hunt by hand {} has ended", kept.id))
+                    .with_hint("`git idd show` prints its result, and `git idd undo` takes back the last verdict"));
+            }
+            go_on(&kept, given, false, (location, &user), context, console)
+        }
+    }
+}
+
+/// Shows the revision of a hunt again that waits for a person.
+pub fn resume(kept: &Kept, location: &Location, context: &Context, console: Console) -> Result<Answer, Failure> {
+    let user = private::open(&location.git_directory)?;
+    go_on(kept, Given::Nothing, true, (location, &user), context, console)
+}
+
+fn go_on(
+    kept: &Kept,
+    given: Given,
+    has_shell: bool,
+    (location, user): (&Location, &Repository),
+    context: &Context,
+    console: Console,
+) -> Result<Answer, Failure> {
+    let stored = saved::plan(&kept.replay)?;
+    let place = Location { prefix: stored.prefix.clone(), ..location.clone() };
+    let mut order = stored.order.clone();
+    order.history.bad.clone_from(&stored.bad);
+    order.history.good.clone_from(&stored.goods);
+    let plan = Plan::new(order, None, &place, user, context)?;
+    let saved = Saved { remarks: Vec::new(), ..saved::open_again(&kept.id, location)? };
+    let scene = Scene { plan: &plan, location: &place, context, user };
+    answered(by_hand::go_on(&scene, saved, given, &mut console.progress())?, has_shell, context, console)
+}
+
+fn answered(step: Step, has_shell: bool, context: &Context, console: Console) -> Result<Answer, Failure> {
+    let waiting = match step {
+        Step::Ended(report) => return Ok(Answer::Report(report, Vec::new(), None, None)),
+        Step::Waiting(waiting) => waiting,
+    };
+    if console.is_json {
+        let mut text = serde_json::to_vec(&Shown::of(&waiting))?;
+        text.push(b'\n');
+        return Ok(Answer::Text(text, 0));
+    }
+    let text = text(&waiting, console);
+    if !(has_shell && io::stdin().is_terminal() && console.is_terminal) {
+        return Ok(Answer::Text(text.into_bytes(), 0));
+    }
+    let shell = context.variable("SHELL").filter(|shell| !shell.is_empty()).unwrap_or_else(|| SHELL.into());
+    let shell = shell.as_os_str();
+    let name = Path::new(shell).file_name().unwrap_or(shell).to_string_lossy().into_owned();
+    console.progress().say(&format!(
+        "Starting `{}` in the checkout, where these commands work too; `exit` leaves it, and `git idd resume` comes back.",
+        Terminal.line(&Untrusted::from(name))
+    ));
+    let _ = write!(io::stderr(), "\n{text}");
+    let code = process::relay(shell, &[], &waiting.directory, &context.environment);
+    code.map_err(|error| {
+        let shell = Terminal.line(&Untrusted::from(shell.to_string_lossy().as_ref()));
+        Failure::error(format!("failed to start `{shell}`: {error}"))
+            .with_hint("`SHELL` names another one; `git idd start --no-shell` only prints the directory")
+    })?;
+    Ok(Answer::Text(Vec::new(), 0))
+}
+
+/// What a person has to do now.
+fn text(waiting: &Waiting, console: Console) -> String {
+    let Waiting { commit, is_repaired, directory, n_left, distance, n_judged, find } = waiting;
+    let style = console.out_style;
+    let id = style.paint(idd_report::style::Role::Commit, commit.commit.short());
+    let repaired = if *is_repaired { ", repaired so that it builds" } else { "" };
+    let mut text = format!("Judge {id} {} ({}){repaired}.\n", Terminal.line(&commit.subject), commit.date.day());
+    let directory = Terminal.line(&Untrusted::from(directory.to_string_lossy().as_ref()));
+    let _ = writeln!(text, "It is checked out in {directory}");
+    let left = match (n_left, distance) {
+        (Some(n_left), _) => format!("{} left after it", count(*n_left, "revision")),
+        (None, Some(distance)) => format!("{} back; a {} one is searched", count(*distance, "step"), older(*find)),
+        (None, None) => String::new(),
+    };
+    let judged = count(*n_judged, "verdict");
+    let _ = writeln!(text, "So far {judged}{}{left}.", if left.is_empty() { "" } else { "; " });
+    text.push_str(
+        "\nnext: git idd good, git idd bad or git idd skip, each with --why <text> if you like; git idd undo\n",
+    );
+    text
+}
+
+/// The verdict that older revisions get.
+fn older(find: Sought) -> &'static str {
+    if find == Sought::Fix { "bad" } else { "good" }
+}
+
+/// The same as JSON.
+#[derive(Serialize)]
+struct Shown {
+    schema: &'static str,
+    status: &'static str,
+    commit: String,
+    subject: Untrusted,
+    repaired: bool,
+    directory: String,
+    n_left: Option<usize>,
+    n_judged: usize,
+}
+
+impl Shown {
+    fn of(waiting: &Waiting) -> Self {
+        Self {
+            schema: "git-idd by hand 1",
+            status: Status::Waiting.word(),
+            commit: waiting.commit.commit.to_string(),
+            subject: waiting.commit.subject.clone(),
+            repaired: waiting.is_repaired,
+            directory: waiting.directory.to_string_lossy().into_owned(),
+            n_left: waiting.n_left,
+            n_judged: waiting.n_judged,
+        }
+    }
+}

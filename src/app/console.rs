@@ -1,0 +1,119 @@
+//! The answer of a command, and how it is printed.
+
+use crate::args::options::{Color, Output};
+use crate::columns;
+use crate::notify::Notice;
+use crate::progress::{Progress, Volume};
+use idd_base::revision::CommitId;
+use idd_report::explanation::Explained;
+use idd_report::style::Style;
+use idd_report::text::{Detail, Look};
+use idd_report::{Report, Status};
+use idd_session::context::Context;
+use std::io;
+
+/// The answer of a command on stdout.
+pub enum Answer {
+    /// A report, as text or JSON, and its explanations; the command of `--notify`; and the commit that was printed before.
+    /// The exit code is that of its status.
+    Report(Box<Report>, Vec<Explained>, Option<Notice>, Option<CommitId>),
+    /// A report that is printed again with the stored explanations, and whether it is not about the newest hunt; the exit
+    /// code is 0.
+    Shown(Box<Report>, Vec<Explained>, bool),
+    /// Raw bytes, and the exit code.
+    Text(Vec<u8>, u8),
+    /// Sentences for people, `{"message": ...}` under `--json`, and the exit code.
+    Done(String, u8),
+    /// Raw bytes for the pager.
+    Page(Vec<u8>),
+}
+
+/// The output of the program.
+#[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "independent of each other")]
+pub struct Console {
+    /// One JSON object on stdout.
+    pub is_json: bool,
+    /// Every result of a hunt except an error or an interrupt has exit code 0.
+    pub is_exit_zero: bool,
+    /// The amount of progress.
+    pub volume: Volume,
+    /// Colours on stdout.
+    pub out_style: Style,
+    /// Colours on stderr.
+    pub err_style: Style,
+    /// Whether stdout is a terminal.
+    pub is_terminal: bool,
+    /// Whether stderr is a terminal.
+    pub is_err_terminal: bool,
+    /// Whether a finding is printed in full.
+    pub is_full: bool,
+}
+
+impl Console {
+    /// Plain text, for errors before the options are known.
+    pub fn plain() -> Self {
+        Self {
+            is_json: false,
+            is_exit_zero: false,
+            volume: Volume::Normal,
+            out_style: Style::PLAIN,
+            err_style: Style::PLAIN,
+            is_terminal: false,
+            is_err_terminal: false,
+            is_full: false,
+        }
+    }
+
+    /// According to the options, the environment (`NO_COLOR`, `TERM=dumb`) and the terminals; output through a pager
+    /// counts as output to a terminal.
+    pub fn new(output: Output, context: &Context, is_terminal: bool, is_err_terminal: bool) -> Self {
+        let is_dumb = context.variable("TERM").is_none_or(|term| term == "dumb");
+        let is_plain = is_dumb || context.variable("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let style = |is_terminal: bool| match output.color {
+            Color::Always => Style::COLOURED,
+            Color::Auto if is_terminal && !is_plain => Style::COLOURED,
+            Color::Auto | Color::Never => Style::PLAIN,
+        };
+        let volume = match (output.quiet, output.verbose) {
+            (true, _) => Volume::Quiet,
+            (false, true) => Volume::Verbose,
+            (false, false) => Volume::Normal,
+        };
+        let (out_style, err_style) = (style(is_terminal), style(is_err_terminal));
+        // Without cursor movements, no temporary text can be shown.
+        let is_err_terminal = is_err_terminal && !is_dumb;
+        Self {
+            is_json: output.json,
+            is_exit_zero: output.exit_zero,
+            volume,
+            out_style,
+            err_style,
+            is_terminal,
+            is_err_terminal,
+            is_full: false,
+        }
+    }
+
+    /// Progress on stderr.
+    pub fn progress(self) -> Progress {
+        Progress::new(Box::new(io::stderr()), self.err_style, self.volume, self.is_err_terminal)
+    }
+
+    /// The look of text on stdout.
+    pub fn look(self) -> Look {
+        let detail = match self.volume {
+            Volume::Verbose => Detail::Verbose,
+            _ if self.is_full => Detail::Full,
+            _ => Detail::Screen,
+        };
+        let columns = self.is_terminal.then(|| columns::of(io::stdout()));
+        Look { style: self.out_style, is_raw: !self.is_terminal, detail, columns, is_older: false }
+    }
+
+    /// The exit code for a hunt with this status.
+    pub fn code(self, status: Status) -> u8 {
+        let is_broken = matches!(status, Status::Error | Status::Usage | Status::Interrupted);
+        if self.is_exit_zero && !is_broken { 0 } else { status.code() }
+    }
+}

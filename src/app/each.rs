@@ -1,0 +1,179 @@
+//! Several failing tests at once: one hunt for each, and one list of the commits that broke them.
+//!
+//! A culprit mostly breaks several tests. So the search for the next one begins at the commits that were found already, and
+//! one of them that is found again is not reduced again. All hunts use the same checkouts, so a build of one serves the next.
+
+use crate::commands;
+use crate::console::{Answer, Console};
+use crate::progress::Volume;
+use idd_base::plural::count;
+use idd_report::escape::Terminal;
+use idd_report::style::Role;
+use idd_report::{Commit, Report, Status, Untrusted};
+use idd_session::context::Context;
+use idd_session::failure::Failure;
+use idd_session::listed;
+use idd_session::listed::{Each, Listed};
+use idd_session::order::HuntOrder;
+use idd_session::sandboxes::kept_crew;
+use idd_session::talk::Talk as _;
+use idd_world::repo::locate::Location;
+use idd_world::repo::{graph, private};
+use idd_world::run::kept_crew::KeptCrew;
+use serde::Serialize;
+use std::fmt::Write as _;
+
+/// The result for one test.
+#[derive(Serialize)]
+struct Found {
+    test: Untrusted,
+    status: String,
+    first_bad: Option<Commit>,
+    /// The hunt that found it.
+    hunt: Option<String>,
+    /// Runs of the test.
+    runs: u64,
+    /// Why there is no commit.
+    error: Option<Untrusted>,
+    /// Whether runs of one revision disagreed.
+    flaky: bool,
+}
+
+/// All results, as JSON.
+#[derive(Serialize)]
+struct All<'f> {
+    schema: &'static str,
+    tests: &'f [Found],
+}
+
+/// Hunts all tests.
+pub fn run(each: &Each, location: &Location, context: &Context, console: Console) -> Result<Answer, Failure> {
+    let tests = listed::read(&each.source, &context.directory, &context.environment)?;
+    let mut progress = console.progress();
+    progress.say(&format!("Hunting {}.", count(tests.len(), "test")));
+    let quiet = Console { is_json: true, volume: Volume::Quiet, ..console };
+    let user = private::open(&location.git_directory)?;
+    // A revision that cannot be resolved is an error of the first hunt.
+    let head = graph::resolve(&user, &each.order.history.bad).ok();
+    let crew = head.map(|head| kept_crew(context, location, head)).transpose()?;
+    let context = &Context { crew, ..context.clone() };
+    let mut order = HuntOrder::clone(&each.order);
+    if let Some(head) = head.filter(|_| !order.history.from_bisect) {
+        // All tests have the same one, even if the branch moves.
+        order.history.bad = head.to_string();
+    }
+    let mut found: Vec<Found> = Vec::new();
+    for (nth, test) in tests.iter().enumerate() {
+        let hunt = HuntOrder { command: test.command(&order.command), ..order.clone() };
+        let result = told(test, one(hunt, location, context, quiet));
+        let name = Terminal.line(&result.test);
+        let what = match &result.first_bad {
+            Some(commit) => format!("{} {}", commit.commit.short(), Terminal.line(&commit.subject)),
+            None => result.error.as_ref().map_or_else(|| result.status.replace('_', " "), |error| Terminal.line(error)),
+        };
+        progress.say(&format!("{} of {}: {name}: {what} ({})", nth + 1, tests.len(), count(result.runs, "run")));
+        let is_interrupted = result.status == Status::Interrupted.word();
+        // Tests of one commit often stand beside each other.
+        if let Some(commit) = result.first_bad.as_ref().map(|commit| commit.commit.to_string()) {
+            order.known.retain(|known| *known != commit);
+            order.known.insert(0, commit);
+        }
+        found.push(result);
+        if is_interrupted {
+            break;
+        }
+    }
+    context.crew.iter().for_each(KeptCrew::close);
+    let is_whole = found.len() == tests.len() && found.iter().all(|found| found.first_bad.is_some());
+    let code = match found.last() {
+        Some(last) if last.status == Status::Interrupted.word() => Status::Interrupted.code(),
+        _ if is_whole || console.is_exit_zero => 0,
+        _ => Status::Range.code(),
+    };
+    if console.is_json {
+        let mut text = serde_json::to_vec(&All { schema: "git-idd each 1", tests: &found })?;
+        text.push(b'\n');
+        return Ok(Answer::Text(text, code));
+    }
+    Ok(Answer::Text(text(&found, tests.len() - found.len(), console).into_bytes(), code))
+}
+
+/// A hunt; a failure becomes a report.
+fn one(order: HuntOrder, location: &Location, context: &Context, console: Console) -> Report {
+    match commands::start(order, None, location, context, console) {
+        Ok(Answer::Report(report, ..)) => *report,
+        Ok(_) => Report::new(Status::Error, Status::Error.meaning()),
+        Err(failure) => failure.report(),
+    }
+}
+
+fn told(test: &Listed, report: Report) -> Found {
+    let is_found = matches!(report.status, Status::Found | Status::Unfixed | Status::Culprit);
+    let is_told = report.first_bad.is_some();
+    let why = report.error.as_ref().map_or_else(|| report.sentence.clone(), |error| error.message.clone());
+    Found {
+        test: Untrusted::from(test.name.clone()),
+        status: report.status.word().to_owned(),
+        first_bad: report.first_bad.as_ref().filter(|_| is_found).map(|first| first.commit.clone()),
+        hunt: report.hunt,
+        runs: report.probes.run,
+        error: (!is_told).then_some(why),
+        flaky: report.noise.is_some() || report.status == Status::NotReproducible,
+    }
+}
+
+/// The tests by their culprits; those that are not reliable first.
+///
+/// - `n_left`: tests that were not hunted because the user stopped the rest.
+fn text(found: &[Found], n_left: usize, console: Console) -> String {
+    let style = console.out_style;
+    let mut text = String::new();
+    let name = |found: &Found| Terminal.line(&found.test);
+    let list = |text: &mut String, title: String, tests: &[&Found]| {
+        let _ = writeln!(text, "{title}");
+        for test in tests {
+            let hunt = test.hunt.as_ref().map(|hunt| format!("  ({hunt})")).unwrap_or_default();
+            let why = test.error.as_ref().map(|error| format!(": {}", Terminal.line(error))).unwrap_or_default();
+            let _ = writeln!(text, "  {}{why}{hunt}", name(test));
+        }
+        text.push('\n');
+    };
+    let flaky: Vec<&Found> = found.iter().filter(|found| found.flaky).collect();
+    if !flaky.is_empty() {
+        list(&mut text, style.paint(Role::Warning, "Not reliable: they fail now and then").to_string(), &flaky);
+    }
+    let mut commits: Vec<&Commit> = Vec::new();
+    for commit in found.iter().filter_map(|found| found.first_bad.as_ref()) {
+        if commits.iter().all(|known| known.commit != commit.commit) {
+            commits.push(commit);
+        }
+    }
+    for commit in &commits {
+        let is_of = |found: &&Found| found.first_bad.as_ref().is_some_and(|first| first.commit == commit.commit);
+        let tests: Vec<&Found> = found.iter().filter(is_of).collect();
+        let id = style.paint(Role::Commit, commit.commit.short());
+        let title = format!(
+            "{id} {} ({}) broke {}:",
+            Terminal.line(&commit.subject),
+            commit.date.day(),
+            count(tests.len(), "test")
+        );
+        list(&mut text, title, &tests);
+    }
+    let others: Vec<&Found> = found.iter().filter(|found| found.first_bad.is_none() && !found.flaky).collect();
+    if !others.is_empty() {
+        list(&mut text, "No commit was found for:".to_owned(), &others);
+    }
+    if n_left > 0 {
+        let _ = writeln!(text, "Not hunted: {}. The same command goes on.\n", count(n_left, "more test"));
+    }
+    let runs: u64 = found.iter().map(|found| found.runs).sum();
+    let _ = writeln!(
+        text,
+        "{} of {} in {}. `git idd show --hunt <id>` prints a finding.",
+        count(commits.len(), "culprit"),
+        count(found.len(), "test"),
+        count(runs, "run")
+    );
+    text
+}

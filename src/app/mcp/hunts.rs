@@ -1,0 +1,273 @@
+//! The tools about hunts.
+
+use crate::args::options::LogFormat;
+use crate::args::{Invocation, ParseError, Request};
+use crate::console::Console;
+use crate::mcp::answer::{Answer, Part, failed};
+use crate::mcp::arguments::Arguments;
+use crate::mcp::jobs::{Heard, Job, Kind};
+use crate::mcp::resources;
+use crate::mcp::state::State;
+use crate::{args, console, list, log, status};
+use idd_report::escape::Terminal;
+use idd_report::style::Style;
+use idd_report::text::{Detail, Look};
+use idd_session::context::Context;
+use idd_session::course::HuntState;
+use idd_session::failure::Failure;
+use idd_session::hunt::Task;
+use idd_session::mend::mend;
+use idd_session::order::HuntOrder;
+use idd_session::plan::Plan;
+use idd_session::{hunt, kept, require_support, saved};
+use idd_world::repo::locate::Location;
+use idd_world::repo::{graph, private};
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// The time in which a hunt gets its id: it reads the repository before.
+const BEGINNING: Duration = Duration::from_secs(50);
+
+/// The time that a stopped job is waited for.
+const ENDING: Duration = Duration::from_secs(10);
+
+/// Columns of a finding.
+const COLUMNS: usize = 120;
+
+/// Sentences of a job that are shown.
+const N_SAID: usize = 3;
+
+/// Lines of the output of the test, if no more are asked for, in bytes.
+const MAX_OUTPUT: usize = 4000;
+
+/// The request of a command line, with the user's configuration.
+pub fn request(words: Vec<OsString>, context: &Context) -> Result<Request, Failure> {
+    let words = [OsString::from("git-idd")].into_iter().chain(words).collect();
+    match args::parse(words, &context.configuration) {
+        Ok(Invocation { request, .. }) => Ok(request),
+        Err(ParseError::Usage(error)) => Err(Failure::from(error)),
+        Err(ParseError::Display(_) | ParseError::Help(_)) => Err(Failure::usage("the arguments make no command")),
+    }
+}
+
+/// An option in one word, so its value is never an option itself.
+pub fn option(name: &str, value: &str) -> OsString {
+    format!("--{name}={value}").into()
+}
+
+/// The words of an argument.
+pub fn words(arguments: &Arguments, name: &str) -> Vec<OsString> {
+    arguments.texts(name).into_iter().map(OsString::from).collect()
+}
+
+/// The order of a hunt, with the commands of the user.
+fn order(arguments: &Arguments, state: &State) -> Result<HuntOrder, Failure> {
+    let command = state.allowed.test(words(arguments, "test"))?;
+    let build = state.allowed.build(arguments.text("build"))?;
+    let mut options: Vec<OsString> =
+        ["bad", "until", "match"].iter().filter_map(|name| Some(option(name, arguments.text(name)?))).collect();
+    let number = |name: &&str| Some(option(name, &arguments.number(name)?.to_string()));
+    options.extend(["timeout", "budget"].iter().filter_map(number));
+    options.extend(arguments.texts("good").into_iter().map(|good| option("good", good)));
+    options.extend(["--", "true"].map(OsString::from));
+    let Request::Hunt(mut order) = request(options, &state.context)? else {
+        return Err(Failure::usage("the arguments make no hunt"));
+    };
+    (order.command, order.test.build) = (command, build);
+    (order.effort.notify, order.effort.explain) = (None, false);
+    Ok(order)
+}
+
+/// Starts a hunt.
+pub fn start(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure> {
+    require_support()?;
+    let order = order(arguments, state)?;
+    let user = private::open(&state.location.git_directory)?;
+    for name in order.history.good.iter().chain([&order.history.bad]) {
+        graph::resolve(&user, name)?;
+    }
+    let (location, context) = (state.location.clone(), state.context.clone());
+    let number = state
+        .jobs
+        .start(Kind::Hunt, None, move |heard, interrupt| hunted(order, (&location, &context), interrupt, heard))?;
+    let job = state.jobs.wait(number, BEGINNING, |job| job.hunt.is_some());
+    match job {
+        Some(Job { hunt: Some(hunt), .. }) => Ok(Answer::note(format!(
+            "hunt {hunt} runs in the background; hunt_status with `wait` says how far it is, then hunt_finding"
+        ))),
+        Some(Job { ended: Some(Err(failure)), .. }) => Err(failure),
+        _ => Ok(Answer::note("the hunt begins; hunt_status says its id")),
+    }
+}
+
+/// Hunts; returns how it ended.
+fn hunted(
+    order: HuntOrder,
+    (location, context): (&Location, &Context),
+    interrupt: Arc<AtomicBool>,
+    heard: &mut Heard,
+) -> Result<String, Failure> {
+    mend(location, true, heard)?;
+    let user = private::open(&location.git_directory)?;
+    let plan = Plan::new(order, None, location, &user, context)?;
+    let saved = saved::open(&plan, location, None, false)?;
+    heard.is_hunt(&saved.id);
+    let report = hunt::run(Task { plan: &plan, location, context, saved, interrupt, talk: heard }, &user)?;
+    let error = report.error.as_ref().map(|error| {
+        let hint = error.hint.as_ref().map(|hint| format!("; {}", Terminal.line(hint))).unwrap_or_default();
+        format!("\nerror: {}{hint}", Terminal.line(&error.message))
+    });
+    Ok(format!("{} ({}){}", report.status.word(), report.status.meaning(), error.unwrap_or_default()))
+}
+
+/// What a job has come to.
+fn progress(job: &Job) -> String {
+    let mut text = match &job.ended {
+        None => format!("running:   {}\n", job.name()),
+        Some(Ok(end)) if job.kind == Kind::Hunt => format!("ended:     {end}\n"),
+        Some(Ok(end)) => end.clone(),
+        Some(Err(failure)) => failed(failure) + "\n",
+    };
+    if job.is_running() || job.ended.as_ref().is_some_and(Result::is_err) {
+        let n_left_out = job.said.len().saturating_sub(N_SAID);
+        for sentence in job.said.iter().skip(n_left_out) {
+            let _ = writeln!(text, "said:      {sentence}");
+        }
+    }
+    text
+}
+
+/// Says how far a hunt, or what else runs, is.
+pub fn status(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure> {
+    let named = arguments.text("hunt");
+    let is_meant = |job: &Job| match (named, &job.hunt) {
+        (None, _) => true,
+        (Some(named), Some(hunt)) => !named.is_empty() && hunt.starts_with(named),
+        (Some(_), None) => false,
+    };
+    let mut job = state.jobs.last().filter(is_meant);
+    if let (Some(found), Some(seconds)) = (&job, arguments.number("wait")) {
+        let n_proved = found.n_proved;
+        let is_new = |job: &Job| job.n_proved > n_proved;
+        job = state.wait(found.number, Duration::from_secs(seconds), is_new);
+    }
+    let part = Part::of(arguments);
+    let hunt = match (named, &job) {
+        // What is no hunt is said by the job alone.
+        (None, Some(job)) if job.kind != Kind::Hunt => {
+            let about = if job.is_running() { "it runs; hunt_status with `wait` waits for it" } else { "it has ended" };
+            return Ok(Answer::data(about, &progress(job), part));
+        }
+        (_, Some(Job { hunt: Some(hunt), .. })) => Some(hunt.as_str()),
+        (named, _) => named,
+    };
+    if let (None, Some(job)) = (hunt, &job) {
+        return Ok(Answer::data("", &progress(job), part));
+    }
+    let kept = kept::newest(&state.location, hunt)?;
+    let word = kept.state(&state.location)?;
+    let shown = HuntState { words: word.clone(), is_running: word == "running" };
+    let mut text = status::text(&kept, &shown, &state.location)?;
+    text.extend(job.as_ref().map(progress));
+    let next = match word.as_str() {
+        "running" => "hunt_status with `wait` waits for it, hunt_cancel stops it",
+        _ if kept.is_finding() => "hunt_finding has the result",
+        _ if kept.is_unfinished() => "the same hunt_start continues it",
+        _ => "hunt_finding says why there is no result",
+    };
+    Ok(Answer::data(&format!("hunt {}: {word}; {next}", kept.id), &text, part))
+}
+
+/// Stops what runs.
+#[expect(clippy::unnecessary_wraps, reason = "one form for all tools")]
+pub fn cancel(_arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure> {
+    let Some(job) = state.jobs.cancel() else { return Ok(Answer::note("nothing runs")) };
+    let name = job.name();
+    let ended = state.jobs.wait(job.number, ENDING, |_| false);
+    Ok(Answer::note(if ended.is_some_and(|job| job.is_running()) {
+        format!("{name} is asked to stop; hunt_status with `wait` waits for it")
+    } else {
+        format!("{name} has stopped")
+    }))
+}
+
+/// The bytes of an answer on the command line, as text.
+pub fn printed(answer: console::Answer) -> String {
+    match answer {
+        console::Answer::Text(bytes, _) | console::Answer::Page(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+        console::Answer::Done(text, _) => text,
+        // No tool asks for these.
+        console::Answer::Report(..) | console::Answer::Shown(..) => String::new(),
+    }
+}
+
+/// Lists the hunts.
+pub fn list(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure> {
+    let text = printed(list::run(&state.location, Console::plain())?);
+    Ok(Answer::data("", &text, Part::of(arguments)))
+}
+
+/// The finding of a hunt.
+pub fn finding(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure> {
+    let (kept, remark) = kept::newest_finding(&state.location, arguments.text("hunt"))?;
+    let report = kept.report()?;
+    let (explanations, complaints) = saved::explanations(&state.location, &kept.id, &report);
+    let is_full = arguments.flag("full");
+    let detail = if is_full { Detail::Full } else { Detail::Screen };
+    let look = Look { style: Style::PLAIN, is_raw: false, detail, columns: Some(COLUMNS), is_older: false };
+    let mut bytes = Vec::new();
+    if is_full {
+        idd_report::text::write(&report, &explanations, look, &mut bytes)?;
+    } else {
+        idd_report::text::write_answer(&report, &explanations, look, &mut bytes)?;
+    }
+    let mut about = format!("hunt {}: {}", kept.id, report.status.word());
+    for remark in remark.iter().chain(&complaints) {
+        let _ = write!(about, "\nnote: {}", Terminal.line(&remark.as_str().into()));
+    }
+    let mut next = Vec::new();
+    if !is_full {
+        next.push("hunt_finding with `full`".to_owned());
+    }
+    if report.first_bad.is_some() {
+        next.push(if explanations.is_empty() { "explain".to_owned() } else { "explanation".to_owned() });
+    }
+    if let Some(first_bad) = &report.first_bad {
+        next.push(format!("probe_output with `probe`: {}", first_bad.commit.commit.short()));
+    }
+    if !next.is_empty() {
+        let _ = write!(about, "\nask on: {}", next.join(", "));
+    }
+    let resources = resources::of_hunt(&kept.id, &report);
+    let patches: Vec<&str> = resources.iter().filter_map(|address| address.split("/patch/").nth(1)).collect();
+    if !patches.is_empty() {
+        let _ = write!(about, "\nresources: idd://hunt/{}/patch/{}", kept.id, patches.join("|"));
+    }
+    Ok(Answer::data(&about, &String::from_utf8_lossy(&bytes), Part::of(arguments)))
+}
+
+/// All probes of a hunt.
+pub fn probes(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure> {
+    let kept = kept::newest(&state.location, arguments.text("hunt"))?;
+    let verdicts = printed(log::verdicts(LogFormat::Text, &kept, &state.location)?);
+    let probes = printed(log::probes(&kept, &state.location)?);
+    let about = format!("hunt {}; the verdicts of the revisions, then each run of the test with its number", kept.id);
+    Ok(Answer::data(&about, &format!("{verdicts}\n{probes}"), Part::of(arguments)))
+}
+
+/// The output of a probe.
+pub fn output(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure> {
+    let kept = kept::newest(&state.location, arguments.text("hunt"))?;
+    let name = arguments.text("probe").unwrap_or_default();
+    // As for a terminal: everything is escaped.
+    let console = Console { is_terminal: true, ..Console::plain() };
+    let text = printed(log::output(name, &kept, &state.location, console)?);
+    let (head, output) = text.split_once("\n\n").unwrap_or(("", &text));
+    let wanted = Part { is_tail: true, ..Part::of(arguments) };
+    let is_usual = wanted.offset.is_none() && arguments.number("max_bytes").is_none();
+    let part = if is_usual { Part { max_bytes: MAX_OUTPUT, ..wanted } } else { wanted };
+    Ok(Answer::headed(&format!("hunt {}", kept.id), head, output, part))
+}

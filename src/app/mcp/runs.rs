@@ -1,0 +1,266 @@
+//! The tools about runs of a program: explanations, recordings, and questions about them.
+
+use crate::args::{Request, Shown, TraceArgs, criterion};
+use crate::console::Console;
+use crate::debug::once;
+use crate::mcp::answer::{Answer, Part};
+use crate::mcp::arguments::Arguments;
+use crate::mcp::hunts::{option, request, words};
+use crate::mcp::jobs::{Job, Kind};
+use crate::mcp::state::State;
+use crate::{chop, explain, invariants, record, slice, trace};
+use idd_report::explanation::{Explained, Explanation};
+use idd_report::style::Style;
+use idd_session::context::Context;
+use idd_session::debug::DebugOrder;
+use idd_session::explain::change::Sources;
+use idd_session::failure::Failure;
+use idd_session::interrupt::Interrupt;
+use idd_session::mend::mend;
+use idd_session::recorded::Which;
+use idd_session::slice::{Direction, SliceOrder};
+use idd_session::talk::Silent;
+use idd_session::trial::proposal::Proposal;
+use idd_session::trial::{TrialOrder, TrialTask};
+use idd_session::{kept, require_support, saved, trial};
+use idd_trace::slice::Kinds;
+use idd_world::repo::locate::Location;
+use idd_world::repo::{graph, private};
+use std::ffi::OsString;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// The usual time that a result is waited for, in seconds.
+const PATIENCE: u64 = 20;
+
+/// The result of a job that was started, if it comes in time.
+fn result(number: u64, about: &str, arguments: &Arguments, state: &State) -> Result<Answer, Failure> {
+    let wait = Duration::from_secs(arguments.number("wait").unwrap_or(PATIENCE));
+    match state.wait(number, wait, |_| false) {
+        Some(Job { ended: Some(Ok(text)), .. }) => Ok(Answer::data(about, &text, Part::of(arguments))),
+        Some(Job { ended: Some(Err(failure)), .. }) => Err(failure),
+        Some(job) => Ok(Answer::note(format!(
+            "{} runs in the background; hunt_status with `wait` waits for it, and has the result",
+            job.name()
+        ))),
+        None => Err(Failure::error("another job has begun; hunt_status says which")),
+    }
+}
+
+/// The context of a job: only its flag stops it.
+fn apart(context: &Context, interrupt: Arc<AtomicBool>) -> Context {
+    Context { interrupt: Some(Interrupt(interrupt)), ..context.clone() }
+}
+
+/// Explains the finding of a hunt.
+pub fn explain(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure> {
+    require_support()?;
+    let (kept, _) = kept::newest_finding(&state.location, arguments.text("hunt"))?;
+    let plan = saved::plan(&kept.replay)?;
+    state.allowed.check(&plan.order.command, plan.order.test.build.as_ref())?;
+    let words = vec![OsString::from("explain"), option("hunt", &kept.id)];
+    let Request::Explain(mut order) = request(words, &state.context)? else {
+        return Err(Failure::usage("the arguments make no explanation"));
+    };
+    // The build of the hunt, which was checked.
+    order.build = None;
+    let (location, context) = (state.location.clone(), state.context.clone());
+    let number = state.jobs.start(Kind::Explanation, Some(kept.id.clone()), move |heard, interrupt| {
+        mend(&location, true, heard)?;
+        let found = idd_session::explain::run(&order, &location, &apart(&context, interrupt), heard)?;
+        Ok(explain::with_sources(found.chain, found.sources, Console::plain()))
+    })?;
+    result(number, &format!("explanation of the hunt {}; it is stored", kept.id), arguments, state)
+}
+
+/// Judges a fix for a finding.
+pub fn judge(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure> {
+    require_support()?;
+    let (kept, _) = kept::newest_finding(&state.location, arguments.text("hunt"))?;
+    let plan = saved::plan(&kept.replay)?;
+    state.allowed.check(&plan.order.command, plan.order.test.build.as_ref())?;
+    let proposal = match (arguments.text("patch"), arguments.text("revision")) {
+        (Some(patch), None) => Proposal::Patch { name: "patch".to_owned(), bytes: patch.as_bytes().to_vec() },
+        (None, Some(revision)) => Proposal::Revision(revision.to_owned()),
+        _ => return Err(Failure::usage("either `patch` or `revision` is needed")),
+    };
+    // A suite of the configuration is the user's.
+    let suite = state.context.configured("idd.suite").last().map(OsString::from);
+    let order = TrialOrder { proposal, suite, budget: None };
+    let (location, context, id) = (state.location.clone(), state.context.clone(), kept.id.clone());
+    let number = state.jobs.start(Kind::Trial, Some(id.clone()), move |heard, interrupt| {
+        mend(&location, true, heard)?;
+        let context = apart(&context, Arc::clone(&interrupt));
+        let task = TrialTask { kept: &kept, location: &location, context: &context, interrupt, talk: heard };
+        Ok(trial::run(&order, task)?.text())
+    })?;
+    result(number, &format!("judgement of a fix for the hunt {id}"), arguments, state)
+}
+
+/// Chops the failing run of a finding.
+pub fn chop(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure> {
+    require_support()?;
+    let (kept, _) = kept::newest_finding(&state.location, arguments.text("hunt"))?;
+    let plan = saved::plan(&kept.replay)?;
+    state.allowed.check(&plan.order.command, plan.order.test.build.as_ref())?;
+    let mut words = vec![OsString::from("chop"), option("hunt", &kept.id)];
+    words.extend(arguments.flag("data").then(|| OsString::from("--data")));
+    let Request::Chop(mut order) = request(words, &state.context)? else {
+        return Err(Failure::usage("the arguments make no chop"));
+    };
+    // The build of the hunt, which was checked.
+    order.record.build = None;
+    let (location, context) = (state.location.clone(), state.context.clone());
+    let number = state.jobs.start(Kind::Explanation, Some(kept.id.clone()), move |heard, interrupt| {
+        mend(&location, true, heard)?;
+        Ok(chop::text(&idd_session::chop::run(&order, &location, &apart(&context, interrupt), heard)?))
+    })?;
+    result(number, &format!("chop of the hunt {}; it is stored", kept.id), arguments, state)
+}
+
+/// What has to hold before the statements that matter for the failure of a recorded run.
+pub fn invariants(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure> {
+    let mut words = vec![OsString::from("invariants")];
+    for (name, value) in [("recording", "recording"), ("from", "criterion"), ("passing", "passing")] {
+        words.extend(arguments.text(value).map(|value| option(name, value)));
+    }
+    words.extend(arguments.number("process").map(|number| option("process", &number.to_string())));
+    words.extend(arguments.flag("data").then(|| OsString::from("--data")));
+    let Request::Invariants(order) = request(words, &state.context)? else {
+        return Err(Failure::usage("the arguments ask for no invariants"));
+    };
+    let found = idd_session::invariants::run(&order, &state.location, &state.context, &mut Silent)?;
+    Ok(Answer::data(
+        "numbers after # are steps: trace_step, trace_why",
+        &invariants::text(&found, false),
+        Part::of(arguments),
+    ))
+}
+
+/// The stored explanations of a finding.
+pub fn explanation(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure> {
+    let (kept, _) = kept::newest_finding(&state.location, arguments.text("hunt"))?;
+    let (explanations, complaints) = saved::explanations(&state.location, &kept.id, &kept.report()?);
+    let mut texts = complaints;
+    for explained in explanations {
+        texts.push(told(explained, &state.location)?);
+    }
+    if texts.is_empty() {
+        return Err(Failure::error(format!("the hunt {} has no explanation", kept.id)).with_hint("`explain` makes one"));
+    }
+    Ok(Answer::data(&format!("hunt {}", kept.id), &texts.join("\n"), Part::of(arguments)))
+}
+
+/// A stored explanation for people.
+fn told(explained: Explained, location: &Location) -> Result<String, Failure> {
+    Ok(match explained.explanation {
+        Explanation::Chain(chain) => {
+            explain::with_sources(chain, Sources::new(location, explained.tree)?, Console::plain())
+        }
+        Explanation::Chop(found) => chop::text(&found),
+        Explanation::Walk(walk) => walk.text(Style::PLAIN),
+        Explanation::Invariants(found) => invariants::text(&found, false),
+    })
+}
+
+/// Records a test.
+pub fn record(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure> {
+    require_support()?;
+    let command = state.allowed.test(words(arguments, "test"))?;
+    let build = state.allowed.build(arguments.text("build"))?;
+    let mut options = vec![OsString::from("record")];
+    options.extend(arguments.text("at").map(|at| option("at", at)));
+    options.extend(["--", "true"].map(OsString::from));
+    let Request::Record(mut order) = request(options, &state.context)? else {
+        return Err(Failure::usage("the arguments make no recording"));
+    };
+    (order.command, order.build) = (command, build);
+    graph::resolve(&private::open(&state.location.git_directory)?, &order.at)?;
+    let (location, context) = (state.location.clone(), state.context.clone());
+    let number = state.jobs.start(Kind::Recording, None, move |heard, interrupt| {
+        mend(&location, true, heard)?;
+        let (name, recording) = idd_session::record::run(&order, &location, &apart(&context, interrupt), heard)?;
+        Ok(record::text(&name, &recording))
+    })?;
+    result(number, "trace_tree shows it", arguments, state)
+}
+
+/// The process of a recording that is meant.
+fn which(arguments: &Arguments) -> Which {
+    let process = arguments.number("process").and_then(|number| usize::try_from(number).ok());
+    Which { recording: arguments.text("recording").map(str::to_owned), process }
+}
+
+fn traced(shown: Shown, about: &str, arguments: &Arguments, state: &State) -> Result<Answer, Failure> {
+    let args = TraceArgs { which: which(arguments), shown };
+    let bytes = trace::run(&args, &state.location, Console::plain())?;
+    Ok(Answer::data(about, &String::from_utf8_lossy(&bytes), Part::of(arguments)))
+}
+
+fn size(arguments: &Arguments, name: &str, usual: usize) -> usize {
+    arguments.number(name).and_then(|number| usize::try_from(number).ok()).unwrap_or(usual)
+}
+
+fn step_of(arguments: &Arguments) -> u32 {
+    // The table of the tools allows no other numbers.
+    arguments.number("step").and_then(|step| u32::try_from(step).ok()).unwrap_or(1)
+}
+
+/// Lists the recordings.
+pub fn recordings(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure> {
+    traced(Shown::List, "", arguments, state)
+}
+
+/// Calls and loops.
+pub fn tree(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure> {
+    let shown = Shown::Tree { depth: size(arguments, "depth", 6), width: size(arguments, "width", 20) };
+    traced(shown, "numbers after # are steps: trace_step, trace_why", arguments, state)
+}
+
+/// A step.
+pub fn step(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure> {
+    traced(Shown::Step(step_of(arguments)), "", arguments, state)
+}
+
+/// The origin of a value.
+pub fn why(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure> {
+    let variable = arguments.text("variable").unwrap_or_default().to_owned();
+    let shown = Shown::Why { step: step_of(arguments), variable, limit: size(arguments, "limit", 20) };
+    traced(shown, "", arguments, state)
+}
+
+/// A slice.
+pub fn slice(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure> {
+    let criterion = criterion::parse(arguments.text("criterion").unwrap_or_default()).map_err(Failure::usage)?;
+    let direction = match arguments.text("direction") {
+        Some("forward") => Direction::Forward,
+        _ => Direction::Backward,
+    };
+    let kinds = Kinds { address: false, control: !arguments.flag("data"), potential: false };
+    let order = SliceOrder { which: which(arguments), direction, criterion, kinds };
+    let bytes = slice::run(&order, &state.location, Console::plain())?;
+    Ok(Answer::data("", &String::from_utf8_lossy(&bytes), Part::of(arguments)))
+}
+
+/// A walk over a recording.
+fn walk(arguments: &Arguments) -> DebugOrder {
+    DebugOrder {
+        which: which(arguments),
+        is_restarted: arguments.flag("restart"),
+        is_plain: true,
+        ..DebugOrder::default()
+    }
+}
+
+/// The next question of a walk.
+pub fn question(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure> {
+    let text = once::ask(&walk(arguments), None, &state.location)?;
+    Ok(Answer::data("debug_answer takes the answer", &text, Part::of(arguments)))
+}
+
+/// Answers the question of a walk.
+pub fn answer(arguments: &Arguments, state: &Arc<State>) -> Result<Answer, Failure> {
+    let text = once::ask(&walk(arguments), arguments.text("answer"), &state.location)?;
+    Ok(Answer::data("debug_answer takes the next answer, if there is a question", &text, Part::of(arguments)))
+}

@@ -1,0 +1,303 @@
+//! The table of the tools.
+
+use crate::mcp::answer::{Answer, MAX_BYTES};
+use crate::mcp::arguments::{Argument, Arguments, Kind};
+use crate::mcp::state::State;
+use crate::mcp::{arguments, hunts, runs};
+use idd_session::failure::Failure;
+use serde_json::{Map, Value};
+use std::sync::Arc;
+
+/// What a tool does beside its answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// It only reads.
+    Reads,
+    /// It stops what runs, or keeps an answer.
+    Changes,
+    /// It runs commands of the user.
+    Runs,
+}
+
+/// A tool.
+pub struct Tool {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does.
+    pub description: &'static str,
+    /// Its own arguments.
+    arguments: &'static [Argument],
+    /// The arguments that it shares with others.
+    shared: &'static [Argument],
+    /// What it does beside its answer.
+    pub effect: Effect,
+    run: fn(&Arguments, &Arc<State>) -> Result<Answer, Failure>,
+}
+
+impl Tool {
+    fn known(&self) -> impl Iterator<Item = &'static Argument> + Clone + use<> {
+        self.arguments.iter().chain(self.shared)
+    }
+
+    /// The JSON schema of its arguments.
+    pub fn schema(&self) -> Map<String, Value> {
+        arguments::schema(self.known())
+    }
+
+    /// Calls it.
+    pub fn call(&self, given: Map<String, Value>, state: &Arc<State>) -> Result<Answer, Failure> {
+        (self.run)(&Arguments::read(given, &self.known())?, state)
+    }
+}
+
+const HUNT: Argument = Argument::new("hunt", Kind::Text, "Id; default: the newest.");
+
+const OFFSET: Argument = Argument::new("offset", Kind::Number(0, u64::MAX), "");
+
+#[expect(clippy::cast_possible_truncation, reason = "it is a small constant")]
+const SIZE: Argument = Argument::new("max_bytes", Kind::Number(1000, MAX_BYTES as u32 as u64), "");
+
+const RECORDING: Argument = Argument::new("recording", Kind::Text, "Id; default: the last.");
+
+const PROCESS: Argument = Argument::new("process", Kind::Number(0, 100_000), "");
+
+const WAIT: Argument = Argument::new("wait", Kind::Number(0, 50), "Seconds to wait.");
+
+const DATA: Argument = Argument::new("data", Kind::Flag, "Values only, no decisions.");
+
+const STEP: Argument = Argument::required("step", Kind::Number(1, u32::MAX as u64), "Number, from 1.");
+
+/// A part of a text.
+const PART: &[Argument] = &[OFFSET, SIZE];
+
+/// A process of a recording, and a part of a text.
+const RUN: &[Argument] = &[RECORDING, PROCESS, OFFSET, SIZE];
+
+const NONE: &[Argument] = &[];
+
+/// All tools.
+pub const TOOLS: [Tool; 20] = [
+    Tool {
+        name: "hunt_start",
+        description: "Start a hunt for the change that broke the test, in the background; returns its id. Only commands that the user allowed run.",
+        arguments: &[
+            Argument::new("test", Kind::Texts, "Shell line or words; default: the user's."),
+            Argument::new("build", Kind::Text, "Shell line; default: the user's; empty: none."),
+            Argument::new("bad", Kind::Revision, "Where it fails; default: HEAD."),
+            Argument::new("good", Kind::Revisions, "Where it passes; default: searched."),
+            Argument::new("until", Kind::Word(&["commit", "change", "fix"]), "Default: fix."),
+            Argument::new("match", Kind::Text, "Regex of the line that counts as the failure."),
+            Argument::new("timeout", Kind::Number(1, 86_400), "Seconds, of the build and of the test."),
+            Argument::new("budget", Kind::Number(1, 604_800), "Seconds after which it stops."),
+        ],
+        shared: NONE,
+        effect: Effect::Runs,
+        run: hunts::start,
+    },
+    Tool {
+        name: "hunt_status",
+        description: "Progress of a hunt and what is left; also waits for explain and record.",
+        arguments: &[HUNT, WAIT],
+        shared: NONE,
+        effect: Effect::Reads,
+        run: hunts::status,
+    },
+    Tool {
+        name: "hunt_cancel",
+        description: "Stop the hunt, explanation or recording that runs. The same hunt_start continues a hunt.",
+        arguments: NONE,
+        shared: NONE,
+        effect: Effect::Changes,
+        run: hunts::cancel,
+    },
+    Tool {
+        name: "hunt_list",
+        description: "All stored hunts.",
+        arguments: NONE,
+        shared: PART,
+        effect: Effect::Reads,
+        run: hunts::list,
+    },
+    Tool {
+        name: "hunt_finding",
+        description: "What a hunt found: commit, lines that break the test, failure, fix, evidence.",
+        arguments: &[HUNT, Argument::new("full", Kind::Flag, "With patches and all evidence.")],
+        shared: PART,
+        effect: Effect::Reads,
+        run: hunts::finding,
+    },
+    Tool {
+        name: "probe_list",
+        description: "All runs of the test in a hunt: number, phase, revision, outcome.",
+        arguments: &[HUNT],
+        shared: PART,
+        effect: Effect::Reads,
+        run: hunts::probes,
+    },
+    Tool {
+        name: "probe_output",
+        description: "Output of the test in one run, from its end.",
+        arguments: &[HUNT, Argument::required("probe", Kind::Revision, "Number, or a tested revision.")],
+        shared: PART,
+        effect: Effect::Reads,
+        run: hunts::output,
+    },
+    Tool {
+        name: "fix_try",
+        description: "Judge a fix for a finding: patch for HEAD, or revision. Runs the test of the hunt.",
+        arguments: &[
+            HUNT,
+            Argument::new("patch", Kind::Patch, ""),
+            Argument::new("revision", Kind::Revision, ""),
+            WAIT,
+        ],
+        shared: PART,
+        effect: Effect::Runs,
+        run: runs::judge,
+    },
+    Tool {
+        name: "explain",
+        description: "Explain how the lines of a finding lead to the failure (C, C++, Java). Runs the test of the hunt.",
+        arguments: &[HUNT, WAIT],
+        shared: PART,
+        effect: Effect::Runs,
+        run: runs::explain,
+    },
+    Tool {
+        name: "chop",
+        description: "Statements between the input and the failure of a finding. Runs the test of the hunt.",
+        arguments: &[HUNT, DATA, WAIT],
+        shared: PART,
+        effect: Effect::Runs,
+        run: runs::chop,
+    },
+    Tool {
+        name: "explanation",
+        description: "Stored explanations of a finding.",
+        arguments: &[HUNT],
+        shared: PART,
+        effect: Effect::Reads,
+        run: runs::explanation,
+    },
+    Tool {
+        name: "record",
+        description: "Record what the programs of the test do (C, C++, Java), at a revision. Only commands that the user allowed run.",
+        arguments: &[
+            Argument::new("test", Kind::Texts, "As in hunt_start."),
+            Argument::new("build", Kind::Text, ""),
+            Argument::new("at", Kind::Revision, "Default: HEAD."),
+            WAIT,
+        ],
+        shared: NONE,
+        effect: Effect::Runs,
+        run: runs::record,
+    },
+    Tool {
+        name: "recording_list",
+        description: "All recordings.",
+        arguments: NONE,
+        shared: PART,
+        effect: Effect::Reads,
+        run: runs::recordings,
+    },
+    Tool {
+        name: "trace_tree",
+        description: "Calls and loops of a recorded run, with values and steps.",
+        arguments: &[
+            Argument::new("depth", Kind::Number(1, 1000), "Default: 6."),
+            Argument::new("width", Kind::Number(1, 1000), "Default: 20."),
+        ],
+        shared: RUN,
+        effect: Effect::Reads,
+        run: runs::tree,
+    },
+    Tool {
+        name: "trace_step",
+        description: "One step: what it read and wrote, and what it depends on.",
+        arguments: &[STEP],
+        shared: RUN,
+        effect: Effect::Reads,
+        run: runs::step,
+    },
+    Tool {
+        name: "trace_why",
+        description: "Where the value of a variable before a step comes from.",
+        arguments: &[
+            STEP,
+            Argument::required("variable", Kind::Text, "`n`, `p->f`, `a[3]`."),
+            Argument::new("limit", Kind::Number(1, 1000), "Steps; default: 20."),
+        ],
+        shared: RUN,
+        effect: Effect::Reads,
+        run: runs::why,
+    },
+    Tool {
+        name: "slice",
+        description: "Statements that a value depends on (backward), or that depend on it (forward).",
+        arguments: &[
+            Argument::required("direction", Kind::Word(&["backward", "forward"]), ""),
+            Argument::required(
+                "criterion",
+                Kind::Text,
+                "`<step>`, `<step>:<variable>`, `output:<byte>`, `stderr:<byte>`, `crash`, `end`, `line:<file>:<line>`, `input:<file>`.",
+            ),
+            DATA,
+        ],
+        shared: RUN,
+        effect: Effect::Reads,
+        run: runs::slice,
+    },
+    Tool {
+        name: "invariants",
+        description: "Statements of a recorded run that matter for its failure, and what has to hold before each.",
+        arguments: &[
+            Argument::new("criterion", Kind::Text, "As of slice; default: the crash. `end` for a wrong exit code."),
+            Argument::new("passing", Kind::Text, "Id of a recording that passes."),
+            DATA,
+        ],
+        shared: RUN,
+        effect: Effect::Reads,
+        run: runs::invariants,
+    },
+    Tool {
+        name: "debug_question",
+        description: "The recorded step to look at next, to find the first wrong one.",
+        arguments: &[Argument::new("restart", Kind::Flag, "Forget the answers.")],
+        shared: RUN,
+        effect: Effect::Changes,
+        run: runs::question,
+    },
+    Tool {
+        name: "debug_answer",
+        description: "Answer debug_question, and get the next one or the result: c all right, w <n> value n is wrong, h right values but a wrong result or decision, p should not run, m code is missing before it, u unclear, g <step> look there, z take back.",
+        arguments: &[Argument::required("answer", Kind::Text, "")],
+        shared: RUN,
+        effect: Effect::Changes,
+        run: runs::answer,
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn each_tool_has_a_name_of_its_own_and_is_in_the_manual() {
+        let manual = include_str!("../../../docs/manual/mcp.md");
+        let names: BTreeSet<&str> = TOOLS.iter().map(|tool| tool.name).collect();
+        assert_eq!(names.len(), TOOLS.len());
+        for name in names {
+            assert!(manual.contains(&format!("`{name}`")), "{name} is not in the manual");
+        }
+    }
+
+    #[test]
+    fn the_table_of_the_tools_is_short() {
+        let size: usize = TOOLS
+            .iter()
+            .map(|tool| tool.description.len() + Value::Object(tool.schema()).to_string().len() + tool.name.len())
+            .sum();
+        assert!(size < 9000, "{size} bytes");
+    }
+}

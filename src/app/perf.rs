@@ -1,0 +1,84 @@
+//! `git idd --perf`: finds the commit since which a command needs more time or memory.
+
+use crate::console::{Answer, Console};
+use crate::unknown;
+use idd_report::Status;
+use idd_session::context::Context;
+use idd_session::failure::Failure;
+use idd_session::interrupt::Interrupt;
+use idd_session::judged::Scene;
+use idd_session::kept::Kept;
+use idd_session::order::{HuntOrder, Perf};
+use idd_session::perf::{peak, places};
+use idd_session::plan::Plan;
+use idd_session::saved::Saved;
+use idd_session::{kept, perf, saved};
+use idd_world::repo::locate::Location;
+use idd_world::repo::private;
+use std::ffi::OsString;
+use std::io;
+use std::io::Write as _;
+
+/// The name of the mode that measures the memory of one command; it is no command for users.
+pub use idd_session::perf::peak::NAME;
+
+/// Starts a hunt, or goes on with the one of the same order that was stopped.
+pub fn start(
+    order: HuntOrder,
+    perf: Perf,
+    location: &Location,
+    context: &Context,
+    console: Console,
+) -> Result<Answer, Failure> {
+    places::check(perf.measure)?;
+    unknown::refuse(&order, location, context)?;
+    let user = private::open(&location.git_directory)?;
+    let plan = Plan::new(order, None, location, &user, context)?;
+    let saved = saved::open(&plan, location, None, false)?;
+    let scene = Scene { plan: &plan, location, context, user: &user };
+    hunt(&scene, saved, perf, console)
+}
+
+/// Goes on with a hunt.
+pub fn resume(
+    kept: &Kept,
+    perf: Perf,
+    location: &Location,
+    context: &Context,
+    console: Console,
+) -> Result<Answer, Failure> {
+    places::check(perf.measure)?;
+    let user = private::open(&location.git_directory)?;
+    let stored = saved::plan(&kept.replay)?;
+    let place = Location { prefix: stored.prefix.clone(), ..location.clone() };
+    let mut order = stored.order.clone();
+    order.history.bad.clone_from(&stored.bad);
+    order.history.good.clone_from(&stored.goods);
+    let resolved = Plan::new(order, None, &place, &user, context)?;
+    let plan = Plan { order: stored.order, target: stored.target.parse()?, ..resolved };
+    let saved = saved::open(&plan, &place, Some(kept), false)?;
+    let scene = Scene { plan: &plan, location: &place, context, user: &user };
+    hunt(&scene, saved, perf, console)
+}
+
+fn hunt(scene: &Scene<'_>, saved: Saved, perf: Perf, console: Console) -> Result<Answer, Failure> {
+    let (id, is_new) = (saved.id.clone(), saved.is_new);
+    let interrupt = Interrupt::register()?;
+    let result = perf::hunt(scene, saved, (perf, interrupt), &mut console.progress());
+    if is_new && result.as_ref().is_err_and(|failure| failure.status == Status::Usage) {
+        // Nothing was measured, so there is nothing to go on with.
+        kept::remove(scene.location, &id)?;
+    }
+    Ok(Answer::Report(Box::new(result?), Vec::new(), None, None))
+}
+
+/// Runs one command and writes its peak into a file; the result is its exit code.
+pub fn run_peak(words: &[OsString], environment: &[(OsString, OsString)]) -> u8 {
+    match peak::run(words, &io::stdout(), environment) {
+        Ok(code) => u8::try_from(code).unwrap_or(1),
+        Err(error) => {
+            let _ = io::stderr().write_all(format!("git-idd: cannot run the command: {error}\n").as_bytes());
+            127
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! `git idd trace`: prints the content of a recording.
+
+use crate::args::{Shown, TraceArgs};
+use crate::console::Console;
+use idd_report::escape::{Json, Terminal, Untrusted};
+use idd_session::failure::Failure;
+use idd_session::recorded;
+use idd_session::recorded::{Recorded, failed};
+use idd_session::slice::criterion::not_visible;
+use idd_session::sources::Sources;
+use idd_trace::detail::Answer;
+use idd_trace::execution::Execution;
+use idd_trace::input;
+use idd_trace::input::Entry;
+use idd_trace::step::Step;
+use idd_trace::tree::Limits;
+use idd_world::record::store;
+use idd_world::record::store::Recording;
+use idd_world::repo::locate::Location;
+use serde::Serialize;
+use std::path::Path;
+
+mod json;
+mod text;
+
+/// Text of a program, for the terminal.
+fn safe(text: &str) -> String {
+    Terminal.line(&Untrusted::from(text))
+}
+
+/// Prints the requested view.
+pub fn run(args: &TraceArgs, location: &Location, console: Console) -> Result<Vec<u8>, Failure> {
+    if args.shown == Shown::List {
+        return Ok(list(&location.session_directory(), console));
+    }
+    let needs_values = !matches!(args.shown, Shown::Stat | Shown::Tree { .. });
+    let open = if needs_values { recorded::open } else { recorded::open_steps };
+    let mut recorded = open(&args.which, location)?;
+    let traced = recorded.traced().clone();
+    let Recorded { name, recording, run, .. } = &mut recorded;
+    let run = run.execution();
+    let mut sources = Sources::new(location, recording);
+    match &args.shown {
+        Shown::List => Ok(Vec::new()),
+        Shown::Stat => {
+            let stat = run.stat().map_err(|error| failed(&error))?;
+            Ok(if console.is_json {
+                json_line(&json::stat(name, &traced, &stat))
+            } else {
+                text::stat(name, &traced, &stat).into_bytes()
+            })
+        }
+        Shown::Tree { depth, width } => {
+            let limits = Limits { depth: *depth, width: *width };
+            let (roots, n_more) = run.tree(limits).map_err(|error| failed(&error))?;
+            Ok(if console.is_json {
+                json_line(&json::tree(&roots, n_more))
+            } else {
+                text::tree(&traced, (&roots, n_more), &mut sources).into_bytes()
+            })
+        }
+        Shown::Inputs(limit) => {
+            let entries = entries(run, Step(u32::MAX), &sources)?;
+            Ok(if console.is_json {
+                json_line(&json::inputs(name, &entries))
+            } else {
+                text::inputs(&entries, *limit, &mut sources).into_bytes()
+            })
+        }
+        Shown::Step(step) => {
+            let found = run.detail(Step(*step)).map_err(|error| failed(&error))?;
+            let Some(detail) = found else { return Err(no_step(run)) };
+            let control = match detail.control {
+                Some(step) => run.detail(step).map_err(|error| failed(&error))?,
+                None => None,
+            };
+            let control = control.map(|detail| detail.standing);
+            let mut details = [detail];
+            input::name(&mut details, &entries(run, Step(step.saturating_add(1)), &sources)?);
+            let [detail] = details;
+            Ok(if console.is_json {
+                json_line(&json::detail(&detail, &mut sources))
+            } else {
+                text::detail(&detail, control.as_ref(), &mut sources).into_bytes()
+            })
+        }
+        Shown::Why { step, variable, limit } => {
+            let step = Step(*step);
+            let dependences = run.dependences(step).map_err(|error| failed(&error))?;
+            let answer = run.why(&dependences, (step, variable), *limit);
+            let answer = answer.map_err(|error| failed(&error))?;
+            match answer {
+                Answer::Found(mut why) => {
+                    if why.steps.iter().flat_map(|step| &step.calls).any(|call| call.is_input) {
+                        input::name(&mut why.steps, &entries(run, step, &sources)?);
+                    }
+                    Ok(if console.is_json {
+                        json_line(&json::why(&why, &mut sources))
+                    } else {
+                        text::why(&why, &mut sources).into_bytes()
+                    })
+                }
+                Answer::NoStep => Err(no_step(run)),
+                Answer::NoVariable(names) => Err(not_visible(&names, variable, step)),
+            }
+        }
+    }
+}
+
+/// What the program read.
+fn entries(run: &mut dyn Execution, until: Step, sources: &Sources) -> Result<Vec<Entry>, Failure> {
+    run.inputs(until, &mut |source| sources.input(source)).map_err(|error| failed(&error))
+}
+
+/// All recordings.
+fn list(session: &Path, console: Console) -> Vec<u8> {
+    let all: Vec<(String, Recording)> = store::all(session)
+        .into_iter()
+        .filter_map(|name| {
+            let recording = store::read(&store::directory(session).join(&name)).ok()?;
+            Some((name, recording))
+        })
+        .collect();
+    if console.is_json { json_line(&json::list(&all)) } else { text::list(&all).into_bytes() }
+}
+
+fn no_step(run: &mut dyn Execution) -> Failure {
+    match run.n_steps() {
+        Ok(n_steps) => {
+            Failure::error("there is no such step").with_hint(format!("steps are numbered from 1 to {n_steps}"))
+        }
+        Err(error) => failed(&error),
+    }
+}
+
+/// One object in one line, with its names in alphabetical order, and with everything escaped.
+pub fn json_line(value: &impl Serialize) -> Vec<u8> {
+    let value = serde_json::to_value(value).expect("the names of an object are texts");
+    let mut bytes = Vec::new();
+    let mut serializer = serde_json::Serializer::with_formatter(&mut bytes, Json);
+    value.serialize(&mut serializer).expect("a value in memory can always be written");
+    bytes.push(b'\n');
+    bytes
+}
