@@ -255,6 +255,20 @@ fn every_name_in_the_walks_of_the_architecture_is_in_the_file_beside_it() {
     assert!(n_steps > 60, "{n_steps} names");
 }
 
+#[test]
+fn the_example_of_an_option_is_in_the_files_that_the_guide_names() {
+    let guide = read("CONTRIBUTING.md");
+    let paragraph = guide.split("\n\n").find(|text| text.starts_with("**an option of a hunt**")).unwrap();
+    let quoted = quoted(paragraph);
+    let field = quoted.iter().find_map(|word| word.strip_prefix("--")).unwrap().replace('-', "_");
+    let field = Regex::new(&format!(r"\b{field}\b")).unwrap();
+    let files: Vec<_> = quoted.iter().filter(|word| word.starts_with("src/")).collect();
+    assert_eq!(files.len(), 4, "{files:?}");
+    for file in files {
+        assert!(field.is_match(&read(file)), "{file} does not name the option");
+    }
+}
+
 /// The anchor that a page has for a heading.
 fn anchor(heading: &str) -> String {
     let kept = heading.trim_start_matches('#').trim().to_lowercase();
