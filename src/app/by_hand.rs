@@ -33,6 +33,7 @@ pub fn run(request: ByHand, location: &Location, context: &Context, console: Con
     match request {
         ByHand::Start { order, has_shell } => {
             let plan = Plan::new(*order, None, location, &user, context)?;
+            let unfinished = by_hand::newest(location).ok().filter(Kept::is_unfinished);
             let saved = saved::open_new(&plan, location)?;
             let scene = Scene { plan: &plan, location, context, user: &user };
             let id = saved.id.clone();
@@ -41,7 +42,14 @@ pub fn run(request: ByHand, location: &Location, context: &Context, console: Con
                 // Nothing was judged, so there is nothing to go on with.
                 kept::remove(location, &id)?;
             }
-            answered(step?, has_shell, context, console)
+            let step = step?;
+            if let Some(kept) = unfinished {
+                let id = kept.id;
+                console
+                    .progress()
+                    .say(&format!("The unfinished hunt {id} is kept; `git idd resume --hunt={id}` goes on with it."));
+            }
+            answered(step, has_shell, context, console)
         }
         ByHand::Given(given) => {
             let kept = by_hand::newest(location)?;

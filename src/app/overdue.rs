@@ -5,7 +5,7 @@
 
 use crate::announce::Announced;
 use crate::console::{Answer, Console};
-use crate::give;
+use crate::program::give;
 use idd_report::{Report, Status};
 use idd_session::context::Context;
 use idd_session::saved::Saved;

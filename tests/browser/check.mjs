@@ -18,6 +18,8 @@ const browser = await chromium.launch({ executablePath: program, args: ["--no-sa
 /** Opens a page, and gathers what goes wrong in it. */
 const open = async (file, options) => {
   const context = await browser.newContext({ viewport: WIDE, ...options });
+  // A busy machine may take its time: only a page that never answers fails.
+  context.setDefaultTimeout(600_000);
   const page = await context.newPage();
   const wrong = [];
   page.on("console", (message) => wrong.push(`console: ${message.text()}`));

@@ -208,7 +208,12 @@ fn what_cannot_be_done_is_told_with_the_next_step() {
     let (_, stderr) = fixture.said(&["start", "--build", " "], 129);
     assert!(stderr.contains("`--build` is empty"), "{stderr}");
     // The revision still waits.
-    waiting(&fixture, &["resume"]);
+    let (subject, _) = waiting(&fixture, &["resume"]);
+    // A second hunt does not lose the first one.
+    let (_, stderr) = fixture.said(&["start", "HEAD~1"], 0);
+    let (_, resume) = stderr.split_once(" is kept; `git idd ").unwrap();
+    let words: Vec<&str> = resume.split('`').next().unwrap().split(' ').collect();
+    assert_eq!(waiting(&fixture, &words).0, subject, "{stderr}");
 }
 
 #[test]
