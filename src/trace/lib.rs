@@ -36,6 +36,7 @@ pub mod statements;
 pub mod step;
 pub mod tree;
 pub mod walk;
+mod watch;
 pub mod writes;
 
 use std::error::Error;

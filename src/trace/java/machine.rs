@@ -25,6 +25,7 @@ use crate::java::program::Program;
 use crate::java::streams::Record;
 use crate::java::value::Value;
 use crate::step::Step;
+use crate::watch::watch;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -48,47 +49,38 @@ pub enum What {
     Exception,
 }
 
-/// An observer of the machine. All methods do nothing by default. The frame is the last one of the current thread; the
-/// machine has those below it.
-#[expect(unused_variables, reason = "the names say what is given")]
-pub trait Watch {
-    /// A step begins.
-    fn step(&mut self, machine: &Machine, frame: &Frame) {}
-    /// A step uses what another one made.
-    fn uses(&mut self, user: Step, maker: Step, what: What) {}
-    /// A step takes a value that another one left on the stack.
-    fn takes(&mut self, frame: &Frame, value: Value, kind: Kind) {}
-    /// A step has read a value.
-    fn reads(&mut self, machine: &Machine, frame: &Frame, location: Location, value: Value) {}
-    /// A step has written a value.
-    fn writes(&mut self, machine: &Machine, frame: &Frame, location: Location, value: Value) {}
-    /// A decision goes to an instruction; what it compares is still on the stack.
-    fn decides(&mut self, machine: &Machine, frame: &Frame, way: u32) {}
-    /// The frame is new.
-    fn enters(&mut self, machine: &Machine, frame: &Frame) {}
-    /// The frame is left, by `return` if so, and with this result.
-    fn leaves(&mut self, machine: &Machine, frame: &Frame, is_return: bool, result: Option<Value>) {}
-    /// A method that is not recorded came back, or the process ended in it.
-    fn called(&mut self, machine: &Machine, frame: &Frame, callee: &Callee, given: &[Value], result: Option<Value>) {}
-    /// The current step threw an exception, or a call in it did.
-    ///
-    /// - `exception`: not known unless a `throw` threw it.
-    fn throws(&mut self, machine: &Machine, frame: &Frame, exception: Value) {}
-    /// The exception of the last [`throws`](Self::throws), where only a record behind it tells which one that was.
-    fn threw(&mut self, machine: &Machine, exception: Value) {}
-    /// An exception was caught.
-    fn catches(&mut self, machine: &Machine, frame: &Frame, exception: Value) {}
-    /// Whether nothing more is wanted; asked after each record.
-    fn is_done(&self) -> bool {
-        false
+watch! {
+    /// An observer of the machine. All methods do nothing by default. The frame is the last one of the current thread; the
+    /// machine has those below it.
+    pub trait Watch {
+        /// A step begins.
+        fn step(&mut self, machine: &Machine, frame: &Frame);
+        /// A step uses what another one made.
+        fn uses(&mut self, user: Step, maker: Step, what: What);
+        /// A step takes a value that another one left on the stack.
+        fn takes(&mut self, frame: &Frame, value: Value, kind: Kind);
+        /// A step has read a value.
+        fn reads(&mut self, machine: &Machine, frame: &Frame, location: Location, value: Value);
+        /// A step has written a value.
+        fn writes(&mut self, machine: &Machine, frame: &Frame, location: Location, value: Value);
+        /// A decision goes to an instruction; what it compares is still on the stack.
+        fn decides(&mut self, machine: &Machine, frame: &Frame, way: u32);
+        /// The frame is new.
+        fn enters(&mut self, machine: &Machine, frame: &Frame);
+        /// The frame is left, by `return` if so, and with this result.
+        fn leaves(&mut self, machine: &Machine, frame: &Frame, is_return: bool, result: Option<Value>);
+        /// A method that is not recorded came back, or the process ended in it.
+        fn called(&mut self, machine: &Machine, frame: &Frame, callee: &Callee, given: &[Value], result: Option<Value>);
+        /// The current step threw an exception, or a call in it did.
+        ///
+        /// - `exception`: not known unless a `throw` threw it.
+        fn throws(&mut self, machine: &Machine, frame: &Frame, exception: Value);
+        /// The exception of the last [`throws`](Self::throws), where only a record behind it tells which one that was.
+        fn threw(&mut self, machine: &Machine, exception: Value);
+        /// An exception was caught.
+        fn catches(&mut self, machine: &Machine, frame: &Frame, exception: Value);
     }
 }
-
-/// An observer that does nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Nobody;
-
-impl Watch for Nobody {}
 
 /// The activations of a thread, the last one on top.
 #[derive(Debug, Clone, Default)]

@@ -25,7 +25,6 @@ pub mod method;
 pub mod objects;
 pub mod outline;
 pub mod output;
-pub mod pair;
 pub mod parts;
 pub mod player;
 pub mod program;

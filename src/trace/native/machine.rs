@@ -27,50 +27,42 @@ use crate::native::shape::{Action, Next, Shape, Source};
 use crate::native::stream::{Printed, Stream};
 use crate::stat::Check;
 use crate::step::Step;
+use crate::watch::watch;
 
 /// Frames deeper than this are damage, not recursion.
 const MAX_DEPTH: usize = 50_000_000;
 
-/// Who wants to know what happens; all methods do nothing unless they are given.
-///
-/// The machine is compiled twice: for [`Nobody`], and for all others.
-#[expect(unused_variables, reason = "the names say what is given")]
-pub trait Watch {
-    /// A step begins: the current one of the last frame.
-    fn step(&mut self, machine: &Machine) {}
-    /// A step uses what another one made.
-    fn uses(&mut self, user: Step, maker: Step, what: What) {}
-    /// A step has read bytes.
-    fn reads(&mut self, machine: &Machine, step: Step, address: u64, bytes: &[u8]) {}
-    /// A step has written bytes.
-    fn writes(&mut self, machine: &Machine, step: Step, address: u64, length: u64) {}
-    /// The last frame is new.
-    fn enters(&mut self, machine: &Machine) {}
-    /// The last frame is left, by `return` if so.
-    fn leaves(&mut self, machine: &Machine, is_return: bool) {}
-    /// The last frame enters a block.
-    fn block(&mut self, machine: &Machine) {}
-    /// Whether nothing more is wanted; asked after each record.
-    fn is_done(&self) -> bool {
-        false
+watch! {
+    /// Who wants to know what happens; all methods do nothing unless they are given.
+    ///
+    /// The machine is compiled twice: for [`Nobody`], and for all others.
+    pub trait Watch {
+        /// A step begins: the current one of the last frame.
+        fn step(&mut self, machine: &Machine);
+        /// A step uses what another one made.
+        fn uses(&mut self, user: Step, maker: Step, what: What);
+        /// A step has read bytes.
+        fn reads(&mut self, machine: &Machine, step: Step, address: u64, bytes: &[u8]);
+        /// A step has written bytes.
+        fn writes(&mut self, machine: &Machine, step: Step, address: u64, length: u64);
+        /// The last frame is new.
+        fn enters(&mut self, machine: &Machine);
+        /// The last frame is left, by `return` if so.
+        fn leaves(&mut self, machine: &Machine, is_return: bool);
+        /// The last frame enters a block.
+        fn block(&mut self, machine: &Machine);
+        /// A step has used a range of memory whose bytes are not recorded.
+        fn looks(&mut self, machine: &Machine, step: Step, address: u64, length: u64);
+        /// A function of the program came back to the last frame.
+        fn returned(&mut self, machine: &Machine, result: Option<u64>);
+        /// The last frame is about to do something, which a record stands for.
+        fn acts(&mut self, machine: &Machine, action: &Action, record: &[u8]);
+        /// The current step of the last frame crashed: it is the last thing that the thread did there.
+        fn crashes(&mut self, machine: &Machine, crash: &Crash);
+        /// A function that is not instrumented came back; an argument may be unknown in a frame that was met in the middle.
+        fn called(&mut self, machine: &Machine, call: &Call, arguments: &[Option<u64>], result: Option<u64>);
     }
-    /// A step has used a range of memory whose bytes are not recorded.
-    fn looks(&mut self, machine: &Machine, step: Step, address: u64, length: u64) {}
-    /// A function of the program came back to the last frame.
-    fn returned(&mut self, machine: &Machine, result: Option<u64>) {}
-    /// The last frame is about to do something, which a record stands for.
-    fn acts(&mut self, machine: &Machine, action: &Action, record: &[u8]) {}
-    /// The current step of the last frame crashed: it is the last thing that the thread did there.
-    fn crashes(&mut self, machine: &Machine, crash: &Crash) {}
-    /// A function that is not instrumented came back; an argument may be unknown in a frame that was met in the middle.
-    fn called(&mut self, machine: &Machine, call: &Call, arguments: &[Option<u64>], result: Option<u64>) {}
 }
-
-/// Nobody.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Nobody;
-
-impl Watch for Nobody {}
 
 /// What a call left in a block.
 #[derive(Debug, Clone, PartialEq, Eq)]

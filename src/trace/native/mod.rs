@@ -33,7 +33,6 @@ pub mod object;
 pub mod ostream;
 pub mod output;
 pub mod owner;
-mod pair;
 pub mod parts;
 pub mod play;
 pub mod printed;
