@@ -166,3 +166,6 @@ pub enum Answer {
     /// No variable of that name is visible there; these are.
     NoVariable(Vec<Arc<str>>),
 }
+
+/// A variable before a step, with the place of the step, or the answer that there is none.
+pub type Asked = Result<(Standing, Access), Answer>;

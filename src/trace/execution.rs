@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::dependence::Dependences;
-use crate::detail::{Access, Answer, Detail, Standing, Why};
+use crate::detail::{Answer, Asked, Detail, Why};
 use crate::input::{Contents, Entry};
 use crate::output::Outputs;
 use crate::place::Place;
@@ -54,7 +54,7 @@ pub trait Execution {
     }
 
     /// A variable before a step, or the answer that there is none.
-    fn asked(&mut self, at: (Step, &str)) -> Result<Result<(Standing, Access), Answer>, TraceError>;
+    fn asked(&mut self, at: (Step, &str)) -> Result<Asked, TraceError>;
 
     /// The dependence graph of the steps before `until`, without potential dependences.
     fn dependences(&mut self, until: Step) -> Result<Dependences, TraceError>;
@@ -99,3 +99,31 @@ pub trait Execution {
     /// Whether a byte, which is the last one of its call, ends a text that may have another length.
     fn ends_text(&mut self, place: output::Place) -> Result<bool, TraceError>;
 }
+
+/// Implements [`Execution`] for the player of a language: by functions of its modules, which have the same names in each
+/// language, and by methods of its own.
+macro_rules! execution {
+    ($player:ty { $($own:tt)* }) => {
+        impl $crate::execution::Execution for $player {
+            $crate::execution::execution! {
+                stat::stat() -> $crate::stat::Stat;
+                tree::tree(limits: $crate::tree::Limits) -> (Vec<$crate::tree::Node>, u64);
+                detail::details(steps: &[Step], until: Step) -> Vec<$crate::detail::Detail>;
+                detail::asked(at: (Step, &str)) -> $crate::detail::Asked;
+                uses::dependences(until: Step) -> $crate::dependence::Dependences;
+                relevant::relevant_dependences(wrong: (Step, Step)) -> ($crate::dependence::Dependences, Vec<Step>);
+                statements::statements(sets: &[&Steps], distances: &[u32]) -> $crate::statements::StatementCounts;
+                statements::steps_at(is_there: &dyn Fn(&Place) -> bool) -> Vec<Step>;
+                input::inputs(until: Step, contents: &mut $crate::input::Contents<'_>) -> Vec<Entry>;
+                output::outputs() -> $crate::output::Outputs;
+            }
+            $($own)*
+        }
+    };
+    ($($module:ident::$method:ident($($argument:ident: $type:ty),*) -> $answer:ty;)+) => {
+        $(fn $method(&mut self, $($argument: $type),*) -> Result<$answer, TraceError> {
+            $module::$method(self, $($argument),*)
+        })+
+    };
+}
+pub(crate) use execution;

@@ -9,9 +9,11 @@ use std::sync::Arc;
 use crate::native::recorded::Recorded;
 use idd_trace::TraceError;
 use idd_trace::flow::BlockId;
-use idd_trace::native::machine::{Machine, Watch};
 use idd_trace::native::shape::Shape;
 use idd_trace::place::Place;
+
+/// Statements that ran: functions by their number among those met, and statements by theirs.
+type Ran = HashSet<(u32, u32)>;
 
 /// Lines of a file.
 type Lines = BTreeSet<u32>;
@@ -28,8 +30,8 @@ pub fn governing(
     recorded: &mut Recorded,
     changed: &mut dyn FnMut(&str) -> (Lines, Lines),
 ) -> Result<Vec<(Place, u32)>, TraceError> {
-    let mut ran = Ran(HashSet::new());
-    recorded.player.replay(&mut ran)?;
+    let mut ran = Ran::new();
+    recorded.player.each_step(|_, frame| _ = ran.insert((frame.shape.index, frame.statement)))?;
     let mut found: Vec<(Place, u32)> = Vec::new();
     for shape in recorded.player.shapes() {
         let Some(entry) = shape.statements.first().and_then(|statement| statement.place.as_ref()) else { continue };
@@ -61,7 +63,7 @@ fn of_function(shape: &Shape, file: &Arc<str>, (changed, thinned): (&Lines, &Lin
     let has_run = |line: u32| {
         let is_there = |place: &Place| place.line == line && place.file == *file;
         (0..).zip(&shape.statements).any(|(number, statement)| {
-            statement.place.as_ref().is_some_and(is_there) && ran.0.contains(&(shape.index, number))
+            statement.place.as_ref().is_some_and(is_there) && ran.contains(&(shape.index, number))
         })
     };
     let mut found = Vec::new();
@@ -88,7 +90,7 @@ fn first_of(shape: &Shape, file: &Arc<str>, line: u32) -> Option<Place> {
 
 /// Where those decisions on which a block depends stand that were made; its own beginning if it runs in any case.
 fn deciding(shape: &Shape, block: BlockId, ran: &Ran) -> Vec<Place> {
-    let has_run = |number: u32| ran.0.contains(&(shape.index, number));
+    let has_run = |number: u32| ran.contains(&(shape.index, number));
     let dependence = &shape.flow.control_dependence[block.0 as usize];
     let is_meant = |block: BlockId| {
         let numbered = (0..).zip(&shape.statements).filter(move |(_, statement)| statement.block == block);
@@ -99,15 +101,4 @@ fn deciding(shape: &Shape, block: BlockId, ran: &Ran) -> Vec<Place> {
     }
     let decisions = dependence.iter().filter_map(|(decision, _)| is_meant(*decision).last());
     decisions.filter_map(|(_, statement)| statement.place.clone()).collect()
-}
-
-/// Statements that ran: functions by their number among those met, and statements by theirs.
-struct Ran(HashSet<(u32, u32)>);
-
-impl Watch for Ran {
-    fn step(&mut self, machine: &Machine) {
-        if let Some(frame) = machine.frame() {
-            self.0.insert((frame.shape.index, frame.statement));
-        }
-    }
 }

@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use crate::link::Instance;
 use crate::native::recorded::Recorded;
 use idd_trace::TraceError;
-use idd_trace::native::machine::{Machine, Watch};
 use idd_trace::step::Step;
 
 /// The instances that some steps are; a step that did not run has none.
@@ -14,33 +13,19 @@ use idd_trace::step::Step;
 pub fn instances(recorded: &mut Recorded, steps: &[Step]) -> Result<HashMap<Step, Instance>, TraceError> {
     let mut steps = steps.to_vec();
     steps.sort_unstable();
-    let mut count = Count { steps, counts: HashMap::new(), found: Vec::new() };
-    recorded.player.replay(&mut count)?;
-    let Count { counts, found, .. } = count;
+    // By the number of a function among those met, and that of a statement.
+    let mut counts: HashMap<(u32, u32), u32> = HashMap::new();
+    let mut found = Vec::new();
+    recorded.player.each_step(|_, frame| {
+        let statement = (frame.shape.index, frame.statement);
+        let nth = counts.entry(statement).or_insert(0);
+        *nth += 1;
+        if steps.binary_search(&frame.step).is_ok() {
+            found.push((frame.step, statement, *nth));
+        }
+    })?;
     let of = |statement| counts.get(&statement).copied().unwrap_or(1);
     Ok(found.into_iter().map(|(step, statement, nth)| (step, Instance { nth, of: of(statement) })).collect())
-}
-
-/// A statement: its function, by its number among those met, and its number in that.
-type Statement = (u32, u32);
-
-struct Count {
-    /// In order.
-    steps: Vec<Step>,
-    counts: HashMap<Statement, u32>,
-    found: Vec<(Step, Statement, u32)>,
-}
-
-impl Watch for Count {
-    fn step(&mut self, machine: &Machine) {
-        let Some(frame) = machine.frame() else { return };
-        let statement = (frame.shape.index, frame.statement);
-        let nth = self.counts.entry(statement).or_insert(0);
-        *nth += 1;
-        if self.steps.binary_search(&frame.step).is_ok() {
-            self.found.push((frame.step, statement, *nth));
-        }
-    }
 }
 
 #[cfg(test)]

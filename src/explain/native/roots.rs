@@ -15,7 +15,6 @@ use crate::link::{Did, Link};
 use crate::native::causality::{Causality, CausalityError, Forks};
 use crate::native::standing::standing;
 use crate::native::through::{Through, through};
-use idd_trace::native::machine::{Machine, Watch};
 use idd_trace::native::uses::dependences;
 use idd_trace::place::Place;
 use idd_trace::slice;
@@ -61,9 +60,13 @@ pub fn lead<F: Forks>(
         return Ok(None);
     }
     let failing = &mut causality.failing().player;
-    let mut changed = Changed { is_changed, steps: Vec::new() };
-    failing.replay(&mut changed)?;
-    let changed = changed.steps;
+    let mut changed = Vec::new();
+    failing.each_step(|_, frame| {
+        // What a function is entered with is told of its call.
+        if frame.statement != 0 && frame.place().is_some_and(&mut *is_changed) {
+            changed.push(frame.step);
+        }
+    })?;
     if changed.is_empty() {
         return Ok(Some(if first == Step::START { Missing::Independent } else { Missing::NotRun }));
     }
@@ -159,23 +162,6 @@ fn last_inducing<F: Forks>(
         }
     }
     Ok(begin.checked_sub(1).map(|last| candidates[last].0))
-}
-
-/// The steps of a run that are instances of changed statements.
-struct Changed<'c> {
-    is_changed: &'c mut dyn FnMut(&Place) -> bool,
-    /// In order.
-    steps: Vec<Step>,
-}
-
-impl Watch for Changed<'_> {
-    fn step(&mut self, machine: &Machine) {
-        let Some(frame) = machine.frame() else { return };
-        // What a function is entered with is told of its call.
-        if frame.statement != 0 && frame.place().is_some_and(&mut *self.is_changed) {
-            self.steps.push(frame.step);
-        }
-    }
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! The run that is walked over, in whatever language its program is written.
 
 use crate::expression::condition::Condition;
-use crate::expression::state::State;
-use crate::{expression, recorded};
+use crate::expression::states::States as _;
+use crate::recorded;
 use idd_explain::comparison::Compared;
 use idd_explain::facts::Facts;
 use idd_explain::java::named::Named;
@@ -10,11 +10,10 @@ use idd_explain::statements::Statements;
 use idd_explain::{java, native};
 use idd_trace::TraceError;
 use idd_trace::dependence::Dependences;
-use idd_trace::java::{outline, relevant as java_relevant};
-use idd_trace::native::object::View;
+use idd_trace::execution::Execution;
+use idd_trace::java::outline;
 use idd_trace::native::run::Reader;
-use idd_trace::native::visit::before_step;
-use idd_trace::native::{relevant, search};
+use idd_trace::native::search;
 use idd_trace::run::Run;
 use idd_trace::step::Step;
 use idd_trace::walk::{Sought, Time};
@@ -85,10 +84,7 @@ pub fn outline(run: &mut recorded::Run) -> Result<(Run, Statements), TraceError>
 ///
 /// Cost: one pass over the run.
 pub fn graph(run: &mut recorded::Run, output: (Step, Step)) -> Result<Dependences, TraceError> {
-    match run {
-        recorded::Run::Native(player) => Ok(relevant::dependences(player, output)?.0),
-        recorded::Run::Java(player) => Ok(java_relevant::dependences(player, output)?.0),
-    }
+    Ok(run.execution().relevant_dependences(output)?.0)
 }
 
 impl Walked {
@@ -134,10 +130,11 @@ impl Walked {
 
     /// Its dependence graph; see [`graph`].
     pub fn graph(&mut self, output: (Step, Step)) -> Result<Dependences, TraceError> {
-        match self {
-            Self::Native(recorded) => Ok(relevant::dependences(&mut recorded.player, output)?.0),
-            Self::Java(recorded) => Ok(java_relevant::dependences(&mut recorded.player, output)?.0),
-        }
+        let execution: &mut dyn Execution = match self {
+            Self::Native(recorded) => &mut recorded.player,
+            Self::Java(recorded) => &mut recorded.player,
+        };
+        Ok(execution.relevant_dependences(output)?.0)
     }
 
     /// Where its steps stand.
@@ -192,18 +189,18 @@ impl Walked {
     pub fn test(&mut self, condition: &Condition, steps: &[Step]) -> Result<Vec<Result<bool, String>>, TraceError> {
         match self {
             Self::Native(recorded) => condition.test(&mut recorded.player, steps, &|| false),
-            Self::Java(recorded) => expression::java::test(condition, &mut recorded.player, steps, &|| false),
+            Self::Java(recorded) => condition.test(&mut recorded.player, steps, &|| false),
         }
     }
 
     /// The names of the variables that are visible at a step.
     pub fn names(&mut self, step: Step) -> Result<Vec<Arc<str>>, TraceError> {
         let found = match self {
-            Self::Native(recorded) => state(recorded, step, |state| {
+            Self::Native(recorded) => recorded.player.look_at(step, |state| {
                 let variables = state.view.variables(state.frame);
                 variables.into_iter().map(|place| place.name.to_string().into()).collect()
             })?,
-            Self::Java(recorded) => expression::java::before(&mut recorded.player, step, |state| state.names())?,
+            Self::Java(recorded) => recorded.player.look_at(step, |state| state.names())?,
         };
         Ok(found.unwrap_or_default())
     }
@@ -215,7 +212,7 @@ impl Walked {
         match self {
             Self::Native(recorded) => {
                 // A computed element is known by its address.
-                let extents = state(recorded, step, |state| {
+                let extents = recorded.player.look_at(step, |state| {
                     let places = named.iter().filter_map(|named| state.place(named));
                     let in_memory = places.filter(|place| place.held.is_none());
                     in_memory.map(|place| place.address..place.address.saturating_add(place.size)).collect::<Vec<_>>()
@@ -228,26 +225,13 @@ impl Walked {
                 texts.extend(is_read.map(|access| access.named.name.clone()));
             }
             Self::Java(recorded) => {
-                let found = expression::java::before(&mut recorded.player, step, |state| {
-                    named.iter().filter_map(|named| state.name(named)).collect::<Vec<_>>()
-                })?;
+                let found = recorded
+                    .player
+                    .look_at(step, |state| named.iter().filter_map(|named| state.name(named)).collect::<Vec<_>>())?;
                 texts.extend(found.unwrap_or_default());
             }
         }
         let indices = facts.used.iter().enumerate().filter(|(_, used)| texts.contains(&used.name));
         Ok(indices.map(|(index, _)| index).collect())
     }
-}
-
-/// Looks at the process of a C program right before a step.
-fn state<T>(
-    recorded: &mut native::recorded::Recorded,
-    step: Step,
-    look: impl FnOnce(State<'_>) -> T,
-) -> Result<Option<T>, TraceError> {
-    let mut found = None;
-    before_step(&mut recorded.player, step, |machine| {
-        found = machine.frame().map(|frame| look(State { view: View::new(machine), frame }));
-    })?;
-    Ok(found)
 }

@@ -1,12 +1,9 @@
 //! Conditions on a recorded state: of breakpoints, and what must hold.
 
 use crate::expression;
-use crate::expression::state::State;
+use crate::expression::states::States;
 use crate::expression::{Expression, Objects};
 use idd_trace::TraceError;
-use idd_trace::native::machine::{Machine, Watch};
-use idd_trace::native::object::View;
-use idd_trace::native::play::Player;
 use idd_trace::step::Step;
 
 /// Steps between two questions whether somebody waits.
@@ -72,42 +69,20 @@ impl Condition {
     /// - `is_over`: whether nobody waits for the answers any longer; asked often.
     ///
     /// Cost: plays from the last checkpoint before the first of them up to the last one.
-    pub fn test(&self, player: &mut Player, steps: &[Step], is_over: &dyn Fn() -> bool) -> ConditionAnswers {
+    pub fn test(&self, run: &mut impl States, steps: &[Step], is_over: &dyn Fn() -> bool) -> ConditionAnswers {
         let Some(first) = steps.first() else { return Ok(Vec::new()) };
-        let mut tests = Tests { steps, condition: self, found: Vec::new(), is_over, is_interrupted: false };
-        player.replay_from(*first, &mut tests)?;
-        let Tests { mut found, is_interrupted, .. } = tests;
+        let (mut found, mut is_interrupted) = (Vec::new(), false);
+        run.look_from(*first, |step, state| {
+            is_interrupted |= step.0.is_multiple_of(INTERVAL) && is_over();
+            if steps.get(found.len()) == Some(&step) {
+                found.push(self.holds(&state));
+            }
+            !is_interrupted && found.len() < steps.len()
+        })?;
         if !is_interrupted {
             found.resize(steps.len(), Ok(false));
         }
         Ok(found)
-    }
-}
-
-/// Examines the process at given steps.
-struct Tests<'t> {
-    /// Ascending.
-    steps: &'t [Step],
-    condition: &'t Condition,
-    found: Vec<Result<bool, String>>,
-    is_over: &'t dyn Fn() -> bool,
-    is_interrupted: bool,
-}
-
-impl Watch for Tests<'_> {
-    fn step(&mut self, machine: &Machine) {
-        if machine.n_steps.is_multiple_of(INTERVAL) && (self.is_over)() {
-            self.is_interrupted = true;
-        }
-        if self.steps.get(self.found.len()).is_some_and(|step| step.0 == machine.n_steps) {
-            let view = View::new(machine);
-            let holds = machine.frame().map(|frame| self.condition.holds(&State { view, frame }));
-            self.found.push(holds.unwrap_or(Ok(false)));
-        }
-    }
-
-    fn is_done(&self) -> bool {
-        self.is_interrupted || self.found.len() == self.steps.len()
     }
 }
 

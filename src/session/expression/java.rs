@@ -3,11 +3,11 @@
 //! A reference is a pointer to an object; a dot follows it. Numbers in objects (`Integer`) count as numbers.
 
 use crate::expression::arithmetic::{Number, Type};
-use crate::expression::condition::{Condition, ConditionAnswers, INTERVAL};
+use crate::expression::states::States;
 use crate::expression::{Expression, Held, Objects, place};
 use idd_trace::TraceError;
 use idd_trace::java::frame::Frame;
-use idd_trace::java::machine::{Machine, Watch};
+use idd_trace::java::machine::Machine;
 use idd_trace::java::memory::Location;
 use idd_trace::java::objects::Kind;
 use idd_trace::java::player::Player;
@@ -186,72 +186,15 @@ fn number(text: &str) -> Option<Number> {
     }
 }
 
-/// Whether a condition holds right before some steps; see [`Condition::test`].
-///
-/// Cost: plays from the last checkpoint before the first of them up to the last one.
-pub fn test(
-    condition: &Condition,
-    player: &mut Player,
-    steps: &[Step],
-    is_over: &dyn Fn() -> bool,
-) -> ConditionAnswers {
-    let mut tests = Tests { steps, condition, found: Vec::new(), is_over, is_interrupted: false };
-    player.replay_from(steps.first().copied().unwrap_or(Step::START), &mut tests)?;
-    let Tests { mut found, is_interrupted, .. } = tests;
-    if !is_interrupted {
-        found.resize(steps.len(), Ok(false));
-    }
-    Ok(found)
-}
+impl States for Player {
+    type State<'s> = State<'s>;
 
-/// Examines the process at given steps.
-struct Tests<'t> {
-    /// Ascending.
-    steps: &'t [Step],
-    condition: &'t Condition,
-    found: Vec<Result<bool, String>>,
-    is_over: &'t dyn Fn() -> bool,
-    is_interrupted: bool,
-}
-
-impl Watch for Tests<'_> {
-    fn step(&mut self, machine: &Machine, frame: &Frame) {
-        if machine.n_steps.is_multiple_of(INTERVAL) && (self.is_over)() {
-            self.is_interrupted = true;
-        }
-        if self.steps.get(self.found.len()) == Some(&frame.step) {
-            self.found.push(self.condition.holds(&State { machine, frame }));
-        }
+    fn look_from(&mut self, step: Step, mut look: impl FnMut(Step, State<'_>) -> bool) -> Result<(), TraceError> {
+        Self::look_from(self, step, |machine, frame| look(frame.step, State { machine, frame }))
     }
 
-    fn is_done(&self) -> bool {
-        self.is_interrupted || self.found.len() == self.steps.len()
-    }
-}
-
-/// Looks at the process right before a step; `None` if there is no such step.
-///
-/// Cost: plays from the last checkpoint before it.
-pub fn before<T>(player: &mut Player, step: Step, look: impl FnOnce(State<'_>) -> T) -> Result<Option<T>, TraceError> {
-    let mut before = Before { step, look: Some(look), found: None };
-    player.replay_from(step, &mut before)?;
-    Ok(before.found)
-}
-
-struct Before<F, T> {
-    step: Step,
-    look: Option<F>,
-    found: Option<T>,
-}
-
-impl<T, F: FnOnce(State<'_>) -> T> Watch for Before<F, T> {
-    fn step(&mut self, machine: &Machine, frame: &Frame) {
-        if frame.step == self.step {
-            self.found = self.look.take().map(|look| look(State { machine, frame }));
-        }
-    }
-
-    fn is_done(&self) -> bool {
-        self.look.is_none()
+    /// Nothing: only checkpoints are near.
+    fn approach(&mut self, _step: Step) -> Result<(), TraceError> {
+        Ok(())
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! [`parse`] reads an expression, [`evaluate`] computes it. What a name means, and what is in a variable, comes from
 //! [`Objects`]; so this file knows nothing of a run. [`arithmetic`] computes with numbers, [`state`] and [`java`] are processes
-//! of recordings as expressions see them, and a [`condition`] is tested before many steps.
+//! of recordings as expressions see them, [`states`] those before the steps of a run, and a [`condition`] is tested before
+//! many of these.
 
 use crate::expression::arithmetic::{Binary, Number, Type, Unary};
 
@@ -11,6 +12,7 @@ pub mod condition;
 pub mod java;
 mod read;
 pub mod state;
+pub mod states;
 #[cfg(test)]
 mod tests;
 

@@ -2,12 +2,16 @@
 
 use crate::expression;
 use crate::expression::arithmetic::{Number, Type};
+use crate::expression::states::States;
 use crate::expression::{Expression, Held, Objects};
+use idd_trace::TraceError;
 use idd_trace::instrument::debug::SourceType;
 use idd_trace::native::frame::Frame;
 use idd_trace::native::object::{Place, View};
+use idd_trace::native::play::Player;
 use idd_trace::native::value;
 use idd_trace::native::value::Part;
+use idd_trace::step::Step;
 
 /// An activation of a function, and the process around it.
 #[derive(Clone, Copy)]
@@ -112,5 +116,17 @@ impl<'s> Objects for State<'s> {
 
     fn shown(&self, place: &Place<'s>) -> String {
         self.view.show(place)
+    }
+}
+
+impl States for Player {
+    type State<'s> = State<'s>;
+
+    fn look_from(&mut self, step: Step, mut look: impl FnMut(Step, State<'_>) -> bool) -> Result<(), TraceError> {
+        Self::look_from(self, step, |machine, frame| look(frame.step, State { view: View::new(machine), frame }))
+    }
+
+    fn approach(&mut self, step: Step) -> Result<(), TraceError> {
+        Self::approach(self, step)
     }
 }

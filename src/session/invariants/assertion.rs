@@ -15,10 +15,12 @@ use idd_trace::logic::term::{TermId, Terms};
 
 use crate::recorded::failed;
 use crate::slice::criterion::is_in_line;
-use idd_trace::native::machine::{Machine, Watch};
+use idd_trace::native::frame::Frame;
+use idd_trace::native::machine::Machine;
 use idd_trace::native::object::View;
 use idd_trace::native::play::Player;
 use idd_trace::native::visit::before_step;
+use idd_trace::place::Place;
 use idd_trace::step::Step;
 
 /// Finds the first step of the line at which the expression does not hold.
@@ -27,10 +29,22 @@ use idd_trace::step::Step;
 ///
 /// Cost: one pass over the trace.
 pub fn violated(assertion: &Expectation, player: &mut Player) -> Result<Step, Failure> {
-    let mut finder = Finder { assertion, found: None, n_steps: 0, error: None };
-    player.replay(&mut finder).map_err(|error| failed(&error))?;
+    let (mut found, mut unknown, mut n_steps) = (None, None, 0);
+    let look = |machine: &Machine, frame: &Frame| {
+        let is_there = |at: &Place| is_in_line(at, (&*assertion.file, assertion.line));
+        if frame.statement != 0 && frame.place().is_some_and(is_there) {
+            n_steps += 1;
+            match assertion.condition.holds(&State { view: View::without_words(machine), frame }) {
+                Ok(true) => {}
+                Ok(false) => found = Some(frame.step),
+                Err(error) => unknown = Some(error),
+            }
+        }
+        found.is_none()
+    };
+    player.look_from(Step(1), look).map_err(|error| failed(&error))?;
     let place = assertion.place();
-    match (finder.found, finder.error, finder.n_steps) {
+    match (found, unknown, n_steps) {
         (Some(step), ..) => Ok(step),
         (None, _, 0) => Err(Failure::error(format!("no statement of {place} ran"))
             .with_hint("a statement is in the line in which it begins; `git idd trace tree` shows what ran")),
@@ -39,34 +53,6 @@ pub fn violated(assertion: &Expectation, player: &mut Player) -> Result<Step, Fa
             Status::BadPasses,
             format!("`{}` holds each time that {place} runs ({})", assertion.text, count(n, "time")),
         )),
-    }
-}
-
-struct Finder<'f> {
-    assertion: &'f Expectation,
-    found: Option<Step>,
-    n_steps: usize,
-    error: Option<String>,
-}
-
-impl Watch for Finder<'_> {
-    fn step(&mut self, machine: &Machine) {
-        let Some(frame) = machine.frame() else { return };
-        let place = (&*self.assertion.file, self.assertion.line);
-        if frame.statement == 0 || !frame.place().is_some_and(|at| is_in_line(at, place)) {
-            return;
-        }
-        self.n_steps += 1;
-        let state = State { view: View::without_words(machine), frame };
-        match self.assertion.condition.holds(&state) {
-            Ok(true) => {}
-            Ok(false) => self.found = Some(frame.step),
-            Err(error) => self.error = Some(error),
-        }
-    }
-
-    fn is_done(&self) -> bool {
-        self.found.is_some()
     }
 }
 

@@ -18,9 +18,8 @@ use idd_trace::instrument::instruction::{Op, Value};
 use idd_trace::logic::substitute::variables;
 use idd_trace::logic::term::{Node, TermId, Terms};
 use idd_trace::native::event::Event;
-use idd_trace::native::machine::{Machine, Watch};
 use idd_trace::native::play::Player;
-use idd_trace::native::relevant::dependences;
+use idd_trace::native::relevant::relevant_dependences;
 use idd_trace::native::statements::statements;
 use idd_trace::native::symbolic::version::Place;
 use idd_trace::slice::Kinds;
@@ -70,7 +69,7 @@ pub fn dynamic(player: &mut Player, asked: &Asked) -> std::result::Result<Dynami
         let run = size(&all, &|statement| statement.n_steps);
         return Ok(Dynamic { run, slice: None, graph: None, skipped: Vec::new() });
     }
-    let (graph, skipped) = dependences(player, (asked.step, asked.previous))?;
+    let (graph, skipped) = relevant_dependences(player, (asked.step, asked.previous))?;
     let until = match asked.what {
         What::Variable(..) | What::Assertion => asked.step,
         _ => Step(u32::MAX),
@@ -323,12 +322,18 @@ fn skipped(
     let mut steps = Steps::new(native.symbolic.tape.n_steps());
     let last = statements.iter().map(|statement| Step(statement.step)).inspect(|step| _ = steps.insert(*step)).max();
     let begins: Vec<u32> = statements.iter().map(|statement| statement.step).collect();
-    let mut counter =
-        Counter { steps, begins, last: last.unwrap_or(Step::START), counts: HashMap::new(), is_over: false };
-    let player = &mut *native.symbolic.tape.player;
-    player.replay(&mut counter)?;
+    let last = last.unwrap_or(Step::START);
+    let mut counts: HashMap<(usize, u32), (u64, Arc<str>)> = HashMap::new();
+    native.symbolic.tape.player.look_from(Step(1), |_, frame| {
+        let is_over = frame.step > last;
+        if !is_over && !steps.contains(frame.step) && frame.statement != 0 {
+            let gap = begins.iter().position(|begin| *begin > frame.step.0).unwrap_or(begins.len());
+            counts.entry((gap, frame.shape.index)).or_insert_with(|| (0, frame.shape.name())).0 += 1;
+        }
+        !is_over
+    })?;
     let mut by_gap: BTreeMap<usize, Vec<(u64, Arc<str>)>> = BTreeMap::new();
-    for ((gap, _), (n, name)) in counter.counts {
+    for ((gap, _), (n, name)) in counts {
         by_gap.entry(gap).or_default().push((n, name));
     }
     for (gap, statement) in statements.iter_mut().enumerate() {
@@ -341,30 +346,4 @@ fn skipped(
         };
     }
     Ok(())
-}
-
-/// Counts the steps between statements, by function.
-struct Counter {
-    steps: Steps,
-    begins: Vec<u32>,
-    last: Step,
-    counts: HashMap<(usize, u32), (u64, Arc<str>)>,
-    is_over: bool,
-}
-
-impl Watch for Counter {
-    fn step(&mut self, machine: &Machine) {
-        let Some(frame) = machine.frame() else { return };
-        self.is_over = frame.step > self.last;
-        if self.is_over || self.steps.contains(frame.step) || frame.statement == 0 {
-            return;
-        }
-        let gap = self.begins.iter().position(|begin| *begin > frame.step.0).unwrap_or(self.begins.len());
-        let count = self.counts.entry((gap, frame.shape.index)).or_insert_with(|| (0, frame.shape.name()));
-        count.0 += 1;
-    }
-
-    fn is_done(&self) -> bool {
-        self.is_over
-    }
 }

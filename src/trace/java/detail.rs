@@ -1,7 +1,7 @@
 //! All facts about some steps, and the chain of steps from which a value comes.
 
 use crate::TraceError;
-use crate::detail::{Access, Answer, Detail, Named, Outside, Standing, What as Neutral};
+use crate::detail::{Access, Answer, Asked, Detail, Named, Outside, Standing, What as Neutral};
 use crate::instrument::java::code::Variable;
 use crate::instrument::java::descriptor::result_type;
 use crate::java::frame::Frame;
@@ -211,26 +211,6 @@ pub fn details(player: &mut Player, steps: &[Step], until: Step) -> Result<Vec<D
     Ok(focus.end())
 }
 
-/// Looks for a variable before a step.
-struct Asked<'a> {
-    step: Step,
-    path: &'a str,
-    found: Option<(Standing, Option<Access>, Vec<Arc<str>>)>,
-}
-
-impl Watch for Asked<'_> {
-    fn step(&mut self, machine: &Machine, frame: &Frame) {
-        if frame.step == self.step {
-            let names = text::variables(machine, frame).into_iter().map(|(name, _)| name).collect();
-            self.found = Some((standing(frame), variable(machine, frame, self.path), names));
-        }
-    }
-
-    fn is_done(&self) -> bool {
-        self.found.is_some()
-    }
-}
-
 /// A variable or a part of one: `x`, `this.count`, `a[2].next`; also `count` and `Main.limit` where no variable has the name.
 fn variable(machine: &Machine, frame: &Frame, path: &str) -> Option<Access> {
     let (mut location, mut rest) = root(machine, frame, path)?;
@@ -287,12 +267,15 @@ fn root<'p>(machine: &Machine, frame: &Frame, path: &'p str) -> Option<(Location
 }
 
 /// A variable before a step, or the answer that there is none.
-pub fn asked(
-    player: &mut Player,
-    (step, variable): (Step, &str),
-) -> Result<Result<(Standing, Access), Answer>, TraceError> {
-    let mut asked = Asked { step, path: variable, found: None };
-    player.replay(&mut asked)?;
-    let Some((standing, asked, names)) = asked.found else { return Ok(Err(Answer::NoStep)) };
+pub fn asked(player: &mut Player, (step, path): (Step, &str)) -> Result<Asked, TraceError> {
+    let mut found = None;
+    player.look_from(step, |machine, frame| {
+        if frame.step == step {
+            let names = text::variables(machine, frame).into_iter().map(|(name, _)| name).collect();
+            found = Some((standing(frame), variable(machine, frame, path), names));
+        }
+        frame.step < step
+    })?;
+    let Some((standing, asked, names)) = found else { return Ok(Err(Answer::NoStep)) };
     Ok(asked.map(|asked| (standing, asked)).ok_or(Answer::NoVariable(names)))
 }

@@ -5,6 +5,7 @@
 
 use crate::TraceError;
 use crate::container::Trace;
+use crate::java::frame::Frame;
 use crate::java::machine::{Machine, Moment, Nobody, Watch};
 use crate::java::objects::Objects;
 use crate::java::program::Program;
@@ -124,11 +125,33 @@ impl Player {
         self.play(watch)
     }
 
+    /// Looks at the process right before each step, from a step on, as long as `look` wants to see more.
+    ///
+    /// Cost: plays from the last checkpoint before the step.
+    pub fn look_from(&mut self, step: Step, look: impl FnMut(&Machine, &Frame) -> bool) -> Result<(), TraceError> {
+        self.replay_from(step, &mut Looking { look, is_done: false })
+    }
+
     /// The number of steps of the run.
     ///
     /// Cost: plays the trace to its end.
     pub fn n_steps(&mut self) -> Result<u32, TraceError> {
         self.play(&mut Nobody)?;
         Ok(self.machine.n_steps)
+    }
+}
+
+struct Looking<F> {
+    look: F,
+    is_done: bool,
+}
+
+impl<F: FnMut(&Machine, &Frame) -> bool> Watch for Looking<F> {
+    fn step(&mut self, machine: &Machine, frame: &Frame) {
+        self.is_done |= !(self.look)(machine, frame);
+    }
+
+    fn is_done(&self) -> bool {
+        self.is_done
     }
 }

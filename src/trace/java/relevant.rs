@@ -228,7 +228,7 @@ impl Watch for Relevant {
 /// - `wrong`: the step of the output, and the last step before it that printed.
 ///
 /// Cost: all methods of the program are read, and one pass over the trace.
-pub fn dependences(player: &mut Player, wrong: (Step, Step)) -> Result<(Dependences, Vec<Step>), TraceError> {
+pub fn relevant_dependences(player: &mut Player, wrong: (Step, Step)) -> Result<(Dependences, Vec<Step>), TraceError> {
     player.machine.program.meet_all()?;
     let written_by = WrittenBy::of(player.machine.program.methods());
     let graph = potential::Relevant::new(player.spool.clone(), wrong);

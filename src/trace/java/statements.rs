@@ -9,7 +9,7 @@ use crate::java::text::simple;
 use crate::java::value::Value;
 use crate::place::Place;
 use crate::statements::{StatementCounter, StatementCounts};
-use crate::step::Steps;
+use crate::step::{Step, Steps};
 use std::sync::Arc;
 
 /// All executed statements, by methods in the order in which they were first called. See
@@ -20,6 +20,20 @@ pub fn statements(player: &mut Player, sets: &[&Steps], distances: &[u32]) -> Re
     let mut counter = StatementCounter::new(sets, distances);
     player.replay(&mut counter)?;
     Ok(counter.counts())
+}
+
+/// The steps of statements at some places, ascending.
+///
+/// Cost: one pass over the trace.
+pub fn steps_at(player: &mut Player, is_there: &dyn Fn(&Place) -> bool) -> Result<Vec<Step>, TraceError> {
+    let mut found = Vec::new();
+    player.look_from(Step(1), |_, frame| {
+        if frame.step != frame.entry && is_there(frame.place()) {
+            found.push(frame.step);
+        }
+        true
+    })?;
+    Ok(found)
 }
 
 /// The places of all statements of the program, one for each line of a method.

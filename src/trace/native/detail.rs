@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::TraceError;
-use crate::detail::{Access, Answer, Detail, Doing, MAX_CONTENT, Named, Outside, Standing, What};
+use crate::detail::{Access, Answer, Asked, Detail, Doing, MAX_CONTENT, Named, Outside, Standing, What};
 use crate::native::call::Call;
 use crate::native::fault::Crash;
 use crate::native::frame::Frame;
@@ -378,10 +378,7 @@ fn variable(view: View<'_>, frame: &Frame, variable: &str) -> Option<Access> {
 }
 
 /// A variable before a step, or the answer that there is none.
-pub fn asked(
-    player: &mut Player,
-    (step, path): (Step, &str),
-) -> Result<Result<(Standing, Access), Answer>, TraceError> {
+pub fn asked(player: &mut Player, (step, path): (Step, &str)) -> Result<Asked, TraceError> {
     let mut found = None;
     before_step(player, step, |machine| {
         let view = View::new(machine);

@@ -115,7 +115,7 @@ impl Watch for Relevant {
 ///
 /// Cost: all functions of the program are read, and one pass over the trace, about twice as long as without potential
 /// dependences.
-pub fn dependences(player: &mut Player, wrong: (Step, Step)) -> Result<(Dependences, Vec<Step>), TraceError> {
+pub fn relevant_dependences(player: &mut Player, wrong: (Step, Step)) -> Result<(Dependences, Vec<Step>), TraceError> {
     let shapes = player.program()?;
     let graph = potential::Relevant::new(player.spool.clone(), wrong);
     let mut relevant = Relevant { graph, written_by: written_by(&shapes) };

@@ -5,8 +5,9 @@ use crate::native::call::Call;
 use crate::native::machine::{Machine, Watch};
 use crate::native::play::Player;
 use crate::native::run::LOWEST_POINTER;
+use crate::place::Place;
 use crate::statements::{StatementCounter, StatementCounts};
-use crate::step::Steps;
+use crate::step::{Step, Steps};
 use std::sync::Arc;
 
 /// All executed statements, by functions in the order in which they were first called. Entries of functions are no
@@ -21,6 +22,19 @@ pub fn statements(player: &mut Player, sets: &[&Steps], distances: &[u32]) -> Re
     let mut counter = StatementCounter::new(sets, distances);
     player.replay(&mut counter)?;
     Ok(counter.counts())
+}
+
+/// The steps of statements at some places, ascending.
+///
+/// Cost: one pass over the trace.
+pub fn steps_at(player: &mut Player, is_there: &dyn Fn(&Place) -> bool) -> Result<Vec<Step>, TraceError> {
+    let mut found = Vec::new();
+    player.each_step(|_, frame| {
+        if frame.statement != 0 && frame.place().is_some_and(is_there) {
+            found.push(frame.step);
+        }
+    })?;
+    Ok(found)
 }
 
 /// Whether a number may be the address of memory of the program.
@@ -48,7 +62,6 @@ impl Watch for StatementCounter<'_> {
 mod tests {
     use super::*;
     use crate::native::stored::{lines, player};
-    use crate::step::Step;
 
     #[test]
     fn each_statement_counts_its_steps_and_those_of_a_set() {

@@ -9,7 +9,6 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::container::Trace;
-use crate::native::machine::{Machine, Watch};
 use crate::native::play::Player;
 use crate::native::records::Records;
 use crate::native::units::Units;
@@ -45,15 +44,9 @@ pub fn records(program: &str, version: &str) -> Vec<Vec<u8>> {
 
 /// The line of each step of a run; 0 for the start.
 pub fn lines(player: &mut Player) -> Vec<u32> {
-    struct Lines(Vec<u32>);
-    impl Watch for Lines {
-        fn step(&mut self, machine: &Machine) {
-            self.0.push(machine.frame().unwrap().place().map_or(0, |place| place.line));
-        }
-    }
-    let mut lines = Lines(vec![0]);
-    player.replay(&mut lines).unwrap();
-    lines.0
+    let mut lines = vec![0];
+    player.each_step(|_, frame| lines.push(frame.place().map_or(0, |place| place.line))).unwrap();
+    lines
 }
 
 /// The `nth` step of a line, from 0.

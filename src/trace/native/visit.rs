@@ -4,6 +4,7 @@ use crate::TraceError;
 use crate::detail::What;
 use crate::native::call::Call;
 use crate::native::fault::Crash;
+use crate::native::frame::Frame;
 use crate::native::machine::{Machine, Watch};
 use crate::native::play::Player;
 use crate::native::shape::Action;
@@ -26,20 +27,49 @@ pub fn at_step(player: &mut Player, step: Step, watch: &mut dyn Watch) -> Result
 ///
 /// Cost: plays from the last checkpoint before the step.
 pub fn before_step(player: &mut Player, step: Step, look: impl FnOnce(&Machine)) -> Result<(), TraceError> {
-    at_step(player, step, &mut Before(Some(look)))
+    let mut look = Some(look);
+    player.approach(step)?;
+    player.look_from(step, |machine, frame| {
+        if let Some(look) = look.take_if(|_| frame.step == step) {
+            look(machine);
+        }
+        frame.step < step
+    })
 }
 
-struct Before<F>(Option<F>);
+impl Player {
+    /// Looks at the machine right before each step, from a step on, as long as `look` wants to see more.
+    ///
+    /// Cost: plays from the nearest place that is known before the step.
+    pub fn look_from(&mut self, step: Step, look: impl FnMut(&Machine, &Frame) -> bool) -> Result<(), TraceError> {
+        self.replay_from(step, &mut Looking { look, is_done: false })
+    }
 
-impl<F: FnOnce(&Machine)> Watch for Before<F> {
+    /// Looks at the machine right before each step of the run.
+    ///
+    /// Cost: one pass over the trace.
+    pub fn each_step(&mut self, mut look: impl FnMut(&Machine, &Frame)) -> Result<(), TraceError> {
+        self.look_from(Step(1), |machine, frame| {
+            look(machine, frame);
+            true
+        })
+    }
+}
+
+struct Looking<F> {
+    look: F,
+    is_done: bool,
+}
+
+impl<F: FnMut(&Machine, &Frame) -> bool> Watch for Looking<F> {
     fn step(&mut self, machine: &Machine) {
-        if let Some(look) = self.0.take() {
-            look(machine);
+        if let Some(frame) = machine.frame() {
+            self.is_done |= !(self.look)(machine, frame);
         }
     }
 
     fn is_done(&self) -> bool {
-        self.0.is_none()
+        self.is_done
     }
 }
 
@@ -146,6 +176,7 @@ impl Watch for Visit<'_> {
 mod tests {
     use super::*;
     use crate::native::machine::tests::{CHOICE, walk_through};
+    use crate::native::stored::player;
 
     /// Stores the names of the calls.
     #[derive(Default)]
@@ -191,11 +222,11 @@ mod tests {
 
     #[test]
     fn before_a_step_it_is_looked_once() {
-        let mut n_looks = 0;
-        let mut before = Before(Some(|machine: &Machine| n_looks += machine.n_steps));
-        let mut visit = Visit { step: Step(2), frame: None, watch: &mut before, is_over: false };
-        walk_through(CHOICE, &["entry", "land.end"], &mut visit);
-        assert!(visit.is_done());
-        assert_eq!(n_looks, 2);
+        let looks = |step: u32| {
+            let mut n_looks = 0;
+            before_step(&mut player("list", "bad"), Step(step), |machine| n_looks += machine.n_steps).unwrap();
+            n_looks
+        };
+        assert_eq!((looks(0), looks(2), looks(100_000)), (0, 2, 0));
     }
 }

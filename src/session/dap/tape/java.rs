@@ -3,7 +3,8 @@
 use crate::dap::tape::{Level, Meaning, Past, Shown, Table, Tape, Target};
 use crate::expression;
 use crate::expression::condition::{Condition, ConditionAnswers, INTERVAL};
-use crate::expression::java::{Place, State, before, test};
+use crate::expression::java::{Place, State};
+use crate::expression::states::States as _;
 use crate::expression::{Expression, Objects as _, Value};
 use idd_trace::TraceError;
 use idd_trace::detail::Detail;
@@ -29,21 +30,14 @@ struct Played {
     writers: HashMap<(Location, u64), Vec<Step>>,
 }
 
-impl Watch for Table<'_> {
-    fn step(&mut self, machine: &Machine, frame: &Frame) {
-        let statement = if frame.step == frame.entry { 0 } else { frame.statement };
-        let place = self.place((frame.method.number, statement), || Some(frame.place()));
-        Table::step(self, place, (frame.number, machine.frames().len() + 1), machine.thread);
-    }
-
-    fn is_done(&self) -> bool {
-        self.is_interrupted
-    }
-}
-
 /// Reads a run; `None` if it was interrupted.
 pub fn read(mut player: Player, mut table: Table<'_>) -> Result<Option<Tape>, TraceError> {
-    player.replay(&mut table)?;
+    player.look_from(Step(1), |machine, frame| {
+        let statement = if frame.step == frame.entry { 0 } else { frame.statement };
+        let place = table.place((frame.method.number, statement), || Some(frame.place()));
+        table.step(place, (frame.number, machine.frames().len() + 1), machine.thread);
+        !table.is_interrupted
+    })?;
     let crash = if table.is_interrupted { None } else { output::outputs(&mut player)?.crash };
     Ok(table.end(Box::new(Played { player, writers: HashMap::new() }), crash.map(|step| (step, 0))))
 }
@@ -72,7 +66,7 @@ fn look_at<T>(
     (step, level): (Step, usize),
     look: impl FnOnce(State<'_>) -> T,
 ) -> Result<Option<T>, TraceError> {
-    let found = before(player, step, |state| {
+    let found = player.look_at(step, |state| {
         let below = level.checked_sub(1).map(|level| state.machine.frames().iter().rev().nth(level));
         let frame = below.map_or(Some(state.frame), |below| below.map(Box::as_ref))?;
         Some(look(State { machine: state.machine, frame }))
@@ -82,7 +76,7 @@ fn look_at<T>(
 
 impl Past for Played {
     fn stack(&mut self, step: Step, range: Range<usize>) -> Result<(Vec<Level>, usize), TraceError> {
-        let levels = before(&mut self.player, step, |state| {
+        let levels = self.player.look_at(step, |state| {
             let level = |frame: &Frame| Level {
                 function: Arc::clone(&frame.method.function),
                 place: Some(frame.place().clone()).filter(|place| place.line != 0),
@@ -155,7 +149,7 @@ impl Past for Played {
     }
 
     fn test(&mut self, steps: &[Step], condition: &Condition, is_over: &dyn Fn() -> bool) -> ConditionAnswers {
-        test(condition, &mut self.player, steps, is_over)
+        condition.test(&mut self.player, steps, is_over)
     }
 
     /// The first time, the whole run is played.
