@@ -9,9 +9,7 @@ use idd_trace::instrument::java::descriptor::{Kind, Signature, is_reference, res
 use idd_trace::instrument::java::operation::{Operation, Test};
 use idd_trace::instrument::java::replace::{Holder, Instead, Point, Replacement};
 use idd_trace::java::arithmetic::holds;
-use idd_trace::java::frame::Frame;
-use idd_trace::java::machine::{Machine, Watch};
-use idd_trace::java::memory::Location;
+use idd_trace::java::machine::{Frame, Location, Machine, Watch};
 use idd_trace::java::method::{Callee, Method, NONE};
 use idd_trace::java::objects::Kind as ObjectKind;
 use idd_trace::java::player::Player;

@@ -3,13 +3,9 @@
 use idd_trace::TraceError;
 use idd_trace::instrument::java::descriptor::result_type;
 use idd_trace::java::detail::call;
-use idd_trace::java::frame::Frame;
-use idd_trace::java::machine::{Machine, Watch};
-use idd_trace::java::memory::Location;
-use idd_trace::java::method::Callee;
+use idd_trace::java::machine::{Callee, Frame, Location, Machine, Value, Watch};
 use idd_trace::java::player::Player;
 use idd_trace::java::text;
-use idd_trace::java::value::Value;
 use idd_trace::step::Step;
 use idd_trace::walk::{Sought, Time};
 

@@ -7,8 +7,7 @@ use crate::native::recorded::Recorded;
 use idd_trace::TraceError;
 use idd_trace::instrument::instruction::{Instruction, Op, Value, ValueId};
 use idd_trace::instrument::types::Type;
-use idd_trace::native::frame::Frame;
-use idd_trace::native::machine::{Machine, Watch};
+use idd_trace::native::machine::{Frame, Machine, Watch};
 use idd_trace::native::visit::at_step;
 use idd_trace::step::Step;
 

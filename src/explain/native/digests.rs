@@ -5,8 +5,7 @@
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use idd_trace::TraceError;
-use idd_trace::native::call::Call;
-use idd_trace::native::machine::{Machine, Watch};
+use idd_trace::native::machine::{Call, Machine, Watch};
 use idd_trace::native::play::Player;
 use idd_trace::step::Step;
 

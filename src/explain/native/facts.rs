@@ -12,8 +12,7 @@ use idd_trace::TraceError;
 use idd_trace::detail::Detail;
 use idd_trace::instrument::instruction::{Op, Value, ValueId};
 use idd_trace::native::detail;
-use idd_trace::native::frame::Frame;
-use idd_trace::native::machine::{Machine, Watch};
+use idd_trace::native::machine::{Frame, Machine, Watch};
 use idd_trace::native::play::Player;
 use idd_trace::step::Step;
 

@@ -3,9 +3,8 @@
 use std::collections::HashMap;
 
 use idd_trace::TraceError;
-use idd_trace::native::call::Call;
 use idd_trace::native::frame::narrow;
-use idd_trace::native::machine::{Machine, Watch};
+use idd_trace::native::machine::{Call, Machine, Watch};
 use idd_trace::native::model::Input;
 use idd_trace::native::play::Player;
 use idd_trace::native::target::written_to;

@@ -3,11 +3,9 @@
 use crate::native::naming;
 use crate::native::recorded::Recorded;
 use idd_trace::TraceError;
-use idd_trace::detail::What;
 use idd_trace::instrument::instruction::Op;
 use idd_trace::instrument::operator::BinaryOp;
-use idd_trace::native::frame::Frame;
-use idd_trace::native::machine::{Machine, Watch};
+use idd_trace::native::machine::{Frame, Machine, Watch, What};
 use idd_trace::native::object::View;
 use idd_trace::native::visit::at_step;
 use idd_trace::step::Step;

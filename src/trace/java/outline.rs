@@ -1,11 +1,7 @@
 //! Takes down where the steps of a run stand, and what the program printed.
 
-use crate::java::frame::Frame;
-use crate::java::machine::{Machine, Watch};
-use crate::java::memory::Location;
-use crate::java::method::Callee;
+use crate::java::machine::{Callee, Frame, Location, Machine, Value, Watch};
 use crate::java::output::Printed;
-use crate::java::value::Value;
 use crate::output::{Stream, Written};
 use crate::run::{Outline, Run, Said, Stand};
 

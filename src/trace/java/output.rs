@@ -1,14 +1,10 @@
 //! What a program printed, and the exception that ended it.
 
 use crate::TraceError;
-use crate::java::frame::Frame;
-use crate::java::machine::{Machine, Watch};
-use crate::java::memory::Location;
-use crate::java::method::Callee;
+use crate::java::machine::{Callee, Frame, Location, Machine, Value, Watch};
 use crate::java::objects::Kind;
 use crate::java::player::Player;
 use crate::java::text;
-use crate::java::value::Value;
 use crate::output::{Escape, Outputs, Stream, Written};
 use crate::step::Step;
 use std::collections::HashMap;

@@ -5,8 +5,7 @@
 
 use crate::TraceError;
 use crate::container::Trace;
-use crate::java::frame::Frame;
-use crate::java::machine::{Machine, Moment, Nobody, Watch};
+use crate::java::machine::{Frame, Machine, Moment, Nobody, Watch};
 use crate::java::objects::Objects;
 use crate::java::program::Program;
 use crate::java::streams::Streams;

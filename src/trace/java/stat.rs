@@ -1,13 +1,9 @@
 //! The counts of a recorded run.
 
 use crate::TraceError;
-use crate::java::frame::Frame;
-use crate::java::machine::{Machine, Watch, What};
-use crate::java::memory::Location;
-use crate::java::method::Callee;
+use crate::java::machine::{Callee, Frame, Location, Machine, Value, Watch, What};
 use crate::java::player::Player;
 use crate::java::text::simple;
-use crate::java::value::Value;
 use crate::stat::{Check, Heap, Stat};
 use crate::step::Step;
 use std::collections::{BTreeMap, HashSet};

@@ -1,12 +1,9 @@
 //! The executed statements of a run, and how many of their steps are in some sets.
 
 use crate::TraceError;
-use crate::java::frame::Frame;
-use crate::java::machine::{Machine, Watch};
-use crate::java::method::Callee;
+use crate::java::machine::{Callee, Frame, Machine, Value, Watch};
 use crate::java::player::Player;
 use crate::java::text::simple;
-use crate::java::value::Value;
 use crate::place::Place;
 use crate::statements::{StatementCounter, StatementCounts};
 use crate::step::{Step, Steps};

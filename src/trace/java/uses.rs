@@ -2,8 +2,7 @@
 
 use crate::TraceError;
 use crate::dependence::{Dependences, Kind, Notes};
-use crate::java::frame::Frame;
-use crate::java::machine::{Machine, Watch, What};
+use crate::java::machine::{Frame, Machine, Watch, What};
 use crate::java::player::Player;
 use crate::step::Step;
 

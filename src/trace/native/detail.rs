@@ -5,10 +5,7 @@ use std::sync::Arc;
 
 use crate::TraceError;
 use crate::detail::{Access, Answer, Asked, Detail, Doing, MAX_CONTENT, Named, Outside, Standing, What};
-use crate::native::call::Call;
-use crate::native::fault::Crash;
-use crate::native::frame::Frame;
-use crate::native::machine::{Machine, Watch};
+use crate::native::machine::{Call, Crash, Frame, Machine, Watch};
 use crate::native::object::View;
 use crate::native::play::Player;
 use crate::native::shape::{Argument, Class, Shape};

@@ -6,14 +6,10 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::detail::What;
 use crate::flow::BlockId;
 use crate::instrument::instruction::{Instruction, Value, ValueId};
 use crate::instrument::segment::Segment;
-use crate::native::call::Call;
-use crate::native::fault::Crash;
-use crate::native::frame::Frame;
-use crate::native::machine::{Machine, Watch};
+use crate::native::machine::{Call, Crash, Frame, Machine, Watch, What};
 use crate::native::shape::{Action, Register, Shape};
 use crate::step::Step;
 

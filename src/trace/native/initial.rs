@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::TraceError;
-use crate::detail::What;
 use crate::native::globals::Globals;
-use crate::native::machine::Watch;
+use crate::native::machine::{Watch, What};
 use crate::native::play::Player;
 use crate::place::Place;
 use crate::statements::Initial;

@@ -11,10 +11,9 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::TraceError;
-use crate::detail::What;
 use crate::input::{Entry, Landing};
 pub use crate::native::input::reader::inputs;
-use crate::native::machine::Watch;
+use crate::native::machine::{Watch, What};
 use crate::native::play::Player;
 use crate::step::Step;
 

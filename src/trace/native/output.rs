@@ -1,11 +1,8 @@
 //! What a program wrote to its standard streams, call by call, and how it ended.
 
 use crate::TraceError;
-use crate::detail::What;
-use crate::native::call::Call;
-use crate::native::fault::Crash;
 use crate::native::frame::narrow;
-use crate::native::machine::{Machine, Watch};
+use crate::native::machine::{Call, Crash, Machine, Watch, What};
 use crate::native::play::Player;
 use crate::native::printed;
 use crate::native::run::said;

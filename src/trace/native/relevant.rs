@@ -4,9 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::dependence::Dependences;
-use crate::detail::What;
-use crate::native::frame::Frame;
-use crate::native::machine::{Machine, Watch};
+use crate::native::machine::{Frame, Machine, Watch, What};
 use crate::native::play::Player;
 use crate::native::shape::{Action, Shape};
 use crate::native::uses::kind_of;

@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use crate::TraceError;
 use crate::index::Index;
-use crate::native::call::Call;
 use crate::native::frame::narrow;
-use crate::native::machine::{Machine, Watch};
+use crate::native::machine::{Call, Machine, Watch};
 use crate::native::ostream::inserted;
 use crate::native::play::Player;
 use crate::run::{Late, Outline, Revealed, Run, Said, Stand, Word};

@@ -4,9 +4,8 @@
 use std::collections::HashMap;
 
 use crate::TraceError;
-use crate::native::call::Call;
 use crate::native::detail;
-use crate::native::machine::{Machine, Watch};
+use crate::native::machine::{Call, Machine, Watch};
 use crate::native::object::View;
 use crate::native::owner::{Owner, owner};
 use crate::native::play::Player;

@@ -4,9 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::TraceError;
-use crate::detail::What;
-use crate::native::call::Call;
-use crate::native::machine::{Machine, Watch};
+use crate::native::machine::{Call, Machine, Watch, What};
 use crate::native::play::Player;
 use crate::stat::{Heap, Stat};
 use crate::step::Step;

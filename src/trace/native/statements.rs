@@ -1,8 +1,7 @@
 //! The executed statements of a run, and how many of their steps are in some sets.
 
 use crate::TraceError;
-use crate::native::call::Call;
-use crate::native::machine::{Machine, Watch};
+use crate::native::machine::{Call, Machine, Watch};
 use crate::native::play::Player;
 use crate::native::run::LOWEST_POINTER;
 use crate::place::Place;

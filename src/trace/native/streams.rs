@@ -3,9 +3,8 @@
 //! The block of `open_memstream` gets what was printed when the stream is flushed or closed. Each byte keeps the step that printed it. Movements in such streams
 //! (`fseek`) are not followed.
 
-use crate::detail::What;
 use crate::native::effect::Called;
-use crate::native::machine::{Awaited, Content, Machine, Watch};
+use crate::native::machine::{Awaited, Content, Machine, Watch, What};
 use crate::native::stream::{Printed, Stream};
 use crate::step::Step;
 

@@ -6,9 +6,8 @@ use std::rc::Rc;
 
 use crate::TraceError;
 use crate::native::event::{Collector, Event, Moment};
-use crate::native::machine::{Machine, Watch};
+use crate::native::machine::{Action, Machine, Watch};
 use crate::native::play::Player;
-use crate::native::shape::Action;
 use crate::step::Step;
 
 /// Records before one that is asked for which are played with it.

@@ -3,9 +3,8 @@
 use std::collections::HashMap;
 
 use crate::TraceError;
-use crate::native::call::Call;
 use crate::native::frame::narrow;
-use crate::native::machine::{Machine, Watch};
+use crate::native::machine::{Call, Machine, Watch};
 use crate::native::play::Player;
 use crate::native::run::said;
 use crate::step::Step;

@@ -4,8 +4,7 @@ use std::io;
 
 use crate::TraceError;
 use crate::dependence::{Dependences, Kind, Notes};
-use crate::detail::What;
-use crate::native::machine::{Machine, Watch};
+use crate::native::machine::{Machine, Watch, What};
 use crate::native::play::Player;
 use crate::spool::Spool;
 use crate::step::Step;

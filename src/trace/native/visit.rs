@@ -1,13 +1,8 @@
 //! Replays one step of a run.
 
 use crate::TraceError;
-use crate::detail::What;
-use crate::native::call::Call;
-use crate::native::fault::Crash;
-use crate::native::frame::Frame;
-use crate::native::machine::{Machine, Watch};
+use crate::native::machine::{Action, Call, Crash, Frame, Machine, Watch, What};
 use crate::native::play::Player;
-use crate::native::shape::Action;
 use crate::step::Step;
 
 /// Replays one step, and reports what it does to `watch`; nothing if there is no such step.

@@ -2,13 +2,9 @@
 
 use crate::instrument::java::descriptor::Kind;
 use crate::instrument::java::sites::Probe;
-use crate::java::frame::Frame;
 use crate::java::library;
-use crate::java::machine::{Machine, NEW, Watch, What};
-use crate::java::memory::Location;
-use crate::java::method::Callee;
+use crate::java::machine::{Callee, Frame, Location, Machine, NEW, Value, Watch, What};
 use crate::java::objects::{Kind as ObjectKind, Object};
-use crate::java::value::Value;
 use crate::step::Step;
 use std::sync::Arc;
 

@@ -9,13 +9,11 @@ use std::sync::Arc;
 
 use crate::TraceError;
 use crate::input::{Contents, Entry, Landing, Source};
-use crate::native::call::Call;
 use crate::native::frame::narrow;
-use crate::native::machine::{Machine, Watch};
+use crate::native::machine::{Action, Call, Machine, Watch};
 use crate::native::model::Input;
 use crate::native::play::Player;
 use crate::native::scanned;
-use crate::native::shape::Action;
 use crate::step::Step;
 
 /// The longest name of a file or of a variable.
