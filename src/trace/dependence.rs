@@ -57,6 +57,51 @@ struct Late {
     time: u32,
 }
 
+/// The dependence graph of the first steps of a run, while that is played; a watcher of each language tells it the steps and uses.
+pub struct Uses {
+    notes: Notes,
+    until: Step,
+    /// Whether all steps that are wanted were played.
+    pub is_over: bool,
+}
+
+impl Uses {
+    /// - `until`: the first step that is left out.
+    /// - `spool`: a file for a graph that is too large for memory.
+    pub fn until(until: Step, spool: Option<Spool>) -> Self {
+        Self { notes: Notes::new(spool), until, is_over: until <= Step(1) }
+    }
+
+    /// For a whole run.
+    pub fn all() -> Self {
+        Self::until(Step(u32::MAX), None)
+    }
+
+    /// A step begins, whose control dependence is `decider`.
+    #[inline]
+    pub fn begins(&mut self, step: Step, decider: Step) {
+        self.is_over |= step >= self.until;
+        if !self.is_over {
+            self.notes.step(decider);
+        }
+    }
+
+    /// A step uses what another one made.
+    #[inline]
+    pub fn adds(&mut self, user: Step, maker: Step, kind: Kind) {
+        if !self.is_over {
+            self.notes.uses(user, maker, kind);
+        }
+    }
+
+    /// The finished graph.
+    ///
+    /// Errors: the file could not be written.
+    pub fn pack(self) -> io::Result<Dependences> {
+        self.notes.pack()
+    }
+}
+
 /// A dependence graph under construction.
 #[derive(Default)]
 pub struct Notes {

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::native::origin::is_input;
 use idd_trace::TraceError;
-use idd_trace::dependence::Dependences;
+use idd_trace::dependence::{Dependences, Uses};
 use idd_trace::instrument::choice::choices;
 use idd_trace::instrument::instruction::{Op, Value};
 use idd_trace::instrument::statement::Statement;
@@ -13,7 +13,6 @@ use idd_trace::instrument::types::Type;
 use idd_trace::native::machine::{Call, Machine, Watch, What};
 use idd_trace::native::play::Player;
 use idd_trace::native::shape::{Next, Shape};
-use idd_trace::native::uses::Uses;
 use idd_trace::step::Step;
 
 /// A decision.

@@ -1,29 +1,18 @@
 //! Builds the dependence graph of a recorded run.
 
 use crate::TraceError;
-use crate::dependence::{Dependences, Kind, Notes};
+use crate::dependence::{Dependences, Kind, Uses};
 use crate::java::machine::{Frame, Machine, Watch, What};
 use crate::java::player::Player;
 use crate::step::Step;
 
-struct Uses {
-    notes: Notes,
-    until: Step,
-    is_over: bool,
-}
-
 impl Watch for Uses {
     fn step(&mut self, _machine: &Machine, frame: &Frame) {
-        self.is_over |= frame.step >= self.until;
-        if !self.is_over {
-            self.notes.step(frame.decider());
-        }
+        self.begins(frame.step, frame.decider());
     }
 
     fn uses(&mut self, user: Step, maker: Step, _what: What) {
-        if !self.is_over {
-            self.notes.uses(user, maker, Kind::Data);
-        }
+        self.adds(user, maker, Kind::Data);
     }
 
     fn is_done(&self) -> bool {
@@ -36,7 +25,7 @@ impl Watch for Uses {
 ///
 /// Cost: plays the trace up to there.
 pub fn dependences(player: &mut Player, until: Step) -> Result<Dependences, TraceError> {
-    let mut uses = Uses { notes: Notes::new(player.spool.clone()), until, is_over: until <= Step(1) };
+    let mut uses = Uses::until(until, player.spool.clone());
     player.replay(&mut uses)?;
-    Ok(uses.notes.pack()?)
+    Ok(uses.pack()?)
 }

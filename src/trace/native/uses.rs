@@ -1,12 +1,9 @@
 //! Builds the dependence graph of a recorded run.
 
-use std::io;
-
 use crate::TraceError;
-use crate::dependence::{Dependences, Kind, Notes};
+use crate::dependence::{Dependences, Kind, Uses};
 use crate::native::machine::{Machine, Watch, What};
 use crate::native::play::Player;
-use crate::spool::Spool;
 use crate::step::Step;
 
 /// The kind of dependence that a use is.
@@ -14,46 +11,14 @@ pub fn kind_of(what: What) -> Kind {
     if matches!(what, What::Address(..)) { Kind::Address } else { Kind::Data }
 }
 
-/// Adds the uses of each step to the graph.
-pub struct Uses {
-    notes: Notes,
-    until: Step,
-    is_over: bool,
-}
-
-impl Uses {
-    /// - `until`: the first step that is left out.
-    /// - `spool`: a file for a graph that is too large for memory.
-    pub fn until(until: Step, spool: Option<Spool>) -> Self {
-        Self { notes: Notes::new(spool), until, is_over: false }
-    }
-
-    /// For a whole run.
-    pub fn all() -> Self {
-        Self::until(Step(u32::MAX), None)
-    }
-
-    /// The finished graph.
-    ///
-    /// Errors: the file could not be written.
-    pub fn pack(self) -> io::Result<Dependences> {
-        self.notes.pack()
-    }
-}
-
 impl Watch for Uses {
     fn step(&mut self, machine: &Machine) {
         let Some(frame) = machine.frame() else { return };
-        self.is_over |= frame.step >= self.until;
-        if !self.is_over {
-            self.notes.step(frame.decider());
-        }
+        self.begins(frame.step, frame.decider());
     }
 
     fn uses(&mut self, user: Step, maker: Step, what: What) {
-        if !self.is_over {
-            self.notes.uses(user, maker, kind_of(what));
-        }
+        self.adds(user, maker, kind_of(what));
     }
 
     fn is_done(&self) -> bool {
