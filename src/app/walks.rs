@@ -5,6 +5,7 @@ use crate::console::{Answer, Console};
 use crate::trace::json_line;
 use idd_report::escape::{Terminal, Untrusted};
 use idd_report::explanation::Explanation;
+use idd_report::markdown;
 use idd_report::walk::Walk;
 use idd_session::debug::explained;
 use idd_session::failure::Failure;
@@ -25,7 +26,7 @@ pub fn run(recording: String, format: ReportFormat, location: &Location, console
         _ if console.is_json => {}
         ReportFormat::Json => {}
         ReportFormat::Markdown => {
-            return Ok(Answer::Page(walks.iter().map(Walk::markdown).collect::<String>().into_bytes()));
+            return Ok(Answer::Page(walks.iter().map(markdown::of_walk).collect::<String>().into_bytes()));
         }
         ReportFormat::Text => {
             let texts: Vec<String> = walks.iter().map(|walk| walk.text(console.out_style)).collect();

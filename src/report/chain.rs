@@ -3,14 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use crate::Untrusted;
+use crate::bounds::{Shorten, shorten};
 use crate::escape::Terminal;
+use crate::phrase::{Inline, code, place, words};
 use idd_base::plural::{count, ordinal};
 
 /// The maximum number of printed links.
 const MAX_LINKS: usize = 400;
-
-/// The maximum length of a printed value or name, in bytes.
-pub const MAX_TEXT: usize = 600;
 
 /// The longest value that is said a second time, in bytes.
 const MAX_REPEATED: usize = 24;
@@ -346,6 +345,13 @@ impl Chain {
         Self { links, ..self }
     }
 
+    /// A sentence about the switched decision, if its place is known.
+    pub fn switching(&self) -> Option<[Inline; 4]> {
+        let switched = self.switched.as_ref()?;
+        let place = place(switched.file.as_ref()?, switched.line);
+        Some([words("The decision at "), code(&place), words(switched.which.behind()), words(" was switched.")])
+    }
+
     /// The first faulty value, and what it leads to.
     pub fn in_one_line(&self) -> String {
         let failure = Terminal.line(&self.failure.what);
@@ -365,66 +371,54 @@ impl Chain {
     /// The [joined](Self::joined) chain with at most [`MAX_LINKS`] links and remarks, and with short texts.
     #[must_use]
     pub fn bounded(self) -> Self {
-        let Self { bad, good, switched, summary, links, end, beginning, failure, figures, remarks, .. } = self.joined();
-        let n_links = links.len();
-        let mut remarks: Vec<Untrusted> = remarks.iter().take(MAX_LINKS).map(cut).collect();
+        let mut chain = self.joined();
+        let n_links = chain.links.len();
+        chain.remarks.truncate(MAX_LINKS);
         if n_links > MAX_LINKS {
-            remarks.push(format!("of {n_links} links the first and the last {} are shown", MAX_LINKS / 2).into());
+            chain.remarks.push(format!("of {n_links} links the first and the last {} are shown", MAX_LINKS / 2).into());
+            chain.links.drain(MAX_LINKS / 2..n_links - MAX_LINKS / 2);
         }
-        let is_shown =
-            |n: usize| n <= MAX_LINKS / 2 || n > n_links - MAX_LINKS.min(n_links) / 2 || n_links <= MAX_LINKS;
-        Self {
-            bad: cut(&bad),
-            good: cut(&good),
-            switched: switched.map(|switched| Switched {
-                file: some(switched.file),
-                outcome: some(switched.outcome),
-                reference: some(switched.reference),
-                others: switched.others.into_iter().map(|other| Other { file: some(other.file), ..other }).collect(),
-                ..switched
-            }),
-            summary: some(summary),
-            links: (1..=n_links).zip(links).filter(|(n, _)| is_shown(*n)).map(|(_, link)| bounded(link)).collect(),
-            // No report shows them.
-            sets: Vec::new(),
-            end,
-            beginning: some(beginning),
-            failure: Failure {
-                what: cut(&failure.what),
-                file: some(failure.file),
-                line: failure.line.filter(|line| *line > 0),
-                ..failure
-            },
-            figures,
-            remarks,
+        // No report shows them.
+        chain.sets.clear();
+        let Self { bad, good, switched, summary, links, beginning, failure, remarks, .. } = &mut chain;
+        shorten([bad, good, switched, summary, links, beginning, failure, remarks]);
+        chain
+    }
+}
+
+impl Shorten for Link {
+    fn shorten(&mut self) {
+        self.line = self.line.filter(|line| *line > 0);
+        let Self { file, function, variable, value, reference, was, .. } = self;
+        shorten([file, function, variable, value, reference, was]);
+    }
+}
+
+impl Shorten for Was {
+    fn shorten(&mut self) {
+        if let Self::Other(text) | Self::More(text) = self {
+            text.shorten();
         }
     }
 }
 
-fn bounded(link: Link) -> Link {
-    Link {
-        file: some(link.file),
-        line: link.line.filter(|line| *line > 0),
-        function: some(link.function),
-        variable: some(link.variable),
-        value: cut(&link.value),
-        reference: cut(&link.reference),
-        text: None,
-        was: link.was.map(|was| match was {
-            Was::Other(text) => Was::Other(cut(&text)),
-            Was::More(text) => Was::More(cut(&text)),
-            Was::Nothing => Was::Nothing,
-        }),
-        ..link
+impl Shorten for Failure {
+    fn shorten(&mut self) {
+        self.line = self.line.filter(|line| *line > 0);
+        shorten([&mut self.what, &mut self.file]);
     }
 }
 
-fn some(text: Option<Untrusted>) -> Option<Untrusted> {
-    text.map(|text| cut(&text))
+impl Shorten for Switched {
+    fn shorten(&mut self) {
+        shorten([&mut self.file, &mut self.outcome, &mut self.reference, &mut self.others]);
+    }
 }
 
-fn cut(text: &Untrusted) -> Untrusted {
-    text.cut(MAX_TEXT)
+impl Shorten for Other {
+    fn shorten(&mut self) {
+        self.file.shorten();
+    }
 }
 
 impl Untrusted {
@@ -504,6 +498,7 @@ impl Link {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bounds::MAX_TEXT;
     use crate::samples;
 
     fn clause(link: &Link) -> String {

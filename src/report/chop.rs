@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::Untrusted;
-use crate::chain::MAX_TEXT;
+use crate::bounds::{Shorten, shorten};
 use idd_base::plural::count;
 
 /// The maximum number of printed lines of a chop, and of its constants.
@@ -109,55 +109,40 @@ impl Chop {
 
     /// The same with a limited number of lines, and with short texts.
     #[must_use]
-    pub fn bounded(self) -> Self {
-        let mut remarks = texts(&self.remarks);
-        for (lines, what) in [(&self.lines, "line"), (&self.constant_lines, "constant line")] {
+    pub fn bounded(mut self) -> Self {
+        let Self { recording, commit, ending, failure, inputs, reduced, lines, constant_lines, remarks, .. } =
+            &mut self;
+        inputs.truncate(MAX_VALUES);
+        reduced.truncate(MAX_VALUES);
+        remarks.truncate(MAX_VALUES);
+        for (lines, what) in [(&mut *lines, "line"), (&mut *constant_lines, "constant line")] {
             if lines.len() > MAX_LINES {
-                let all = count(lines.len(), what);
-                remarks.push(format!("of {all} the first {MAX_LINES} are shown").into());
+                remarks.push(format!("of {} the first {MAX_LINES} are shown", count(lines.len(), what)).into());
+                lines.truncate(MAX_LINES);
             }
         }
-        Self {
-            recording: self.recording.cut(MAX_TEXT),
-            commit: self.commit.cut(MAX_TEXT),
-            ending: self.ending.cut(MAX_TEXT),
-            failure: self.failure.cut(MAX_TEXT),
-            inputs: texts(&self.inputs),
-            reduced: self.reduced.iter().take(MAX_VALUES).map(Reduced::bounded).collect(),
-            lines: self.lines.iter().take(MAX_LINES).map(Line::bounded).collect(),
-            constant_lines: self.constant_lines.iter().take(MAX_LINES).map(Line::bounded).collect(),
-            remarks,
-            ..self
-        }
+        shorten([recording, commit, ending, failure, inputs, reduced, lines, constant_lines, remarks]);
+        self
     }
 }
 
-impl Reduced {
-    fn bounded(&self) -> Self {
-        let text = self.text.as_ref().map(|text| text.cut(MAX_TEXT));
-        Self { name: self.name.cut(MAX_TEXT), text, ..*self }
+impl Shorten for Reduced {
+    fn shorten(&mut self) {
+        shorten([&mut self.name, &mut self.text]);
     }
 }
 
-impl Line {
-    fn bounded(&self) -> Self {
-        Self {
-            file: self.file.cut(MAX_TEXT),
-            function: self.function.cut(MAX_TEXT),
-            source: self.source.as_ref().map(|source| source.cut(MAX_TEXT)),
-            values: texts(&self.values),
-            ..*self
-        }
+impl Shorten for Line {
+    fn shorten(&mut self) {
+        self.values.truncate(MAX_VALUES);
+        shorten([&mut self.file, &mut self.function, &mut self.source, &mut self.values]);
     }
-}
-
-fn texts(texts: &[Untrusted]) -> Vec<Untrusted> {
-    texts.iter().take(MAX_VALUES).map(|text| text.cut(MAX_TEXT)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bounds::MAX_TEXT;
     use crate::samples;
 
     #[test]

@@ -37,27 +37,10 @@ impl Untrusted {
     }
 }
 
-impl From<Vec<u8>> for Untrusted {
-    fn from(bytes: Vec<u8>) -> Self {
-        Self(bytes)
-    }
-}
-
-impl From<&[u8]> for Untrusted {
-    fn from(bytes: &[u8]) -> Self {
-        Self(bytes.to_vec())
-    }
-}
-
-impl From<String> for Untrusted {
-    fn from(text: String) -> Self {
-        Self(text.into_bytes())
-    }
-}
-
-impl From<&str> for Untrusted {
-    fn from(text: &str) -> Self {
-        Self(text.as_bytes().to_vec())
+/// Of bytes, or of a text.
+impl<T: Into<Vec<u8>>> From<T> for Untrusted {
+    fn from(bytes: T) -> Self {
+        Self(bytes.into())
     }
 }
 

@@ -67,7 +67,7 @@ impl Forge {
 }
 
 /// The path of an address: bytes that have a meaning there, or in Markdown, are written by their numbers.
-fn encoded(path: &[u8]) -> String {
+pub(crate) fn encoded(path: &[u8]) -> String {
     let mut text = String::with_capacity(path.len());
     for byte in path {
         if byte.is_ascii_alphanumeric() || b"-._~/".contains(byte) {

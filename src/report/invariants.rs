@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::Untrusted;
-use crate::chain::MAX_TEXT;
+use crate::bounds::{Shorten, shorten};
 use crate::chop::Size;
 use idd_base::plural::count;
 
@@ -125,26 +125,23 @@ impl Invariants {
 
     /// The same with a limited number of statements, the last ones, and with short texts.
     #[must_use]
-    pub fn bounded(self) -> Self {
-        let mut remarks = texts(&self.remarks);
-        let n_omitted = self.statements.len().saturating_sub(MAX_STATEMENTS);
-        if n_omitted > 0 {
-            let all = count(self.statements.len(), "statement");
+    pub fn bounded(mut self) -> Self {
+        let Self { recording, commit, ending, failure, mode, statements, rest, verified, remarks, .. } = &mut self;
+        rest.truncate(MAX_TEXTS);
+        remarks.truncate(MAX_TEXTS);
+        if let Some(n_omitted @ 1..) = statements.len().checked_sub(MAX_STATEMENTS) {
+            let all = count(statements.len(), "statement");
             remarks.push(format!("of {all} the last {MAX_STATEMENTS} are shown").into());
+            statements.drain(..n_omitted);
         }
-        let verified = self.verified.map(|verified| Verified { solver: verified.solver.cut(MAX_TEXT), ..verified });
-        Self {
-            recording: self.recording.cut(MAX_TEXT),
-            commit: self.commit.cut(MAX_TEXT),
-            ending: self.ending.cut(MAX_TEXT),
-            failure: self.failure.cut(MAX_TEXT),
-            mode: self.mode.cut(MAX_TEXT),
-            statements: self.statements.iter().skip(n_omitted).map(Statement::bounded).collect(),
-            rest: texts(&self.rest),
-            verified,
-            remarks,
-            ..self
-        }
+        shorten([recording, commit, ending, failure, mode, statements, rest, verified, remarks]);
+        self
+    }
+}
+
+impl Shorten for Verified {
+    fn shorten(&mut self) {
+        self.solver.shorten();
     }
 }
 
@@ -176,31 +173,23 @@ impl Statement {
         ];
         notes.into_iter().filter_map(|(is_so, note)| is_so.then_some(note)).collect()
     }
-
-    fn bounded(&self) -> Self {
-        let counted = |all: &[(Untrusted, u64)]| {
-            all.iter().take(MAX_TEXTS).map(|(text, n)| (text.cut(MAX_TEXT), *n)).collect::<Vec<_>>()
-        };
-        let Skipped { n_steps, functions, kept } = &self.skipped;
-        Self {
-            file: self.file.as_ref().map(|file| file.cut(MAX_TEXT)),
-            function: self.function.cut(MAX_TEXT),
-            source: self.source.as_ref().map(|source| source.cut(MAX_TEXT)),
-            invariant: texts(&self.invariant),
-            values: texts(&self.values),
-            skipped: Skipped { n_steps: *n_steps, functions: counted(functions), kept: counted(kept) },
-            ..*self
-        }
-    }
 }
 
-fn texts(texts: &[Untrusted]) -> Vec<Untrusted> {
-    texts.iter().take(MAX_TEXTS).map(|text| text.cut(MAX_TEXT)).collect()
+impl Shorten for Statement {
+    fn shorten(&mut self) {
+        let Self { file, function, source, invariant, values, skipped: Skipped { functions, kept, .. }, .. } = self;
+        invariant.truncate(MAX_TEXTS);
+        values.truncate(MAX_TEXTS);
+        functions.truncate(MAX_TEXTS);
+        kept.truncate(MAX_TEXTS);
+        shorten([file, function, source, invariant, values, functions, kept]);
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bounds::MAX_TEXT;
     use crate::samples;
 
     #[test]

@@ -10,6 +10,8 @@ pub mod escape;
 
 pub mod base64;
 
+mod bounds;
+
 pub mod chain;
 
 pub mod chop;
@@ -40,6 +42,8 @@ pub mod markdown;
 pub mod outline;
 
 pub mod patch;
+
+pub mod phrase;
 
 pub mod places;
 
@@ -77,6 +81,7 @@ use idd_base::sought::Sought;
 
 pub use crate::commit::{Commit, Date};
 pub use crate::escape::Untrusted;
+use crate::phrase::{Inline, code, words};
 pub use crate::status::Status;
 
 /// The name of this form. Fields may be added under the same name; no field is removed or changes its meaning.
@@ -267,6 +272,15 @@ pub struct Signature {
     /// The level of comparison for candidates: `output` (this line as printed, and no line that neither end of the
     /// change prints), `line`, `normalised` (the line without numbers), `ending`; `None` if nothing was reduced.
     pub compared: Option<String>,
+}
+
+impl Signature {
+    /// The failing test, the ending, and the failure line.
+    pub fn in_short(&self) -> Vec<Inline> {
+        let test = self.test.iter().flat_map(|test| [code(&test.name), words(", ")]);
+        let line = self.line.iter().flat_map(|line| [words(", "), code(line)]);
+        test.chain([words(self.ending.as_str())]).chain(line).collect()
+    }
 }
 
 impl From<&outcome::Signature> for Signature {
@@ -551,6 +565,13 @@ pub struct Evidence {
     pub place: Option<Untrusted>,
 }
 
+impl Evidence {
+    /// Whether the outcome is the expected one.
+    pub fn holds(&self) -> bool {
+        self.expected == self.outcome
+    }
+}
+
 /// The strength of the evidence for a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -559,6 +580,16 @@ pub enum Verified {
     Verified,
     /// A run of the search, or only a sample.
     Observed,
+}
+
+impl Verified {
+    /// The stable word for it, as used in JSON.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Verified => "verified",
+            Self::Observed => "observed",
+        }
+    }
 }
 
 /// A held path: its present version is used in every revision.

@@ -2,25 +2,31 @@
 //!
 //! It ends with a trailer in the form of the Linux kernel: `Fixes: <12 digits> ("<subject>")`.
 
+use std::fmt::Display;
 use std::io;
 use std::io::Write;
 
-use crate::chain::{Chain, Switched, Which};
-use crate::chop::Chop;
+use crate::chain::{Chain, Which};
+use crate::chop::{Chop, Line};
 use crate::escape::{Markdown, Terminal};
 use crate::explanation::{Explained, Explanation};
 use crate::forge::Forge;
 use crate::invariants::{Invariants, Statement};
 use crate::outline::{Entry, outline};
+use crate::phrase::{codes, place};
 use crate::views::{ChangeView, is_marked_in_part, views};
-use crate::{ChangePlace, Commit, Report, Status, Untrusted};
+use crate::walk::{Step, Walk};
+use crate::{ChangePlace, Commit, Evidence, Report, Status, Untrusted, summary};
 use idd_base::plural::count;
 
 /// The maximum number of linked places of a change.
 const MAX_PLACES: usize = 10;
 
-/// The maximum number of printed lines of a chop.
+/// The maximum number of printed lines of a chop, and of statements.
 const MAX_LINES: usize = 20;
+
+/// The maximum number of steps of a walk.
+const MAX_STEPS: usize = 100;
 
 /// Writes `report`.
 ///
@@ -34,28 +40,68 @@ pub fn write(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let linked = Linked { report, forge };
-    headline(&linked, test, out)?;
-    facts(&linked, out)?;
-    views(report).iter().try_for_each(|view| linked.block(view, out))?;
+    let mut page = Document::default();
+    linked.headline(test, &mut page);
+    page.list(["| | |".to_owned(), "|---|---|".to_owned()].into_iter().chain(linked.facts()));
+    views(report).iter().for_each(|view| linked.block(view, &mut page));
     for explained in explanations {
         match &explained.explanation {
-            Explanation::Chain(chain) => why(chain, out)?,
-            Explanation::Chop(chop) => leading(chop, out)?,
-            Explanation::Walk(walk) => out.write_all(walk.markdown().as_bytes())?,
-            Explanation::Invariants(found) => invariants(found, out)?,
+            Explanation::Chain(chain) => why(chain, &mut page),
+            Explanation::Chop(chop) => leading(chop, &mut page),
+            Explanation::Walk(walk) => wrong(walk, &mut page),
+            Explanation::Invariants(found) => invariants(found, &mut page),
         }
     }
     if let Some(fix) = report.reversal() {
         let place = if fix.complete { "HEAD".to_owned() } else { format!("`{}`", fix.commit.short()) };
         let title = if fix.is_revert() { "Revert" } else { "Fix" };
-        writeln!(out, "**{title} for {place}** ({}, tested: {})\n", count(fix.lines, "line"), fix.tested)?;
-        writeln!(out, "{}", Markdown.block("diff", &fix.patch))?;
+        page.paragraph(format!("**{title} for {place}** ({}, tested: {})", count(fix.lines, "line"), fix.tested));
+        page.patch(&fix.patch);
     }
-    evidence(report, out)?;
-    for note in &report.notes {
-        writeln!(out, "> {}\n", Markdown.code(note))?;
+    if !report.evidence.is_empty() {
+        page.paragraph("<details><summary>Evidence</summary>");
+        page.list(report.evidence.iter().map(claim));
+        page.paragraph("</details>");
     }
-    report.first_bad.as_ref().map_or(Ok(()), |first_bad| trailer(&first_bad.commit, out))
+    page.remarks(&report.notes);
+    let trailer = report.first_bad.as_ref().map(|first_bad| trailer(&first_bad.commit));
+    out.write_all((page.text + &trailer.unwrap_or_default()).as_bytes())
+}
+
+/// A document: blocks, each with an empty line at its end.
+#[derive(Debug, Default)]
+struct Document {
+    text: String,
+}
+
+impl Document {
+    fn paragraph(&mut self, text: impl Display) {
+        self.text += &format!("{text}\n\n");
+    }
+
+    fn list(&mut self, items: impl IntoIterator<Item = String>) {
+        items.into_iter().for_each(|item| self.text += &format!("{item}\n"));
+        self.text.push('\n');
+    }
+
+    fn numbered(&mut self, items: impl IntoIterator<Item = String>) {
+        self.list((1..).zip(items).map(|(number, item)| format!("{number}. {item}")));
+    }
+
+    fn patch(&mut self, patch: &Untrusted) {
+        self.text += &format!("{}\n", Markdown.block("diff", patch));
+    }
+
+    fn remarks(&mut self, remarks: &[Untrusted]) {
+        remarks.iter().for_each(|remark| self.paragraph(format!("> {}", Markdown.code(remark))));
+    }
+
+    /// What follows a list that ends after `max` of so many items.
+    fn more(&mut self, n_items: usize, max: usize, noun: &str) {
+        if n_items > max {
+            self.paragraph(format!("... and {}", count(n_items - max, noun)));
+        }
+    }
 }
 
 /// A report whose commits are linked.
@@ -71,24 +117,61 @@ impl Linked<'_> {
         format!("{} {}", link(id, self.forge.map(|forge| forge.commit(commit.commit))), Markdown.code(&commit.subject))
     }
 
-    fn block(&self, view: &ChangeView<'_>, out: &mut dyn Write) -> io::Result<()> {
+    fn headline(&self, test: &Untrusted, page: &mut Document) {
+        let (report, test) = (self.report, Markdown.code(test));
+        if let Some(first_bad) = &report.first_bad {
+            page.paragraph(format!("### {test} {} {}", report.find.words().since, self.named(&first_bad.commit)));
+        } else {
+            page.paragraph(format!("### {test}: {}", report.status.word().replace('_', " ")));
+        }
+        if let Some(error) = &report.error {
+            page.paragraph(Markdown.code(&error.message));
+        } else if report.first_bad.is_none() {
+            page.paragraph(Markdown.code(&report.sentence));
+        }
+    }
+
+    /// The rows of the table.
+    fn facts(&self) -> Vec<String> {
+        let report = self.report;
+        let row = |label: &str, value: String| format!("| {} | {value} |", label.trim_end_matches(':'));
+        let [good, _, first] = report.find.words().labels;
+        let is_given = report.status == Status::GoodFails && report.find.is_failure();
+        let commits = [
+            (first, report.first_bad.as_ref().map(|first_bad| &first_bad.commit)),
+            (if is_given { "given as good" } else { good }, report.last_good.as_ref()),
+            ("tested at", report.bad.as_ref()),
+        ];
+        let commits = commits.into_iter().filter_map(|(label, commit)| Some((label, commit?)));
+        let dated =
+            |(label, commit): (&str, &Commit)| row(label, format!("{}, {}", self.named(commit), commit.date.day()));
+        let mut rows: Vec<String> = commits.map(dated).collect();
+        rows.extend(report.first_bad.iter().map(|first_bad| row("author", Markdown.code(&first_bad.commit.author))));
+        let failure = report.signature.iter().map(|signature| Markdown.phrase(&signature.in_short()));
+        rows.extend(failure.map(|failure| row(report.find.words().behaviour, failure)));
+        rows.extend(report.before.iter().map(|value| row("before", Markdown.code(value))));
+        let candidates = report.range.iter().flat_map(|range| &range.candidates);
+        rows.extend(candidates.map(|candidate| row("candidate", self.named(candidate))));
+        rows.push(row("cost", summary::cost(report)));
+        rows
+    }
+
+    fn block(&self, view: &ChangeView<'_>, page: &mut Document) {
         let ChangeView { title, change, size, claim } = view;
-        writeln!(out, "**{title}** ({size}){}\n", self.places(&change.places))?;
+        page.paragraph(format!("**{title}** ({size}){}", self.places(&change.places)));
         let necessary = self.report.change.necessary.iter().filter(|_| is_marked_in_part(change));
         let marked = necessary.map(|necessary| format!(" Marked{}.", self.places(&necessary.places)));
         let marked: String = marked.filter(|said| said != " Marked.").collect();
-        writeln!(out, "{claim}{marked}\n")?;
-        writeln!(out, "{}", Markdown.block("diff", &change.patch))
+        page.paragraph(format!("{claim}{marked}"));
+        page.patch(&change.patch);
     }
 
     /// ` in a.c:3, a.c:9`: places in the first bad commit, linked if there is a forge; empty for none.
     fn places(&self, places: &[ChangePlace]) -> String {
-        let named = places.iter().take(MAX_PLACES).map(|place| {
-            let line = place.line.map(|line| format!(":{line}")).unwrap_or_default();
-            let name = Markdown.code(&[place.file.as_bytes(), line.as_bytes()].concat().into());
-            let commit = self.report.first_bad.as_ref().map(|first_bad| first_bad.commit.commit);
-            let address = self.forge.zip(commit).map(|(forge, commit)| forge.file(commit, &place.file, place.line));
-            link(name, address)
+        let commit = self.report.first_bad.as_ref().map(|first_bad| first_bad.commit.commit);
+        let named = places.iter().take(MAX_PLACES).map(|ChangePlace { file, line }| {
+            let address = self.forge.zip(commit).map(|(forge, commit)| forge.file(commit, file, *line));
+            link(Markdown.code(&place(file, *line)), address)
         });
         let named: Vec<String> = named.collect();
         if named.is_empty() { String::new() } else { format!(" in {}", named.join(", ")) }
@@ -102,174 +185,135 @@ fn link(text: String, address: Option<String>) -> String {
     }
 }
 
-fn headline(linked: &Linked<'_>, test: &Untrusted, out: &mut dyn Write) -> io::Result<()> {
-    let report = linked.report;
-    match &report.first_bad {
-        Some(first_bad) => {
-            let commit = linked.named(&first_bad.commit);
-            writeln!(out, "### {} {} {commit}\n", Markdown.code(test), report.find.words().since)?;
-        }
-        None => writeln!(out, "### {}: {}\n", Markdown.code(test), report.status.word().replace('_', " "))?,
-    }
-    match &report.error {
-        Some(error) => writeln!(out, "{}\n", Markdown.code(&error.message)),
-        None if report.first_bad.is_none() => writeln!(out, "{}\n", Markdown.code(&report.sentence)),
-        None => Ok(()),
-    }
-}
-
-fn facts(linked: &Linked<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let report = linked.report;
-    let mut rows = Vec::new();
-    let [good, _, first] = report.find.words().labels.map(|label| label.trim_end_matches(':'));
-    let is_given = report.status == Status::GoodFails && report.find.is_failure();
-    let commits = [
-        (first, report.first_bad.as_ref().map(|first_bad| &first_bad.commit)),
-        (if is_given { "given as good" } else { good }, report.last_good.as_ref()),
-        ("tested at", report.bad.as_ref()),
-    ];
-    for (label, commit) in commits {
-        rows.extend(commit.map(|commit| (label, format!("{}, {}", linked.named(commit), commit.date.day()))));
-    }
-    rows.extend(report.first_bad.as_ref().map(|first_bad| ("author", Markdown.code(&first_bad.commit.author))));
-    if let Some(signature) = &report.signature {
-        let line = signature.line.as_ref().map(|line| format!(", {}", Markdown.code(line))).unwrap_or_default();
-        let test = signature.test.as_ref().map(|test| format!("{}, ", Markdown.code(&test.name))).unwrap_or_default();
-        rows.push((report.find.words().behaviour.trim_end_matches(':'), format!("{test}{}{line}", signature.ending)));
-    }
-    rows.extend(report.before.as_ref().map(|value| ("before", Markdown.code(value))));
-    for candidate in report.range.iter().flat_map(|range| &range.candidates) {
-        rows.push(("candidate", linked.named(candidate)));
-    }
-    rows.push(("cost", format!("{} of the test, {:.0} s", count(report.probes.run, "run"), report.seconds)));
-    writeln!(out, "| | |\n|---|---|")?;
-    rows.iter().try_for_each(|(label, value)| writeln!(out, "| {label} | {value} |"))?;
-    writeln!(out)
+/// A claim of the finding.
+fn claim(evidence: &Evidence) -> String {
+    let mark = if evidence.holds() { "x" } else { " " };
+    let checkout = if evidence.is_clean { "in a clean checkout" } else { "in a used checkout" };
+    let place = evidence.place.as_ref().map(|place| format!(" on {}", Markdown.code(place))).unwrap_or_default();
+    format!("- [{mark}] {}: {}, {checkout}{place}", Markdown.code(&evidence.claim), evidence.outcome)
 }
 
 /// The chain, one link in each line.
-fn why(chain: &Chain, out: &mut dyn Write) -> io::Result<()> {
+fn why(chain: &Chain, page: &mut Document) {
     let (bad, good) = (Markdown.code(&chain.bad), Markdown.code(&chain.good));
-    writeln!(out, "**Why it fails**: {bad} compared with {good}\n")?;
-    if let Some(Switched { file: Some(file), line, which, .. }) = &chain.switched {
-        writeln!(out, "The decision at {}{} was switched.\n", place(file, *line), which.behind())?;
-    }
-    if let Some(summary) = &chain.summary {
-        writeln!(out, "{}\n", Markdown.code(summary))?;
-    }
-    let mut number = 0;
-    let mut item = |file: &Option<Untrusted>, (line, which): (Option<u64>, Which), in_change: bool, clause: &str| {
-        number += 1;
-        let place = file.as_ref().map(|file| format!("{}{}: ", place(file, line), which.behind())).unwrap_or_default();
-        let mark = if in_change { "**in the change**, " } else { "" };
-        writeln!(out, "{number}. {mark}{place}{clause}")
+    page.paragraph(format!("**Why it fails**: {bad} compared with {good}"));
+    chain.switching().iter().for_each(|sentence| page.paragraph(Markdown.phrase(sentence)));
+    chain.summary.iter().for_each(|summary| page.paragraph(Markdown.code(summary)));
+    let item = |file: &Option<Untrusted>, line: Option<u64>, which: Which, in_change: bool, what: &str| {
+        let at = file.as_ref().map(|file| format!("{}{}: ", Markdown.code(&place(file, line)), which.behind()));
+        format!("{}{}{what}", mark(in_change), at.unwrap_or_default())
     };
-    for entry in outline(&chain.links) {
-        match entry {
-            Entry::Link(link) => {
-                let clause = link.clause(&|text| Markdown.code(text));
-                let finding =
-                    link.finding(&|text| Markdown.code(text)).map_or_else(String::new, |it| format!("; {it}"));
-                item(&link.file, (link.line, link.which), link.in_change, &(clause + &finding))?;
-            }
-            other => item(&None, (None, Which::default()), false, &other.words().unwrap_or_default())?,
+    let code = |text: &Untrusted| Markdown.code(text);
+    let links = outline(&chain.links).into_iter().map(|entry| match entry {
+        Entry::Link(link) => {
+            let finding = link.finding(&code).map(|finding| format!("; {finding}"));
+            let what = link.clause(&code) + &finding.unwrap_or_default();
+            item(&link.file, link.line, link.which, link.in_change, &what)
         }
-    }
+        other => other.words().unwrap_or_default(),
+    });
     let failure = &chain.failure;
     let what = format!("thus {}", Markdown.code(&failure.what));
-    item(&failure.file, (failure.line, failure.which), failure.in_change, &what)?;
-    writeln!(out)?;
+    let last = item(&failure.file, failure.line, failure.which, failure.in_change, &what);
+    page.numbered(links.chain([last]));
     match &chain.beginning {
-        Some(beginning) => writeln!(out, "{}\n", Markdown.code(beginning))?,
+        Some(beginning) => page.paragraph(Markdown.code(beginning)),
         None if chain.links.is_empty() => {}
-        None => writeln!(out, "{}\n", chain.end.sentence())?,
+        None => page.paragraph(chain.end.sentence()),
     }
-    chain.remarks.iter().try_for_each(|remark| writeln!(out, "> {}\n", Markdown.code(remark)))
+    page.remarks(&chain.remarks);
 }
 
 /// The most suspicious lines of a chop, then those of its constants.
-fn leading(chop: &Chop, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "**What leads to the failure**: {}\n", Markdown.code(&chop.failure))?;
-    let constants = chop.constant_lines.iter().map(|line| (line, "depends on no input, "));
-    let lines: Vec<_> = chop.lines.iter().map(|line| (line, "")).chain(constants).collect();
-    for (number, (line, kind)) in (1..=MAX_LINES).zip(&lines) {
-        let mark = if line.is_changed { "**in the change**, " } else { "" };
-        let source = line.source.as_ref().map(|source| format!(": {}", Markdown.code(source))).unwrap_or_default();
-        let values: Vec<String> = line.values.iter().map(|value| Markdown.code(value)).collect();
-        let values = if values.is_empty() { String::new() } else { format!(" ({})", values.join(", ")) };
-        let place = place(&line.file, Some(line.line.into()));
-        writeln!(out, "{number}. {mark}{kind}{place} in {}{source}{values}", Markdown.code(&line.function))?;
-    }
-    writeln!(out)?;
-    if let Some(n_more @ 1..) = lines.len().checked_sub(MAX_LINES) {
-        writeln!(out, "... and {}\n", count(n_more, "more line"))?;
-    }
-    chop.remarks.iter().try_for_each(|remark| writeln!(out, "> {}\n", Markdown.code(remark)))
+fn leading(chop: &Chop, page: &mut Document) {
+    page.paragraph(format!("**What leads to the failure**: {}", Markdown.code(&chop.failure)));
+    let item = |line: &Line, kind: &str| {
+        let statement = statement(&line.file, Some(line.line), " in ", &line.function) + &source(line.source.as_ref());
+        format!("{}{kind}{statement}{}", mark(line.is_changed), texts(" (", &line.values, ", ", ")"))
+    };
+    let lines = chop.lines.iter().map(|line| item(line, ""));
+    let constants = chop.constant_lines.iter().map(|line| item(line, "depends on no input, "));
+    page.numbered(lines.chain(constants).take(MAX_LINES));
+    page.more(chop.lines.len() + chop.constant_lines.len(), MAX_LINES, "more line");
+    page.remarks(&chop.remarks);
+}
+
+/// The steps of a walk.
+fn wrong(walk: &Walk, page: &mut Document) {
+    page.paragraph(format!("**{}**: {}", walk.fault.title(), walk.sentence()));
+    let item = |step: &Step| {
+        let function = || Markdown.code(&step.function);
+        let statement = step.file.as_ref().map(|file| statement(file, step.line, " in ", &step.function));
+        let (statement, source) = (statement.unwrap_or_else(function), source(step.source.as_ref()));
+        let (wrong, values) = (Markdown.code(&step.wrong), texts("; ", &step.values, ", ", ""));
+        format!("step {}, {statement}{source}, {wrong}{values}", step.step)
+    };
+    page.numbered(walk.steps.iter().take(MAX_STEPS).map(item));
+    page.more(walk.steps.len(), MAX_STEPS, "more step");
+}
+
+/// A walk as a paragraph and a list.
+pub fn of_walk(walk: &Walk) -> String {
+    let mut page = Document::default();
+    wrong(walk, &mut page);
+    page.text
 }
 
 /// The statements of an abstract slice; of many, the first ones and the last ones.
-fn invariants(found: &Invariants, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "**What has to hold for the failure**: {}\n", Markdown.code(&found.failure))?;
+fn invariants(found: &Invariants, page: &mut Document) {
+    page.paragraph(format!("**What has to hold for the failure**: {}", Markdown.code(&found.failure)));
     if found.is_partial {
-        writeln!(out, "The slice is not complete: a limit was met.\n")?;
+        page.paragraph("The slice is not complete: a limit was met.");
     }
     if found.compared.is_some() {
-        writeln!(out, "What holds in the passing run, too, is left out.\n")?;
+        page.paragraph("What holds in the passing run, too, is left out.");
     }
-    let statements: Vec<_> = found.shown().collect();
-    let n_more = statements.len().saturating_sub(MAX_LINES);
-    for (number, statement) in (1..).zip(&statements) {
-        if number == MAX_LINES / 2 + 1 && n_more > 0 {
-            writeln!(out, "\n... {} ...\n", count(n_more, "more statement"))?;
-        }
-        if number <= MAX_LINES / 2 || number > MAX_LINES / 2 + n_more {
-            writeln!(out, "{number}. {}", condition(statement))?;
-        }
+    let mut items: Vec<String> =
+        (1..).zip(found.shown()).map(|(number, statement)| format!("{number}. {}", condition(statement))).collect();
+    if let Some(n_more @ 1..) = items.len().checked_sub(MAX_LINES) {
+        let more = format!("\n... {} ...\n", count(n_more, "more statement"));
+        items.splice(MAX_LINES / 2..MAX_LINES / 2 + n_more, [more]);
     }
-    writeln!(out)?;
-    if let Some(verified) = &found.verified {
-        writeln!(out, "{}\n", verified.sentence(|text| Markdown.code(text)))?;
-    }
-    found.remarks.iter().try_for_each(|remark| writeln!(out, "> {}\n", Markdown.code(remark)))
+    page.list(items);
+    found.verified.iter().for_each(|verified| page.paragraph(verified.sentence(|text| Markdown.code(text))));
+    page.remarks(&found.remarks);
 }
 
 /// A statement, and the invariant before it.
-fn condition(statement: &Statement) -> String {
-    let mark = if statement.is_changed { "**in the change**, " } else { "" };
+fn condition(found: &Statement) -> String {
     let unknown = Untrusted::from("?");
-    let place = place(statement.file.as_ref().unwrap_or(&unknown), statement.line.map(u64::from));
-    let within = if statement.is_initial() { "," } else { " in" };
-    let function = Markdown.code(&statement.function);
-    let source = statement.source.as_ref().map(|source| format!(": {}", Markdown.code(source))).unwrap_or_default();
-    let invariant: Vec<String> = statement.invariant.iter().map(|one| Markdown.code(one)).collect();
-    let before = if invariant.is_empty() { String::new() } else { format!(" if {}", invariant.join(" and ")) };
-    let notes = statement.notes().join("; ");
+    let within = if found.is_initial() { ", " } else { " in " };
+    let statement = statement(found.file.as_ref().unwrap_or(&unknown), found.line, within, &found.function);
+    let (source, before) = (source(found.source.as_ref()), texts(" if ", &found.invariant, " and ", ""));
+    let notes = found.notes().join("; ");
     let notes = if notes.is_empty() { notes } else { format!(" ({notes})") };
-    format!("{mark}{place}{within} {function}{source}{before}{notes}")
+    format!("{}{statement}{source}{before}{notes}", mark(found.is_changed))
 }
 
-fn place(file: &Untrusted, line: Option<u64>) -> String {
-    let line = line.map(|line| format!(":{line}")).unwrap_or_default();
-    Markdown.code(&[file.as_bytes(), line.as_bytes()].concat().into())
+/// What stands before a line of the change.
+fn mark(in_change: bool) -> &'static str {
+    if in_change { "**in the change**, " } else { "" }
 }
 
-fn evidence(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    if report.evidence.is_empty() {
-        return Ok(());
-    }
-    writeln!(out, "<details><summary>Evidence</summary>\n")?;
-    for evidence in &report.evidence {
-        let mark = if evidence.expected == evidence.outcome { "x" } else { " " };
-        let checkout = if evidence.is_clean { "in a clean checkout" } else { "in a used checkout" };
-        let place = evidence.place.as_ref().map(|place| format!(" on {}", Markdown.code(place))).unwrap_or_default();
-        writeln!(out, "- [{mark}] {}: {}, {checkout}{place}", Markdown.code(&evidence.claim), evidence.outcome)?;
-    }
-    writeln!(out, "\n</details>\n")
+/// Place and function of a statement.
+fn statement(file: &Untrusted, line: Option<impl Into<u64>>, within: &str, function: &Untrusted) -> String {
+    format!("{}{within}{}", Markdown.code(&place(file, line)), Markdown.code(function))
 }
 
-fn trailer(commit: &Commit, out: &mut dyn Write) -> io::Result<()> {
+/// The text of a statement after its place, if it is known.
+fn source(source: Option<&Untrusted>) -> String {
+    source.map(|source| format!(": {}", Markdown.code(source))).unwrap_or_default()
+}
+
+/// Texts in brackets, if there are any.
+fn texts(before: &str, texts: &[Untrusted], between: &str, after: &str) -> String {
+    let shown = Markdown.phrase(&codes(texts, between));
+    if texts.is_empty() { shown } else { format!("{before}{shown}{after}") }
+}
+
+fn trailer(commit: &Commit) -> String {
     let line = format!("Fixes: {} (\"{}\")\n", commit.commit.short(), Terminal.line(&commit.subject));
-    write!(out, "{}", Markdown.block("", &line.into()))
+    Markdown.block("", &line.into())
 }
 
 #[cfg(test)]

@@ -5,7 +5,6 @@
 //! flows too, are lines of the commit in `properties.commit`, which `versionControlProvenance` also names if the address
 //! of the repository is known. A hunt without a finding has no results, but a notification; and `executionSuccessful: false` after an error.
 
-use std::fmt::Write as _;
 use std::io;
 use std::io::Write;
 
@@ -16,9 +15,8 @@ use crate::chain::{Chain, Kind, Link, Which};
 use crate::chop::Chop;
 use crate::escape::{Json, Terminal};
 use crate::explanation::{Explained, Explanation};
-use crate::invariants::Invariants;
+use crate::forge::encoded;
 use crate::places::{Lines, Place, places};
-use crate::walk::Walk;
 use crate::{Report, Untrusted, chop, invariants, summary, walk};
 use idd_base::revision::CommitId;
 
@@ -136,8 +134,11 @@ fn code_flow(flow: &mut Flow<'_, '_>) -> Option<Value> {
     let (sentence, mut locations) = match &explained.explanation {
         Explanation::Chain(chain) => of_chain(chain, flow),
         Explanation::Chop(chop) => of_chop(chop, flow),
-        Explanation::Walk(walk) => of_walk(walk, flow),
-        Explanation::Invariants(found) => of_invariants(found, flow),
+        Explanation::Walk(walk) => (walk.sentence(), walk.steps.iter().map(|one| step(one, flow)).collect()),
+        Explanation::Invariants(found) => {
+            let sentence = format!("The statements that matter for the failure: {}.", Terminal.line(&found.failure));
+            (sentence, found.shown().map(|one| statement(one, flow)).collect())
+        }
     };
     if locations.is_empty() {
         return None;
@@ -157,9 +158,23 @@ fn of_chain(chain: &Chain, flow: &mut Flow<'_, '_>) -> (String, Vec<Value>) {
     let mut locations: Vec<Value> = chain.links.iter().map(|one| link(one, flow)).collect();
     let failure = &chain.failure;
     let what = format!("thus {}{}", Terminal.line(&failure.what), which(failure.which));
-    locations.push(flow.location((failure.file.as_ref(), failure.line), &what, failure.in_change));
+    locations.push(flow.location((failure.file.as_ref(), failure.line), None, &what, failure.in_change));
     let (bad, good) = (Terminal.line(&chain.bad), Terminal.line(&chain.good));
     (format!("How the change leads to the failure: {bad} compared with {good}."), locations)
+}
+
+fn link(link: &Link, flow: &mut Flow<'_, '_>) -> Value {
+    let clause = format!("{}{}", link.clause(&|text| Terminal.line(text)), which(link.which));
+    let place = (link.file.as_ref(), link.line);
+    let mut location = flow.location(place, link.function.as_ref(), &clause, link.in_change);
+    if let (Some(variable), Kind::Value) = (&link.variable, link.kind) {
+        location["state"] = json!({ Terminal.line(variable): { "text": Terminal.line(&link.value) } });
+    }
+    location
+}
+
+fn which(which: Which) -> String {
+    which.words().map_or_else(String::new, |words| format!(", {words}"))
 }
 
 /// A sentence, and the lines of a chop and of its constants in the order of their last steps.
@@ -168,96 +183,79 @@ fn of_chop(chop: &Chop, flow: &mut Flow<'_, '_>) -> (String, Vec<Value>) {
     let mut lines: Vec<_> = chop.lines.iter().map(|line| (line, "")).chain(constants).collect();
     lines.sort_by_key(|(line, _)| line.last);
     let sentence = format!("The statements that lead to the failure: {}.", Terminal.line(&chop.failure));
-    (sentence, lines.into_iter().map(|(line, kind)| of_line(line, kind, flow)).collect())
+    (sentence, lines.into_iter().map(|(one, kind)| line(one, kind, flow)).collect())
 }
 
-fn of_walk(walk: &Walk, flow: &mut Flow<'_, '_>) -> (String, Vec<Value>) {
-    let mut location = |step: &walk::Step| {
-        let source = step.source.as_ref().map_or_else(|| "source not known".to_owned(), |source| Terminal.line(source));
-        let place = (step.file.as_ref(), step.line.map(u64::from));
-        let mut location = flow.location(place, &format!("{source}: {}", Terminal.line(&step.wrong)), false);
-        let name = Terminal.line(&step.function);
-        location["location"]["logicalLocations"] = json!([{ "name": name, "kind": "function" }]);
-        location
-    };
-    (walk.sentence(), walk.steps.iter().map(&mut location).collect())
+fn line(line: &chop::Line, kind: &str, flow: &mut Flow<'_, '_>) -> Value {
+    let (source, values) = (source(line.source.as_ref()), Terminal.lines(&line.values, ", "));
+    let values = if line.values.is_empty() { values } else { format!(" ({values})") };
+    let place = (Some(&line.file), Some(u64::from(line.line)).filter(|line| *line > 0));
+    let text = format!("{source}{values}{kind}");
+    let mut location = flow.location(place, Some(&line.function), &text, line.is_changed);
+    location["state"] = state(&line.values);
+    location
 }
 
-/// A sentence, and the statements of an abstract slice, each with the invariant before it.
-fn of_invariants(found: &Invariants, flow: &mut Flow<'_, '_>) -> (String, Vec<Value>) {
-    let sentence = format!("The statements that matter for the failure: {}.", Terminal.line(&found.failure));
-    (sentence, found.shown().map(|statement| of_statement(statement, flow)).collect())
+fn step(step: &walk::Step, flow: &mut Flow<'_, '_>) -> Value {
+    let text = format!("{}: {}", source(step.source.as_ref()), Terminal.line(&step.wrong));
+    flow.location((step.file.as_ref(), step.line.map(u64::from)), Some(&step.function), &text, false)
 }
 
-fn of_statement(statement: &invariants::Statement, flow: &mut Flow<'_, '_>) -> Value {
-    let source = statement.source.as_ref();
-    let source = source.map_or_else(|| "source not known".to_owned(), |source| Terminal.line(source));
-    let function = Terminal.line(&statement.function);
-    let invariant: Vec<String> = statement.invariant.iter().map(|one| Terminal.line(one)).collect();
-    let text = match invariant.as_slice() {
-        [] if statement.is_initial() => format!("{source} ({function})"),
+/// A statement of an abstract slice with the invariant before it.
+fn statement(statement: &invariants::Statement, flow: &mut Flow<'_, '_>) -> Value {
+    let source = source(statement.source.as_ref());
+    let text = match statement.invariant.as_slice() {
+        [] if statement.is_initial() => format!("{source} ({})", Terminal.line(&statement.function)),
         [] => source,
-        invariant => format!("{source} (before it: {})", invariant.join(" and ")),
+        invariant => format!("{source} (before it: {})", Terminal.lines(invariant, " and ")),
     };
     let place = (statement.file.as_ref(), statement.line.map(u64::from));
-    let mut location = flow.location(place, &text, statement.is_changed);
-    if !statement.is_initial() {
-        location["location"]["logicalLocations"] = json!([{ "name": function, "kind": "function" }]);
-    }
-    let values: Vec<String> = statement.values.iter().map(|value| Terminal.line(value)).collect();
-    let state = values.iter().filter_map(|value| value.split_once(" = "));
-    location["state"] = state.map(|(name, value)| (name.to_owned(), json!({ "text": value }))).collect();
+    let function = Some(&statement.function).filter(|_| !statement.is_initial());
+    let mut location = flow.location(place, function, &text, statement.is_changed);
+    location["state"] = state(&statement.values);
     location
 }
 
-fn of_line(line: &chop::Line, kind: &str, flow: &mut Flow<'_, '_>) -> Value {
-    let source = line.source.as_ref().map_or_else(|| "source not known".to_owned(), |source| Terminal.line(source));
-    let values: Vec<String> = line.values.iter().map(|value| Terminal.line(value)).collect();
-    let shown = if values.is_empty() { String::new() } else { format!(" ({})", values.join(", ")) };
-    let place = (Some(&line.file), Some(u64::from(line.line)).filter(|line| *line > 0));
-    let mut location = flow.location(place, &format!("{source}{shown}{kind}"), line.is_changed);
-    location["location"]["logicalLocations"] = json!([{ "name": Terminal.line(&line.function), "kind": "function" }]);
-    let state = values.iter().filter_map(|value| value.split_once(" = "));
-    location["state"] = state.map(|(name, value)| (name.to_owned(), json!({ "text": value }))).collect();
-    location
+fn source(source: Option<&Untrusted>) -> String {
+    source.map_or_else(|| "source not known".to_owned(), |source| Terminal.line(source))
 }
 
-fn which(which: Which) -> String {
-    which.words().map_or_else(String::new, |words| format!(", {words}"))
-}
-
-fn link(link: &Link, flow: &mut Flow<'_, '_>) -> Value {
-    let clause = format!("{}{}", link.clause(&|text| Terminal.line(text)), which(link.which));
-    let mut location = flow.location((link.file.as_ref(), link.line), &clause, link.in_change);
-    if let Some(function) = &link.function {
-        let name = Terminal.line(function);
-        location["location"]["logicalLocations"] = json!([{ "name": name, "kind": "function" }]);
-    }
-    if let (Some(variable), Kind::Value) = (&link.variable, link.kind) {
-        location["state"] = json!({ Terminal.line(variable): { "text": Terminal.line(&link.value) } });
-    }
-    location
+/// Values such as `n = 3`, by the names of their variables.
+fn state(values: &[Untrusted]) -> Value {
+    let values: Vec<String> = values.iter().map(|value| Terminal.line(value)).collect();
+    let named = values.iter().filter_map(|value| value.split_once(" = "));
+    named.map(|(name, value)| (name.to_owned(), json!({ "text": value }))).collect()
 }
 
 impl Flow<'_, '_> {
     /// A location in the commit of the results. A line that is not there any more is named in the text only.
     ///
     /// - `place`: path and line in the explained version, as far as known. A path outside of the repository is absolute.
-    fn location(&mut self, place: (Option<&Untrusted>, Option<u64>), text: &str, in_change: bool) -> Value {
+    fn location(
+        &mut self,
+        place: (Option<&Untrusted>, Option<u64>),
+        function: Option<&Untrusted>,
+        text: &str,
+        in_change: bool,
+    ) -> Value {
         let importance = if in_change { "essential" } else { "important" };
         let mut location = json!({ "message": { "text": text } });
         match self.place(place) {
             Ok(None) => {}
             Ok(Some((file, line))) => {
-                let is_absolute = file.as_bytes().starts_with(b"/");
-                let artifact =
-                    if is_absolute { json!({ "uri": format!("file://{}", uri(&file)) }) } else { artifact(&file) };
+                let artifact = match file.as_bytes() {
+                    path @ [b'/', ..] => json!({ "uri": format!("file://{}", encoded(path)) }),
+                    _ => artifact(&file),
+                };
                 location["physicalLocation"] = json!({ "artifactLocation": artifact });
                 if let Some(line) = line {
                     location["physicalLocation"]["region"] = json!({ "startLine": line });
                 }
             }
             Err(there) => location["message"]["text"] = json!(format!("{text} ({there})")),
+        }
+        if let Some(function) = function {
+            location["logicalLocations"] = json!([{ "name": Terminal.line(function), "kind": "function" }]);
         }
         json!({ "location": location, "importance": importance, "properties": { "inChange": in_change } })
     }
@@ -282,7 +280,7 @@ impl Flow<'_, '_> {
 }
 
 fn artifact(file: &Untrusted) -> Value {
-    json!({ "uri": uri(file), "uriBaseId": ROOT })
+    json!({ "uri": encoded(file.as_bytes()), "uriBaseId": ROOT })
 }
 
 /// The fix, if all its places are lines.
@@ -319,21 +317,10 @@ fn fingerprint(report: &Report, nth: usize) -> String {
     format!("{}:{nth}", commit.unwrap_or_default())
 }
 
-/// A path as a relative reference: bytes outside the unreserved set are percent-encoded.
-fn uri(path: &Untrusted) -> String {
-    let mut uri = String::new();
-    for byte in path.as_bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => uri.push(char::from(*byte)),
-            _ => write!(uri, "%{byte:02X}").expect("writing to a string cannot fail"),
-        }
-    }
-    uri
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::invariants::Invariants;
     use crate::{Status, samples};
 
     fn written(report: &Report) -> Value {
@@ -457,6 +444,6 @@ mod tests {
 
     #[test]
     fn a_path_is_a_reference_whatever_is_in_it() {
-        assert_eq!(uri(&b"a b/\xe9#?:%.c".as_slice().into()), "a%20b/%E9%23%3F%3A%25.c");
+        assert_eq!(encoded(b"a b/\xe9#?:%.c"), "a%20b/%E9%23%3F%3A%25.c");
     }
 }

@@ -40,10 +40,15 @@ pub fn message(report: &Report) -> Untrusted {
     text.into()
 }
 
+/// What the finding cost: `23 runs of the test, 12 s`.
+pub fn cost(report: &Report) -> String {
+    format!("{} of the test, {:.0} s", count(report.probes.run, "run"), report.seconds)
+}
+
 /// How many claims held, and those that did not; `None` if nothing was claimed.
 pub fn evidence(report: &Report) -> Option<String> {
     let claims = &report.evidence;
-    let is_wrong = claims.iter().filter(|claim| claim.expected != claim.outcome);
+    let is_wrong = claims.iter().filter(|claim| !claim.holds());
     let wrong: Vec<String> = is_wrong.map(|claim| Terminal.line(&claim.claim)).collect();
     let all = count(claims.len(), "claim");
     match (claims.len(), wrong.as_slice()) {

@@ -7,21 +7,24 @@ mod patch;
 pub mod rows;
 mod screen;
 
+use std::collections::BTreeSet;
+use std::fmt::Display;
 use std::io;
 use std::io::Write;
 
 use crate::escape::Terminal;
 use crate::explanation::Explained;
+use crate::phrase::place;
 use crate::places::{PatchSide, of_patch};
 use crate::style::{Role, Style};
 use crate::views::{ChangeView, is_marked_in_part, is_marked_whole, views};
 use crate::{
-    Artifacts, Change, Changes, Commit, Control, Direction, Evidence, Fix, Held, Noise, Probes, Repair, Report, Rung,
-    Status, Suite, Unit, Untrusted, Verified,
+    Artifacts, Change, ChangePlace, Changes, Commit, Control, Direction, Evidence, Fix, Noise, Probes, Repair, Report,
+    Rung, Status, Suite, Unit, Untrusted,
 };
 use idd_base::outcome::{Outcome, Reason};
 use idd_base::plural::count;
-use idd_base::sought::{Sought, Words};
+use idd_base::sought::Sought;
 
 /// The look of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +57,11 @@ pub fn write(report: &Report, explanations: &[Explained], look: Look, out: &mut 
     if look.detail == Detail::Screen {
         return screen::write(report, explanations, look, out);
     }
-    Page { report, look, out }.write()
+    let mut page = Page::new(report, look);
+    page.headline();
+    page.facts();
+    page.body();
+    out.write_all(&page.text)
 }
 
 /// Writes `report` as [`write`](fn@write) does on a screen, without the next commands: for a reader who has no command line.
@@ -68,9 +75,10 @@ pub fn write_culprit(report: &Report, look: Look, out: &mut dyn Write) -> io::Re
     if look.detail == Detail::Screen {
         return screen::write_culprit(report, look, out);
     }
-    let mut page = Page { report, look, out };
-    report.first_bad.as_ref().map_or(Ok(()), |first_bad| page.culprit(&first_bad.commit))?;
-    page.facts()
+    let mut page = Page::new(report, look);
+    page.rows(culprit(report, look.style, None));
+    page.facts();
+    out.write_all(&page.text)
 }
 
 /// Writes the rest of [`write`](fn@write), after the part of [`write_culprit`].
@@ -78,184 +86,165 @@ pub fn write_rest(report: &Report, explanations: &[Explained], look: Look, out: 
     if look.detail == Detail::Screen {
         return screen::write_rest(report, explanations, look, out);
     }
-    let mut page = Page { report, look, out };
+    let mut page = Page::new(report, look);
     if is_found(report.status) {
-        page.others()?;
+        page.others();
     } else {
-        writeln!(page.out, "\n{}", Terminal.line(&report.sentence))?;
+        page.row(format!("\n{}", Terminal.line(&report.sentence)));
     }
-    page.body()
+    page.body();
+    out.write_all(&page.text)
 }
 
-struct Page<'a> {
-    report: &'a Report,
+/// The full text, as far as it is written.
+struct Page<'r> {
+    report: &'r Report,
     look: Look,
-    out: &'a mut dyn Write,
+    text: Vec<u8>,
 }
 
-impl Page<'_> {
-    fn write(&mut self) -> io::Result<()> {
-        self.headline()?;
-        self.facts()?;
-        self.body()
+impl<'r> Page<'r> {
+    fn new(report: &'r Report, look: Look) -> Self {
+        Self { report, look, text: Vec::new() }
     }
 
-    fn body(&mut self) -> io::Result<()> {
-        let report = self.report;
-        self.candidates()?;
-        self.changes()?;
-        self.repairs(&report.repairs)?;
-        report.fix.as_ref().map_or(Ok(()), |fix| self.fix(fix))?;
-        self.fixes()?;
-        self.evidence(&report.evidence)?;
-        self.held(&report.held)?;
-        self.notes()?;
-        self.costs()
+    fn row(&mut self, row: impl Display) {
+        self.text.extend_from_slice(format!("{row}\n").as_bytes());
     }
 
-    fn headline(&mut self) -> io::Result<()> {
-        let report = self.report;
-        let Some(first_bad) = report.first_bad.as_ref().filter(|_| is_found(report.status)) else {
-            return if self.has_sentence() {
-                writeln!(self.out, "{}", Terminal.line(&report.sentence))
-            } else {
-                Ok(())
-            };
-        };
-        self.culprit(&first_bad.commit)?;
-        self.others()
+    fn rows(&mut self, rows: impl IntoIterator<Item = String>) {
+        rows.into_iter().for_each(|row| self.row(row));
     }
 
-    fn culprit(&mut self, commit: &Commit) -> io::Result<()> {
-        let style = self.look.style;
-        let first = first_words(self.report);
-        writeln!(self.out, "{} is the {first}", style.paint(Role::Commit, commit.commit))?;
-        writeln!(self.out, "Author: {}", Terminal.line(&commit.author))?;
-        writeln!(self.out, "Date:   {}", commit.date)?;
-        writeln!(self.out, "\n    {}", style.paint(Role::Heading, Terminal.line(&commit.subject)))
+    fn heading(&mut self, title: &str) {
+        let heading = self.look.style.paint(Role::Heading, format!("{title}:"));
+        self.row(format!("\n{heading}"));
+    }
+
+    /// Rows below a heading; nothing if there are none.
+    fn section(&mut self, title: &str, rows: Vec<String>) {
+        if !rows.is_empty() {
+            self.heading(title);
+            self.rows(rows);
+        }
+    }
+
+    fn body(&mut self) {
+        self.candidates();
+        self.changes();
+        self.repairs();
+        self.fix();
+        self.fixes();
+        self.evidence();
+        let held = self.report.held.iter().map(|held| format!("  {}{}", Terminal.line(&held.path), held.words()));
+        self.section("Kept in every revision as they are now", held.collect());
+        self.notes();
+        self.costs();
+    }
+
+    fn headline(&mut self) {
+        if is_found(self.report.status) && self.report.first_bad.is_some() {
+            self.rows(culprit(self.report, self.look.style, None));
+            self.others();
+        } else if has_sentence(self.report) {
+            self.row(Terminal.line(&self.report.sentence));
+        }
     }
 
     /// The other commits that take part, with the notes on them.
-    fn others(&mut self) -> io::Result<()> {
+    fn others(&mut self) {
         let report = self.report;
-        let first = report.first_bad.as_ref().map(|first_bad| first_bad.commit.commit);
-        let others: Vec<&Commit> = report.culprits.iter().filter(|other| Some(other.commit) != first).collect();
+        let others = other_culprits(report);
         if !others.is_empty() {
-            let with = if report.interaction { self.words().together[0] } else { "Culprits, too" };
-            writeln!(self.out, "\n{with}:")?;
-            self.list(&others)?;
+            let with = if report.interaction { report.find.words().together[0] } else { "Culprits, too" };
+            self.row(format!("\n{with}:"));
+            self.rows(self.list(&others));
         }
         if report.no_fix.is_some() && !report.sentence.is_empty() {
-            writeln!(self.out, "\n{}", Terminal.line(&report.sentence))?;
+            self.row(format!("\n{}", Terminal.line(&report.sentence)));
         }
-        Ok(())
     }
 
-    fn words(&self) -> &'static Words {
-        self.report.find.words()
-    }
-
-    fn has_sentence(&self) -> bool {
-        has_sentence(self.report)
-    }
-
-    fn facts(&mut self) -> io::Result<()> {
+    fn facts(&mut self) {
         let facts = facts(self.report, self.look);
         let width = facts.iter().map(|(label, _)| label.len()).max().unwrap_or(0).max(10);
-        if !facts.is_empty() && (self.has_sentence() || is_found(self.report.status)) {
-            writeln!(self.out)?;
+        if !facts.is_empty() && (has_sentence(self.report) || is_found(self.report.status)) {
+            self.row("");
         }
-        for (label, fact) in facts {
-            writeln!(self.out, "{label:<width$} {fact}")?;
-        }
-        Ok(())
+        self.rows(facts.into_iter().map(|(label, fact)| format!("{label:<width$} {fact}")));
     }
 
-    fn candidates(&mut self) -> io::Result<()> {
-        let Some(range) = self.report.range.as_ref().filter(|range| !range.candidates.is_empty()) else {
-            return Ok(());
-        };
-        let n_candidates = u64::try_from(range.candidates.len()).unwrap_or(u64::MAX);
-        let title = format!("The {} is one of {}", self.words().first, count(n_candidates, "candidate"));
-        self.heading(&title, None)?;
-        self.list(&range.candidates.iter().collect::<Vec<_>>())
+    fn candidates(&mut self) {
+        let candidates = candidates(self.report);
+        self.section(&one_of(self.report, candidates.len()), self.list(&candidates));
     }
 
-    fn changes(&mut self) -> io::Result<()> {
+    fn changes(&mut self) {
         let report = self.report;
-        views(report).iter().try_for_each(|view| self.change(view))?;
+        views(report).iter().for_each(|view| self.change(view));
         let Changes { sufficient, necessary, .. } = &report.change;
         if let Some(change) = sufficient {
-            self.units("Without one of its units, the test shows", change)?;
+            self.units("Without one of its units, the test shows", change);
         }
         if let Some(change) = necessary.as_ref().filter(|_| !sufficient.as_ref().is_some_and(is_marked_whole)) {
-            self.units("With one of its units left in, the test shows", change)?;
+            self.units("With one of its units left in, the test shows", change);
         }
-        Ok(())
     }
 
-    fn change(&mut self, view: &ChangeView<'_>) -> io::Result<()> {
-        let ChangeView { title, change, size, claim } = view;
-        self.heading(title, Some(size))?;
-        writeln!(self.out, "{claim}")?;
+    fn change(&mut self, view: &ChangeView<'_>) {
+        let (ChangeView { title, change, size, claim }, style) = (view, self.look.style);
+        self.heading(&format!("{title} ({size})"));
+        self.row(claim);
         // A patch that is redirected stays one that `git apply` accepts.
         if self.look.is_raw && is_marked_in_part(change) {
-            writeln!(self.out, "Marked: {}.", self.marked())?;
+            self.row(format!("Marked: {}.", self.marked()));
         }
-        let mut commits: Vec<_> = change.units.iter().filter_map(|unit| unit.commit).collect();
-        commits.sort_unstable();
-        commits.dedup();
+        let commits: BTreeSet<_> = change.units.iter().filter_map(|unit| unit.commit).collect();
         if commits.len() > 1 {
-            for unit in &change.units {
+            self.rows(change.units.iter().map(|unit| {
                 let commit = unit.commit.map_or_else(|| "?".to_owned(), |commit| commit.short());
                 let (file, lines) = (Terminal.line(&unit.file), count(unit.lines, "line"));
-                writeln!(self.out, "  {} {file} ({lines})", self.look.style.paint(Role::Commit, commit))?;
-            }
+                format!("  {} {file} ({lines})", style.paint(Role::Commit, commit))
+            }));
         }
-        writeln!(self.out)?;
-        patch::write(&change.patch, &change.marked, self.look, self.out)
+        self.patch(&change.patch, &change.marked);
+    }
+
+    /// A patch after an empty row.
+    fn patch(&mut self, patch: &Untrusted, marked: &[u64]) {
+        self.row("");
+        self.text.extend(patch::shown(patch, marked, self.look));
     }
 
     /// The places of the necessary change in the first bad commit.
     fn marked(&self) -> String {
         let places = self.report.change.necessary.iter().flat_map(|change| &change.places);
-        let named = places.map(|place| match place.line {
-            Some(line) => format!("{}:{line}", Terminal.line(&place.file)),
-            None => Terminal.line(&place.file),
-        });
+        let named = places.map(|ChangePlace { file, line }| Terminal.line(&place(file, *line)));
         named.collect::<Vec<_>>().join(", ")
     }
 
     /// The outcome without each unit of a change, with `--verbose`.
-    fn units(&mut self, title: &str, change: &Change) -> io::Result<()> {
+    fn units(&mut self, title: &str, change: &Change) {
         if self.look.detail != Detail::Verbose || change.units.iter().all(|unit| unit.without.is_none()) {
-            return Ok(());
+            return;
         }
-        self.heading(title, None)?;
         let find = self.report.find;
         let shown = |unit: &Unit| unit.without.map_or_else(|| "not seen".to_owned(), |outcome| find.outcome(outcome));
         let width = change.units.iter().map(|unit| shown(unit).len()).max().unwrap_or(0);
-        for unit in &change.units {
+        let row = |unit: &Unit| {
             let mut lines = unit.text.as_bytes().split_inclusive(|byte| *byte == b'\n');
             let first = lines
                 .next()
                 .and_then(<[u8]>::split_first)
                 .map(|(sign, line)| format!(": {} {}", char::from(*sign), Terminal.line(&line.trim_ascii().into())));
             let more = if lines.next().is_some() { " ..." } else { "" };
-            let (file, first) = (Terminal.line(&unit.file), first.unwrap_or_default());
-            writeln!(self.out, "  {:<width$}  {file}{first}{more}", shown(unit))?;
-        }
-        Ok(())
+            format!("  {:<width$}  {}{}{more}", shown(unit), Terminal.line(&unit.file), first.unwrap_or_default())
+        };
+        self.section(title, change.units.iter().map(row).collect());
     }
 
-    fn repairs(&mut self, repairs: &[Repair]) -> io::Result<()> {
-        // If a repair was reduced to nothing, none was needed.
-        let repairs: Vec<&Repair> = repairs.iter().filter(|repair| !repair.patch.is_empty()).collect();
-        if repairs.is_empty() {
-            return Ok(());
-        }
-        self.heading("Repairs that made revisions testable", Some("`git idd show --json` has their patches"))?;
-        for repair in repairs {
+    fn repairs(&mut self) {
+        let row = |repair: &Repair| {
             let direction = match repair.direction {
                 Direction::Newer => "newer",
                 Direction::Older => "older",
@@ -265,32 +254,28 @@ impl Page<'_> {
                 Control::Flipped => "it reverses a known verdict",
                 Control::Provisional => "not checked: there was no known verdict to check it against",
             };
-            let (commit, source) = (repair.commit.short(), repair.source.short());
+            let commit = self.look.style.paint(Role::Commit, repair.commit.short());
             let lines = count(repair.lines, "line");
-            let commit = self.look.style.paint(Role::Commit, commit);
-            writeln!(self.out, "  {commit}: {lines} of the {direction} {source}, {control}")?;
-        }
-        Ok(())
+            format!("  {commit}: {lines} of the {direction} {}, {control}", repair.source.short())
+        };
+        // If a repair was reduced to nothing, none was needed.
+        let rows = self.report.repairs.iter().filter(|repair| !repair.patch.is_empty()).map(row).collect();
+        self.section("Repairs that made revisions testable (`git idd show --json` has their patches)", rows);
     }
 
-    fn fix(&mut self, fix: &Fix) -> io::Result<()> {
+    fn fix(&mut self) {
+        let Some(fix) = &self.report.fix else { return };
+        let commit = fix.commit.short();
         let (place, apply) = if fix.complete {
-            ("HEAD".to_owned(), "`git idd apply` puts it into the working tree.\n".to_owned())
+            ("HEAD", "`git idd apply` puts it into the working tree.".to_owned())
         } else {
-            let commit = fix.commit.short();
-            (commit.clone(), format!("It was carried as far as {commit} and tested there, not at HEAD.\n"))
+            (commit.as_str(), format!("It was carried as far as {commit} and tested there, not at HEAD."))
         };
         let suite = match fix.suite {
             Suite::Same => "The fix makes no other test of the suite (`--suite`) fail.",
             Suite::Worse => "With the fix, tests of the suite fail that passed before.",
             Suite::NotRun => "Only this command was run with the fix, no suite (`--suite`).",
         };
-        self.heading(
-            &format!("Fix for {place}"),
-            Some(&format!("{}: {}; tested: {}", count(fix.lines, "line"), fix.scope.words(), fix.tested)),
-        )?;
-        writeln!(self.out)?;
-        patch::write(&fix.patch, &[], self.look, self.out)?;
         let rung = match fix.rung {
             Rung::Merge => "",
             Rung::Lines => "It was carried there line by line, since a merge conflicts.\n",
@@ -298,176 +283,146 @@ impl Page<'_> {
             Rung::Renamed => "It was carried there by syntax and with new names, since a merge conflicts.\n",
             Rung::Reduced => "Where it could not be carried further, a new reduction found it.\n",
         };
-        write!(self.out, "\n{suite}\n{rung}{apply}")?;
-        self.complaints(&fix.complaints)
-    }
-
-    fn complaints(&mut self, complaints: &[Untrusted]) -> io::Result<()> {
-        complaints.iter().try_for_each(|complaint| writeln!(self.out, "New with it: {}", Terminal.line(complaint)))
+        let (lines, scope) = (count(fix.lines, "line"), fix.scope.words());
+        self.heading(&format!("Fix for {place} ({lines}: {scope}; tested: {})", fix.tested));
+        self.patch(&fix.patch, &[]);
+        self.row(format!("\n{suite}\n{rung}{apply}"));
+        self.rows(fix.complaints.iter().map(|complaint| format!("New with it: {}", Terminal.line(complaint))));
     }
 
     /// All reversals that were tried, if none is recommended or with `--verbose`.
-    fn fixes(&mut self) -> io::Result<()> {
+    fn fixes(&mut self) {
         let report = self.report;
         let is_asked = self.look.detail == Detail::Verbose || (report.fix.is_none() && is_found(report.status));
-        for (title, fixes) in [("Reversals that were tried", &report.fixes), ("Reverts", &report.reverts)] {
-            if !is_asked || fixes.is_empty() {
-                continue;
-            }
-            self.heading(title, None)?;
-            for fix in fixes {
-                let row = match &fix.reverts {
-                    Some(reverted) => format!("{}\n    {}", name(reverted, self.look), tried(fix)),
-                    None => format!("{:<12}  {}", fix.scope.word(), tried(fix)),
-                };
-                writeln!(self.out, "  {row}")?;
-                for line in &fix.fails {
-                    writeln!(self.out, "    fails with it: {}", Terminal.line(line))?;
-                }
-            }
+        let rows = |fix: &Fix| {
+            let row = match &fix.reverts {
+                Some(reverted) => format!("  {}\n    {}", name(reverted, self.look), tried(fix)),
+                None => format!("  {:<12}  {}", fix.scope.word(), tried(fix)),
+            };
+            let fails = fix.fails.iter().map(|line| format!("    fails with it: {}", Terminal.line(line)));
+            std::iter::once(row).chain(fails).collect::<Vec<_>>()
+        };
+        let rows = [&report.fixes, &report.reverts].map(|fixes| fixes.iter().flat_map(rows).collect());
+        for (title, rows) in ["Reversals that were tried", "Reverts"].into_iter().zip(rows).filter(|_| is_asked) {
+            self.section(title, rows);
         }
-        Ok(())
     }
 
-    fn evidence(&mut self, evidence: &[Evidence]) -> io::Result<()> {
-        if evidence.is_empty() {
-            return Ok(());
-        }
-        self.heading("Evidence", None)?;
+    fn evidence(&mut self) {
+        let (evidence, find) = (&self.report.evidence, self.report.find);
         let claims: Vec<String> = evidence.iter().map(|evidence| Terminal.line(&evidence.claim)).collect();
         let width = claims.iter().map(|claim| claim.chars().count()).max().unwrap_or(0);
         let has_places = evidence.iter().any(|evidence| evidence.place.is_some());
-        for (claim, evidence) in claims.iter().zip(evidence) {
-            let is_right = evidence.expected == evidence.outcome;
-            let (mark, role) = if is_right { ("✓", Role::Added) } else { ("✗", Role::Removed) };
+        let row = |(claim, evidence): (&String, &Evidence)| {
+            let (mark, role) = if evidence.holds() { ("✓", Role::Added) } else { ("✗", Role::Removed) };
             let commit = evidence.commit.map_or_else(|| format!("{:<12}", "-"), |commit| commit.short());
             let checkout = if evidence.is_clean { "clean" } else { "incremental" };
-            let seen = if is_right {
-                String::new()
-            } else {
-                format!(", expected {}", self.report.find.outcome(evidence.expected))
-            };
-            let reach = match evidence.verified {
-                Verified::Verified => "verified",
-                Verified::Observed => "observed",
-            };
-            let mark = self.look.style.paint(role, mark);
-            let commit = self.look.style.paint(Role::Commit, commit);
-            let shown = shown_as(evidence.outcome, self.report.find);
+            let expected = Some(evidence.expected).filter(|_| !evidence.holds());
+            let expected = expected.map(|expected| format!(", expected {}", find.outcome(expected)));
+            let style = self.look.style;
+            let (mark, commit) = (style.paint(role, mark), style.paint(Role::Commit, commit));
             let place = match &evidence.place {
                 Some(place) => format!(", on {}", Terminal.line(place)),
                 None if has_places => ", on this machine".to_owned(),
                 None => String::new(),
             };
-            writeln!(self.out, "  {mark} {claim:<width$}  {commit}  {shown}{seen} ({checkout}, {reach}{place})")?;
-        }
-        Ok(())
+            let seen = shown_as(evidence.outcome, find) + &expected.unwrap_or_default();
+            let reach = evidence.verified.word();
+            format!("  {mark} {claim:<width$}  {commit}  {seen} ({checkout}, {reach}{place})")
+        };
+        self.section("Evidence", claims.iter().zip(evidence).map(row).collect());
     }
 
-    fn held(&mut self, held: &[Held]) -> io::Result<()> {
-        if held.is_empty() {
-            return Ok(());
-        }
-        self.heading("Kept in every revision as they are now", None)?;
-        for held in held {
-            writeln!(self.out, "  {}{}", Terminal.line(&held.path), held.words())?;
-        }
-        Ok(())
-    }
-
-    fn notes(&mut self) -> io::Result<()> {
-        let report = self.report;
-        let style = self.look.style;
-        let advice = next_step(report, self.look);
+    fn notes(&mut self) {
+        let (report, look) = (self.report, self.look);
+        let advice = next_step(report, look);
         if !report.notes.is_empty() || advice.is_some() {
-            writeln!(self.out)?;
+            self.row("");
         }
-        for note in &report.notes {
-            let note = resumable(&Terminal.line(note), report, self.look);
-            writeln!(self.out, "{} {note}", style.paint(Role::Warning, "note:"))?;
-        }
-        advice.map_or(Ok(()), |advice| writeln!(self.out, "{} {advice}", style.paint(Role::Heading, "next:")))
+        let notes = report.notes.iter().map(|note| resumable(&Terminal.line(note), report, look));
+        self.rows(notes.map(|note| format!("{} {note}", look.style.paint(Role::Warning, "note:"))));
+        self.rows(advice.map(|advice| format!("{} {advice}", look.style.paint(Role::Heading, "next:"))));
     }
 
-    fn costs(&mut self) -> io::Result<()> {
-        let (report, probes) = (self.report, &self.report.probes);
+    fn costs(&mut self) {
+        let probes = &self.report.probes;
         if probes.run + probes.cached + probes.refused > 0 {
-            let parts: Vec<String> = [
-                ("to reproduce", probes.reproduce),
-                ("to search", probes.search),
-                ("to repair", probes.repair),
-                ("to reduce", probes.reduce),
-                ("to port", probes.port),
-                ("to verify", probes.verify),
-            ]
-            .into_iter()
-            .filter(|(_, n_probes)| *n_probes > 0)
-            .map(|(purpose, n_probes)| format!("{n_probes} {purpose}"))
-            .collect();
-            let parts = if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) };
-            let refused = match probes.refused {
-                0 => String::new(),
-                n_refused => format!(", {n_refused} rejected before they were built"),
-            };
-            writeln!(
-                self.out,
-                "\nprobes: {} run{parts}, {} known before{refused}, in {}",
-                probes.run,
-                probes.cached,
-                duration(report.seconds)
-            )?;
-            if report.in_place == Some(false) {
-                writeln!(
-                    self.out,
-                    "place:  checkouts elsewhere, not at the path of the working tree (`git idd doctor` shows why)"
-                )?;
-            }
-            if let Some(others) = others(probes) {
-                writeln!(self.out, "also run: {others}")?;
-            }
-            if probes.same_product > 0 {
-                let builds = count(probes.same_product, "build");
-                writeln!(self.out, "same product: {builds} not tested again, byte for byte as before")?;
-            }
-            if let Some(artifacts) = &report.artifacts {
-                let Artifacts { fetched, cached, absent, built, revisions } = artifacts;
-                writeln!(
-                    self.out,
-                    "artifacts: {fetched} fetched, {cached} used again, {absent} absent; {} tested by them, {}",
-                    count(revisions.len(), "revision"),
-                    format_args!("{} to search", count(*built, "build"))
-                )?;
-            }
-            if probes.prechecked > 0 {
-                let (n_checked, n_refused) = (probes.prechecked, probes.precheck_refused);
-                writeln!(
-                    self.out,
-                    "prechecks: {n_checked} run, {} refused before the build",
-                    count(n_refused, "candidate")
-                )?;
-            }
+            self.rows(costs(self.report));
         }
-        match report.log.as_ref().filter(|_| self.look.detail == Detail::Verbose) {
-            Some(log) => writeln!(self.out, "outputs: {}", Terminal.line(log)),
-            None => Ok(()),
-        }
+        let log = self.report.log.as_ref().filter(|_| self.look.detail == Detail::Verbose);
+        self.rows(log.map(|log| format!("outputs: {}", Terminal.line(log))));
     }
 
-    fn heading(&mut self, title: &str, aside: Option<&str>) -> io::Result<()> {
-        let aside = aside.map(|aside| format!(" ({aside})")).unwrap_or_default();
-        writeln!(self.out, "\n{}", self.look.style.paint(Role::Heading, format!("{title}{aside}:")))
+    fn list(&self, commits: &[&Commit]) -> Vec<String> {
+        commits.iter().map(|commit| format!("  {}", name(commit, self.look))).collect()
     }
+}
 
-    fn list(&mut self, commits: &[&Commit]) -> io::Result<()> {
-        commits.iter().try_for_each(|commit| {
-            let name = self.name(commit);
-            writeln!(self.out, "  {name}")
-        })
+/// The rows about what ran.
+fn costs(report: &Report) -> Vec<String> {
+    let Probes { run, cached, refused, same_product, prechecked, precheck_refused, .. } = &report.probes;
+    let purposes = [
+        ("to reproduce", report.probes.reproduce),
+        ("to search", report.probes.search),
+        ("to repair", report.probes.repair),
+        ("to reduce", report.probes.reduce),
+        ("to port", report.probes.port),
+        ("to verify", report.probes.verify),
+    ];
+    let parts = purposes.iter().filter(|(_, n_probes)| *n_probes > 0);
+    let parts: Vec<String> = parts.map(|(purpose, n_probes)| format!("{n_probes} {purpose}")).collect();
+    let parts = if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) };
+    let refused = Some(refused).filter(|refused| **refused > 0);
+    let refused = refused.map(|refused| format!(", {refused} rejected before they were built")).unwrap_or_default();
+    let time = duration(report.seconds);
+    let mut rows = vec![format!("\nprobes: {run} run{parts}, {cached} known before{refused}, in {time}")];
+    if report.in_place == Some(false) {
+        let place = "place:  checkouts elsewhere, not at the path of the working tree (`git idd doctor` shows why)";
+        rows.push(place.to_owned());
     }
+    rows.extend(others(&report.probes).map(|others| format!("also run: {others}")));
+    if *same_product > 0 {
+        let builds = count(same_product, "build");
+        rows.push(format!("same product: {builds} not tested again, byte for byte as before"));
+    }
+    if let Some(Artifacts { fetched, cached, absent, built, revisions }) = &report.artifacts {
+        let (tested, built) = (count(revisions.len(), "revision"), count(built, "build"));
+        let searched = format!("{tested} tested by them, {built} to search");
+        rows.push(format!("artifacts: {fetched} fetched, {cached} used again, {absent} absent; {searched}"));
+    }
+    if *prechecked > 0 {
+        let refused = count(precheck_refused, "candidate");
+        rows.push(format!("prechecks: {prechecked} run, {refused} refused before the build"));
+    }
+    rows
+}
 
-    fn name(&self, commit: &Commit) -> String {
-        name(commit, self.look)
-    }
+/// The rows about the first bad commit, if it is known; the first one is broken at `columns`.
+fn culprit(report: &Report, style: Style, columns: Option<usize>) -> Vec<String> {
+    let Some(Commit { commit, author, date, subject }) = report.first_bad.as_ref().map(|first_bad| &first_bad.commit)
+    else {
+        return Vec::new();
+    };
+    let first = format!("{} is the {}", style.paint(Role::Commit, commit), first_words(report));
+    let mut rows = rows::broken("", &first, columns);
+    rows.extend([format!("Author: {}", Terminal.line(author)), format!("Date:   {date}"), String::new()]);
+    rows.push(format!("    {}", style.paint(Role::Heading, Terminal.line(subject))));
+    rows
+}
+
+/// The commits that take part beside the first bad one.
+fn other_culprits(report: &Report) -> Vec<&Commit> {
+    let first = report.first_bad.as_ref().map(|first_bad| first_bad.commit.commit);
+    report.culprits.iter().filter(|other| Some(other.commit) != first).collect()
+}
+
+fn candidates(report: &Report) -> Vec<&Commit> {
+    report.range.iter().flat_map(|range| &range.candidates).collect()
+}
+
+/// The title of the candidates.
+fn one_of(report: &Report, n_candidates: usize) -> String {
+    format!("The {} is one of {}", report.find.words().first, count(n_candidates, "candidate"))
 }
 
 /// An error has already been printed to stderr.

@@ -4,16 +4,13 @@
 use serde::{Deserialize, Serialize};
 
 use crate::Untrusted;
-use crate::chain::MAX_TEXT;
-use crate::escape::{Markdown, Terminal};
+use crate::bounds::{Shorten, shorten};
+use crate::escape::Terminal;
 use crate::style::{Role, Style};
 use idd_base::plural::count;
 
 /// The maximum number of steps that are shown.
 const MAX_STEPS: usize = 400;
-
-/// The maximum number of steps in a report as Markdown.
-const MAX_LINES: usize = 100;
 
 /// The maximum number of values of a step that are shown.
 const MAX_VALUES: usize = 20;
@@ -67,7 +64,7 @@ pub struct Step {
 
 impl Fault {
     /// What the first of the steps is.
-    fn title(self) -> &'static str {
+    pub fn title(self) -> &'static str {
         match self {
             Self::Value | Self::Decision => "The first wrong step",
             Self::Missing => "Missing code",
@@ -121,49 +118,26 @@ impl Walk {
         lines.join("\n") + "\n"
     }
 
-    /// As Markdown: a paragraph and a list, each with an empty line at its end.
-    pub fn markdown(&self) -> String {
-        let mut lines = vec![format!("**{}**: {}", self.fault.title(), self.sentence()), String::new()];
-        for (number, step) in (1..=MAX_LINES).zip(&self.steps) {
-            let line = step.line.map(|line| format!(":{line}")).unwrap_or_default();
-            let place = |file: &Untrusted| Markdown.code(&[file.as_bytes(), line.as_bytes()].concat().into()) + " in ";
-            let place = step.file.as_ref().map(place).unwrap_or_default();
-            let source = step.source.as_ref().map(|source| format!(": {}", Markdown.code(source))).unwrap_or_default();
-            let (function, wrong) = (Markdown.code(&step.function), Markdown.code(&step.wrong));
-            let values: Vec<String> = step.values.iter().map(|value| Markdown.code(value)).collect();
-            let values = if values.is_empty() { String::new() } else { format!("; {}", values.join(", ")) };
-            lines.push(format!("{number}. step {}, {place}{function}{source}, {wrong}{values}", step.step));
-        }
-        if let Some(n_more @ 1..) = self.steps.len().checked_sub(MAX_LINES) {
-            lines.extend([String::new(), format!("... and {}", count(n_more, "more step"))]);
-        }
-        lines.join("\n") + "\n\n"
-    }
-
     /// The same with a limited number of steps, and with short texts.
     #[must_use]
-    pub fn bounded(self) -> Self {
-        Self { steps: self.steps.iter().take(MAX_STEPS).map(Step::bounded).collect(), ..self }
+    pub fn bounded(mut self) -> Self {
+        self.steps.truncate(MAX_STEPS);
+        self.steps.shorten();
+        self
     }
 }
 
-impl Step {
-    fn bounded(&self) -> Self {
-        let cut = |text: &Option<Untrusted>| text.as_ref().map(|text| text.cut(MAX_TEXT));
-        Self {
-            file: cut(&self.file),
-            function: self.function.cut(MAX_TEXT),
-            source: cut(&self.source),
-            wrong: self.wrong.cut(MAX_TEXT),
-            values: self.values.iter().take(MAX_VALUES).map(|text| text.cut(MAX_TEXT)).collect(),
-            ..*self
-        }
+impl Shorten for Step {
+    fn shorten(&mut self) {
+        self.values.truncate(MAX_VALUES);
+        shorten([&mut self.file, &mut self.function, &mut self.source, &mut self.wrong, &mut self.values]);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bounds::MAX_TEXT;
     use crate::samples;
 
     #[test]

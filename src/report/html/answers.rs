@@ -5,9 +5,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::html::chart::head;
 use crate::html::history::{Shown, outcome, output_anchor};
-use crate::html::markup::{Markup, ROWS};
+use crate::html::markup::Markup;
 use crate::story::{Answer, Story};
 use idd_base::plural::count;
 
@@ -20,11 +19,8 @@ const MAX_OUTPUTS: usize = 4 << 20;
 /// Writes the section.
 pub fn write(story: &Story, shown: &mut Shown, page: &mut Markup) {
     if story.answers.is_empty() {
-        page.leaf(
-            "p",
-            &[],
-            "The journal of this hunt is gone, or was written by an older version; it holds no answers.",
-        );
+        let why = "The journal of this hunt is gone, or was written by an older version; it holds no answers.";
+        page.leaf("p", &[], why);
         return;
     }
     let rows = &story.answers[..story.answers.len().min(MAX_ROWS)];
@@ -42,27 +38,15 @@ pub fn write(story: &Story, shown: &mut Shown, page: &mut Markup) {
     page.element("div", &[("id", "filters"), ("class", "filters")], |_| {});
     let all = format!("{} that the search used", count(story.answers.len(), "answer"));
     page.leaf("p", &[("id", "count"), ("class", "quiet"), ("role", "status")], all);
-    page.element(
-        "div",
-        &[
-            ("class", "scroll rows"),
-            ("tabindex", "0"),
-            ("role", "group"),
-            ("aria-label", "Answers"),
-            ("data-items", ROWS),
-        ],
-        |page| {
-            page.element("table", &[("id", "answers"), ("aria-labelledby", "all-title")], |page| {
-                head(&["No.", "For", "At revision", "Outcome", "Seen", "Seconds", "Output"], page);
-                page.element("tbody", &[], |page| {
-                    for (nth, answer) in rows.iter().enumerate() {
-                        row(nth + 1, answer, shown, page);
-                        page.newline();
-                    }
-                });
+    page.scroll_of("scroll rows", "Answers", true, |page| {
+        page.element("table", &[("id", "answers"), ("aria-labelledby", "all-title")], |page| {
+            let names = ["No.", "For", "At revision", "Outcome", "Seen", "Seconds", "Output"];
+            page.rows(&names, (1..).zip(rows), |(nth, answer), page| {
+                row(nth, answer, shown, page);
+                page.newline();
             });
-        },
-    );
+        });
+    });
     if rows.len() < story.answers.len() {
         let n_more = count(story.answers.len() - rows.len(), "more answer");
         page.leaf("p", &[("class", "quiet")], format!("{n_more} are left out; the journal of the hunt has them."));
@@ -73,31 +57,28 @@ pub fn write(story: &Story, shown: &mut Shown, page: &mut Markup) {
     }
     if n_left_out > 0 {
         let n_left_out = count(n_left_out, "more output");
-        page.leaf(
-            "p",
-            &[("class", "quiet")],
-            format!("{n_left_out} are left out for their size; the journal of the hunt has them."),
-        );
+        let why = "are left out for their size; the journal of the hunt has them.";
+        page.leaf("p", &[("class", "quiet")], format!("{n_left_out} {why}"));
     }
 }
 
 fn row(nth: usize, answer: &Answer, shown: &Shown, page: &mut Markup) {
     page.element("tr", &[], |page| {
-        page.leaf("td", &[("class", "num")], nth.to_string());
+        page.number(nth);
         page.leaf("td", &[], answer.phase.clone());
-        page.element("td", &[], |page| shown.commit(answer.commit, page));
-        page.element("td", &[], |page| outcome(answer.outcome, page));
+        page.cell(|page| shown.commit(answer.commit, page));
+        page.cell(|page| outcome(answer.outcome, page));
         let Some(seen) = &answer.seen else {
             page.leaf("td", &[("class", "quiet")], "not known any more");
-            page.element("td", &[], |_| {});
-            page.element("td", &[], |_| {});
+            page.cell(|_| {});
+            page.cell(|_| {});
             return;
         };
         let clean = if seen.is_clean { ", clean" } else { "" };
         let known = if answer.is_known { ", known" } else { "" };
         page.leaf("td", &[], format!("{}{clean}{known}", seen.ending));
-        page.leaf("td", &[("class", "num")], format!("{:.2}", seen.seconds));
-        page.element("td", &[], |page| {
+        page.number(format!("{:.2}", seen.seconds));
+        page.cell(|page| {
             if let Some(output) = seen.output.filter(|output| shown.has_output(*output)) {
                 let target = format!("#{}", output_anchor(output));
                 page.leaf("a", &[("href", &target), ("aria-label", &format!("output of {nth}"))], "output");

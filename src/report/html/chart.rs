@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::Report;
 use crate::html::history::Shown;
-use crate::html::markup::Markup;
+use crate::html::markup::{Attributes, Markup};
 use crate::story::{Reduction, Story};
 
 /// The maximum number of drawn reductions, the last ones. The table has them too.
@@ -27,28 +27,32 @@ const HEIGHT: usize = 190;
 /// Space above.
 const TOP: usize = 16;
 
+/// The attributes of a sign in a legend.
+pub const SIGN: [(&str, &str); 4] = [("class", "sign"), ("width", "24"), ("height", "24"), ("viewBox", "0 0 24 24")];
+
+/// The attributes of a bar.
+const BAR: Attributes<'static> = &[
+    ("width", "100%"),
+    ("height", "10"),
+    ("viewBox", "0 0 100 10"),
+    ("preserveAspectRatio", "none"),
+    ("aria-hidden", "true"),
+];
+
 /// Writes the sizes of the patches.
 pub fn sizes(story: &Story, shown: &Shown, page: &mut Markup) {
     let reductions = &story.reductions[story.reductions.len().saturating_sub(MAX_DRAWN)..];
     if reductions.is_empty() {
-        page.leaf(
-            "p",
-            &[],
-            "Nothing was reduced in this hunt, or it was made by an older version, which did not write that down.",
-        );
+        let why =
+            "Nothing was reduced in this hunt, or it was made by an older version, which did not write that down.";
+        page.leaf("p", &[], why);
         return;
     }
     page.leaf("p", &[("class", "lead")], "Lines of the patch before and after each reduction, on a logarithmic scale.");
     page.element("ul", &[("class", "legend"), ("aria-hidden", "true")], |page| {
         for (class, words) in [("input", "before the reduction"), ("kept", "after it")] {
             page.element("li", &[], |page| {
-                page.element(
-                    "svg",
-                    &[("class", "sign"), ("width", "24"), ("height", "24"), ("viewBox", "0 0 24 24")],
-                    |page| {
-                        mark(class, (12, 12), page);
-                    },
-                );
+                page.element("svg", &SIGN, |page| mark(class, (12, 12), page));
                 page.words(words);
             });
         }
@@ -62,12 +66,9 @@ pub fn sizes(story: &Story, shown: &Shown, page: &mut Markup) {
 
 /// A mark: open and round before the reduction, filled and angular after it.
 fn mark(class: &str, (x, y): (usize, usize), page: &mut Markup) {
-    if class == "input" {
-        let (x, y) = (x.to_string(), y.to_string());
-        page.element("circle", &[("class", class), ("cx", &x), ("cy", &y), ("r", "5")], |_| {});
-    } else {
-        let (x, y) = ((x - 4).to_string(), (y - 4).to_string());
-        page.element("rect", &[("class", class), ("x", &x), ("y", &y), ("width", "8"), ("height", "8")], |_| {});
+    match class {
+        "input" => page.shape("circle", class, &[("cx", x), ("cy", y), ("r", 5)]),
+        _ => page.shape("rect", class, &[("x", x - 4), ("y", y - 4), ("width", 8), ("height", 8)]),
     }
 }
 
@@ -89,35 +90,23 @@ fn draw(reductions: &[Reduction], page: &mut Markup) {
     let step = (STEP.2 / reductions.len()).clamp(STEP.0, STEP.1);
     let x = |nth: usize| LEFT + step / 2 + nth * step;
     let (width, whole) = (LEFT + reductions.len() * step + 20, TOP + HEIGHT + 62);
-    let (view, width_text, whole) = (format!("0 0 {width} {whole}"), width.to_string(), whole.to_string());
+    let n_reductions = reductions.len();
     let name = format!(
-        "Lines of a patch before and after each of {} reductions; the table below has the numbers.",
-        reductions.len()
+        "Lines of a patch before and after each of {n_reductions} reductions; the table below has the numbers."
     );
-    let attributes = [
-        ("class", "chart"),
-        ("width", &*width_text),
-        ("height", &*whole),
-        ("viewBox", &*view),
-        ("role", "img"),
-        ("aria-label", &*name),
-    ];
-    page.element("svg", &attributes, |page| {
+    page.picture("chart", [width, whole], [("role", "img"), ("aria-label", &name)], |page| {
         for decade in 0..=n_decades {
             let at = height(10_u64.pow(decade), n_decades);
-            let path = format!("M{LEFT} {at} H{}", width - 20);
-            page.element("path", &[("class", "grid"), ("d", &path)], |_| {});
+            page.path("grid", &format!("M{LEFT} {at} H{}", width - 20));
             let (x, y) = ((LEFT - 8).to_string(), (at + 4).to_string());
             page.leaf("text", &[("x", &x), ("y", &y), ("text-anchor", "end")], 10_u64.pow(decade).to_string());
         }
-        for (class, size) in [("input", Reduction::input as fn(&Reduction) -> u64), ("kept", Reduction::output)] {
-            let points =
-                reductions.iter().enumerate().map(|(nth, it)| format!("{} {}", x(nth), height(size(it), n_decades)));
-            let path = format!("M{}", points.collect::<Vec<_>>().join(" L"));
-            page.element("path", &[("class", &format!("curve {class}")), ("d", &path)], |_| {});
-            for (nth, reduction) in reductions.iter().enumerate() {
-                mark(class, (x(nth), height(size(reduction), n_decades)), page);
-            }
+        for (class, at) in [("input", 0), ("kept", 1)] {
+            let sizes = reductions.iter().map(|reduction| [reduction.before, reduction.after][at]);
+            let at = sizes.enumerate().map(|(nth, size)| (x(nth), height(size, n_decades)));
+            let points = at.clone().map(|(x, y)| format!("{x} {y}"));
+            page.path(&format!("curve {class}"), &format!("M{}", points.collect::<Vec<_>>().join(" L")));
+            at.for_each(|at| mark(class, at, page));
         }
         for (nth, reduction) in reductions.iter().enumerate() {
             let (x, y) = (x(nth), TOP + HEIGHT + 14);
@@ -128,40 +117,17 @@ fn draw(reductions: &[Reduction], page: &mut Markup) {
     });
 }
 
-impl Reduction {
-    fn input(&self) -> u64 {
-        self.before
-    }
-
-    fn output(&self) -> u64 {
-        self.after
-    }
-}
-
 fn table(reductions: &[Reduction], shown: &Shown, page: &mut Markup) {
-    page.element("table", &[], |page| {
-        head(&["Reduced", "At revision", "Lines before", "Lines after"], page);
-        page.element("tbody", &[], |page| {
-            for reduction in reductions {
-                page.element("tr", &[], |page| {
-                    page.leaf("td", &[], reduction.what.clone());
-                    page.element("td", &[], |page| shown.commit(reduction.commit, page));
-                    page.leaf("td", &[("class", "num")], reduction.before.to_string());
-                    page.leaf("td", &[("class", "num")], reduction.after.to_string());
-                });
-            }
-        });
-    });
-}
-
-/// The head of a table. Numeric columns have names that begin with `Lines`, or are counts.
-pub fn head(names: &[&str], page: &mut Markup) {
-    page.element("thead", &[], |page| {
+    let row = |reduction: &Reduction, page: &mut Markup| {
         page.element("tr", &[], |page| {
-            for name in names {
-                page.leaf("th", &[("scope", "col")], *name);
-            }
+            page.leaf("td", &[], reduction.what.clone());
+            page.cell(|page| shown.commit(reduction.commit, page));
+            page.number(reduction.before);
+            page.number(reduction.after);
         });
+    };
+    page.element("table", &[], |page| {
+        page.rows(&["Reduced", "At revision", "Lines before", "Lines after"], reductions, row);
     });
 }
 
@@ -186,21 +152,16 @@ pub fn reasons(report: &Report, page: &mut Markup) {
             page.leaf("caption", &[], "Answers, by what they were for");
             let mut names = vec!["For", "pass", "fail"];
             names.extend(&unresolved);
-            head(&names, page);
-            page.element("tbody", &[], |page| {
-                for (phase, title) in PHASES {
-                    let Some(counts) = outcomes.get(phase) else { continue };
-                    page.element("tr", &[], |page| {
-                        page.leaf("th", &[("scope", "row")], title);
-                        let count = |word: &str| counts.get(word).copied().unwrap_or(0);
-                        let all = [count("pass"), count("fail")];
-                        let others = unresolved.iter().map(|reason| count(&format!("unresolved({reason})")));
-                        for n_answers in all.into_iter().chain(others) {
-                            let text = if n_answers == 0 { "·".to_owned() } else { n_answers.to_string() };
-                            page.leaf("td", &[("class", "num")], text);
-                        }
-                    });
-                }
+            let phases = PHASES.iter().filter_map(|(phase, title)| Some((title, outcomes.get(*phase)?)));
+            page.rows(&names, phases, |(title, counts), page| {
+                page.element("tr", &[], |page| {
+                    page.leaf("th", &[("scope", "row")], *title);
+                    let reasons = unresolved.iter().map(|reason| format!("unresolved({reason})"));
+                    for word in ["pass".to_owned(), "fail".to_owned()].into_iter().chain(reasons) {
+                        let n_answers = counts.get(&word).filter(|n_answers| **n_answers > 0);
+                        page.number(n_answers.map_or_else(|| "·".to_owned(), u64::to_string));
+                    }
+                });
             });
         });
     });
@@ -214,21 +175,10 @@ pub fn reasons(report: &Report, page: &mut Markup) {
             let count = of_reason(report, reason);
             page.element("li", &[], |page| {
                 page.leaf("span", &[], *reason);
-                let width = (count * 100 / all).max(1).to_string();
-                page.element(
-                    "svg",
-                    &[
-                        ("width", "100%"),
-                        ("height", "10"),
-                        ("viewBox", "0 0 100 10"),
-                        ("preserveAspectRatio", "none"),
-                        ("aria-hidden", "true"),
-                    ],
-                    |page| {
-                        page.element("rect", &[("class", "bar"), ("width", &width), ("height", "10")], |_| {});
-                    },
-                );
-                page.leaf("span", &[("class", "num")], format!("{count} ({} %)", count * 100 / all));
+                let percent = count * 100 / all;
+                let width = usize::try_from(percent.max(1)).unwrap_or(100);
+                page.element("svg", BAR, |page| page.shape("rect", "bar", &[("width", width), ("height", 10)]));
+                page.leaf("span", &[("class", "num")], format!("{count} ({percent} %)"));
             });
         }
     });

@@ -6,9 +6,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::escape::Terminal;
+use crate::html::chart::SIGN;
 use crate::html::markup::Markup;
+use crate::phrase::{code, line, words};
 use crate::story::{Answer, Revision, Story, Verdict};
-use crate::{Report, Status};
+use crate::{Report, Status, Untrusted};
 use idd_base::outcome::Outcome;
 use idd_base::plural::count;
 use idd_base::revision::CommitId;
@@ -68,33 +70,26 @@ impl Look {
 
     /// The mark around a point: round for a pass, angular for a failure, a triangle for unresolved.
     fn draw(self, (x, y): (usize, usize), page: &mut Markup) {
-        let (cx, cy) = (x.to_string(), y.to_string());
-        let around = |by: usize| (x.saturating_sub(by), y.saturating_sub(by));
-        let mut circle = |class: &str, radius: &str| {
-            page.element("circle", &[("class", class), ("cx", &cx), ("cy", &cy), ("r", radius)], |_| {});
+        let circle = |radius: usize| [("cx", x), ("cy", y), ("r", radius)];
+        let square = |by: usize| {
+            let (x, y) = (x.saturating_sub(by), y.saturating_sub(by));
+            [("x", x), ("y", y), ("width", 2 * by), ("height", 2 * by)]
         };
         match self {
-            Self::Pass => circle("pass", "8"),
+            Self::Pass => page.shape("circle", "pass", &circle(8)),
             Self::RepairedPass => {
-                circle("ring", "11");
-                circle("pass", "7");
+                page.shape("circle", "ring", &circle(11));
+                page.shape("circle", "pass", &circle(7));
             }
-            Self::Plain => circle("plain", "4"),
-            Self::Fail | Self::RepairedFail => {
-                let mut square = |class: &str, by: usize| {
-                    let ((x, y), size) = (around(by), (2 * by).to_string());
-                    let (x, y) = (x.to_string(), y.to_string());
-                    let place = [("class", class), ("x", &*x), ("y", &*y), ("width", &*size), ("height", &*size)];
-                    page.element("rect", &place, |_| {});
-                };
-                if self == Self::RepairedFail {
-                    square("ring", 11);
-                }
-                square("fail", 7);
+            Self::Plain => page.shape("circle", "plain", &circle(4)),
+            Self::Fail => page.shape("rect", "fail", &square(7)),
+            Self::RepairedFail => {
+                page.shape("rect", "ring", &square(11));
+                page.shape("rect", "fail", &square(7));
             }
             Self::Unresolved => {
                 let path = format!("M{x} {} L{} {} L{} {} Z", y - 9, x + 9, y + 7, x - 9, y + 7);
-                page.element("path", &[("class", "unresolved"), ("d", &path)], |_| {});
+                page.path("unresolved", &path);
             }
         }
     }
@@ -113,23 +108,15 @@ pub fn write((report, story): (&Report, &Story), ran: &Markup, shown: &mut Shown
         return;
     }
     let n_tested = count(story.n_tested, "revision");
-    page.leaf(
-        "p",
-        &[("class", "lead")],
-        format!("{n_tested} tested. Numbers below a sign say in which order, numbers on a line how many revisions lie between."),
-    );
+    let numbers = "Numbers below a sign say in which order, numbers on a line how many revisions lie between.";
+    page.leaf("p", &[("class", "lead")], format!("{n_tested} tested. {numbers}"));
     legend(story, page);
     page.scroll("History graph", false, |page| graph(report, story, page));
     let n_shown = story.revisions.iter().filter(|revision| revision.verdict.is_some()).count();
     if n_shown < story.n_tested {
         let n_left_out = count(story.n_tested - n_shown, "tested revision");
-        page.leaf(
-            "p",
-            &[("class", "quiet")],
-            format!(
-                "{n_left_out} far from the first bad one are not drawn; their runs stand in the table of all answers."
-            ),
-        );
+        let why = "far from the first bad one are not drawn; their runs stand in the table of all answers.";
+        page.leaf("p", &[("class", "quiet")], format!("{n_left_out} {why}"));
     }
     page.element("div", &[("class", "revisions"), ("data-items", ".revision > summary")], |page| {
         let mut by_commit: HashMap<CommitId, Vec<&Answer>> = HashMap::new();
@@ -156,8 +143,7 @@ fn legend(story: &Story, page: &mut Markup) {
 }
 
 fn sign(look: Look, page: &mut Markup) {
-    let attributes =
-        [("class", "sign"), ("width", "24"), ("height", "24"), ("viewBox", "0 0 24 24"), ("aria-hidden", "true")];
+    let attributes = [&SIGN[..], &[("aria-hidden", "true")]].concat();
     page.element("svg", &attributes, |page| look.draw((12, 12), page));
 }
 
@@ -181,23 +167,13 @@ fn graph(report: &Report, story: &Story, page: &mut Markup) {
     let n_lanes = lanes.max().unwrap_or(0).min(MAX_LANES - 1) + 1;
     let x = |node: usize| MARGIN + (n_nodes - 1 - node) * STEP;
     let y = |lane: usize| MARGIN + lane.min(MAX_LANES - 1) * LANE;
-    let (width, height) = (2 * MARGIN + (n_nodes - 1) * STEP, 2 * MARGIN + (n_lanes - 1) * LANE);
-    let (view, width, height) = (format!("0 0 {width} {height}"), width.to_string(), height.to_string());
-    let attributes = [
-        ("class", "graph"),
-        ("width", &*width),
-        ("height", &*height),
-        ("viewBox", &*view),
-        ("role", "group"),
-        ("aria-label", "Revisions, oldest first"),
-    ];
-    page.element("svg", &attributes, |page| {
+    let size = [2 * MARGIN + (n_nodes - 1) * STEP, 2 * MARGIN + (n_lanes - 1) * LANE];
+    page.picture("graph", size, [("role", "group"), ("aria-label", "Revisions, oldest first")], |page| {
         for (index, revision) in story.revisions.iter().enumerate() {
             for edge in &revision.node.edges {
                 let (from, to) = ((x(index), y(revision.node.lane)), (x(edge.to), y(edge.lane)));
-                let path = way(from, to, y(story.revisions[edge.to].node.lane));
                 let class = if edge.n_between > 0 { "edge gap" } else { "edge" };
-                page.element("path", &[("class", class), ("d", &path)], |_| {});
+                page.path(class, &way(from, to, y(story.revisions[edge.to].node.lane)));
                 if edge.n_between > 0 {
                     let (x, y) = (usize::midpoint(from.0, to.0), to.1.saturating_sub(5));
                     text("between", (x, y), &edge.n_between.to_string(), page);
@@ -236,8 +212,7 @@ fn node(revision: &Revision, (x, y): (usize, usize), label: Option<&str>, page: 
     page.element("a", &[("href", &target), ("aria-label", &name)], |page| {
         page.leaf("title", &[], name.as_str());
         // An area to click on that is larger than the mark.
-        let (cx, cy) = (x.to_string(), y.to_string());
-        page.element("circle", &[("class", "hit"), ("cx", &cx), ("cy", &cy), ("r", "16")], |_| {});
+        page.shape("circle", "hit", &[("cx", x), ("cy", y), ("r", 16)]);
         look.draw((x, y), page);
     });
     // The name of the link already contains the label.
@@ -302,10 +277,8 @@ impl Shown {
         page.element("details", &[("class", "sub output"), ("id", &id)], |page| {
             let first = text.as_bytes().split(|byte| *byte == b'\n').find(|line| !line.trim_ascii().is_empty());
             let first = first.unwrap_or_default();
-            page.element("summary", &[], |page| {
-                page.words("Output: ");
-                page.leaf("code", &[], &first[..first.len().min(90)]);
-            });
+            let first = Untrusted::from(&first[..first.len().min(90)]);
+            page.element("summary", &[], |page| page.phrase(&[words("Output: "), code(&first)]));
             page.element("pre", &[("tabindex", "0")], |page| page.block(text));
         });
     }
@@ -345,12 +318,9 @@ fn describe(
             page.leaf("span", &[("class", "quiet")], words);
         });
         page.element("div", &[("class", "inside")], |page| {
-            page.element("p", &[("class", "quiet")], |page| {
-                page.leaf("code", &[], commit.commit.to_string());
-                page.words(" by ");
-                page.line(&commit.author);
-                page.words(&format!(", {}", commit.date));
-            });
+            let id = commit.commit.to_string().into();
+            let date = words(format!(", {}", commit.date));
+            page.paragraph("quiet", &[code(&id), words(" by "), line(&commit.author), date]);
             for repair in report.repairs.iter().filter(|repair| repair.commit == commit.commit) {
                 page.element("details", &[("class", "sub")], |page| {
                     let lines = count(repair.lines, "line");

@@ -1,203 +1,134 @@
 //! The section "what has to hold for the failure": the statements of an abstract slice with the invariants between them,
 //! one statement at a time.
-//!
-//! Without the script all statements are visible, as in [`chain`](crate::html::chain).
-
-use std::collections::BTreeSet;
 
 use crate::Untrusted;
 use crate::escape::Terminal;
 use crate::html::markup::Markup;
-use crate::html::{diff, source};
+use crate::html::stepper;
+use crate::html::stepper::{Fold, ShownStep, StepContext, StepList};
 use crate::invariants::{Invariants, Skipped, Statement};
-use crate::patch::Patch;
+use crate::phrase::{Inline, code, line, place, words};
 use crate::story::Source;
 use idd_base::plural::count;
 
-/// The lines of the patch that the slice has, as targets of links.
-pub fn targets(found: &Invariants, patch: &Patch) -> BTreeSet<(usize, u64)> {
-    found.shown().filter_map(|statement| target(statement, patch)).collect()
+const LIST: StepList = StepList {
+    attributes: &[("class", "stepper"), ("data-items", ".step")],
+    steps: &[("class", "steps")],
+    overview: "Statements that matter",
+    step: "Statement",
+    id: "statement",
+};
+
+/// The statements that are shown.
+pub fn steps(found: &Invariants) -> Vec<ShownStep<'_>> {
+    let mut steps: Vec<ShownStep<'_>> = found.shown().map(of_statement).collect();
+    if let (Some(step), Some(last)) = (steps.last_mut(), found.shown().last()) {
+        step.place = place_of(last, Some("fails"));
+    }
+    steps
 }
 
-fn target(statement: &Statement, patch: &Patch) -> Option<(usize, u64)> {
-    diff::target(patch, statement.file.as_ref()?, statement.line?.into())
+fn of_statement(statement: &Statement) -> ShownStep<'_> {
+    let Statement { file, source, function, .. } = statement;
+    let line = statement.line.map(u64::from);
+    let title = match (source, file) {
+        (Some(text), _) => code(text),
+        (None, Some(file)) => code(&place(file, line)),
+        (None, None) => code(function),
+    };
+    let stored = file.clone().zip(source.clone()).zip(line);
+    ShownStep {
+        file: file.as_ref(),
+        line,
+        in_change: statement.is_changed,
+        title: vec![title],
+        aside: String::new(),
+        place: place_of(statement, None),
+        stored: stored.map(|((file, text), line)| Source { file, lines: vec![(line, text)] }),
+        beside: Markup::of(|page| page.element("div", &[], |page| holds(statement, page))),
+    }
+}
+
+/// Where a statement is, and what is special about it.
+fn place_of(statement: &Statement, fails: Option<&'static str>) -> Vec<Inline> {
+    let Statement { file, function, step, .. } = statement;
+    let [before, function, after] = if statement.is_initial() {
+        [words(", "), line(function), words("")]
+    } else {
+        [words(" in "), code(function), words(format!(", step {step}"))]
+    };
+    let file = file.iter().flat_map(|file| [code(&place(file, statement.line)), before.clone()]);
+    let notes = fails.into_iter().chain(statement.notes()).map(|note| words(format!("; {note}")));
+    file.chain([function, after]).chain(notes).collect()
 }
 
 /// Writes the section.
-///
-/// - `patch`, `prefix`: the change, and the prefix of the ids of its lines.
-pub fn write(found: &Invariants, sources: &[Source], (patch, prefix): (&Patch, &str), page: &mut Markup) {
-    page.element("p", &[("class", "lead")], |page| {
-        page.words("The failure: ");
-        page.line(&found.failure);
-        page.words(".");
-    });
+pub fn write(found: &Invariants, context: StepContext<'_>, page: &mut Markup) {
+    page.paragraph("lead", &[words("The failure: "), line(&found.failure), words(".")]);
     page.element("p", &[], |page| {
-        let steps = number(found.run.n_steps, "step");
-        page.words(&format!("Of {steps}, {} matter for it. ", found.slice.n_steps));
+        page.words(&format!("Of {}, {} matter for it. ", count(found.run.n_steps, "step"), found.slice.n_steps));
         page.words("Before each of these statements, its conditions hold; as long as they do, the failure follows, ");
         page.words("whatever the steps between do.");
         if found.compared.is_some() {
             page.words(" What holds in the passing run, too, is left out.");
         }
         if let Some(verified) = &found.verified {
-            page.words(" ");
-            page.words(&verified.sentence(|text| Terminal.line(text)));
+            page.words(&format!(" {}", verified.sentence(|text| Terminal.line(text))));
         }
     });
     if found.is_partial {
-        page.element("p", &[], |page| {
-            page.words("The slice is not complete: a limit was met. Before its first statement, this holds:");
-        });
+        page.leaf("p", &[], "The slice is not complete: a limit was met. Before its first statement, this holds:");
         list(&found.rest, page);
     }
-    let shown: Vec<&Statement> = found.shown().collect();
-    page.element("div", &[("class", "stepper"), ("data-items", ".step")], |page| {
-        let attributes = [("class", "overview"), ("tabindex", "0"), ("aria-label", "Statements that matter")];
-        page.element("ol", &attributes, |page| {
-            (1..).zip(&shown).for_each(|(nth, statement)| overview_of(nth, statement, page));
-        });
-        page.element("div", &[("class", "steps")], |page| {
-            for (nth, statement) in (1..).zip(&shown) {
-                let link = target(statement, patch).map(|(file, line)| format!("#{prefix}{file}-{line}"));
-                write_step((nth, shown.len()), statement, (sources, link.as_deref()), page);
-            }
-        });
-    });
-    if !found.remarks.is_empty() {
-        page.element("ul", &[("class", "notes")], |page| {
-            found.remarks.iter().for_each(|remark| page.leaf("li", &[], remark.clone()));
-        });
-    }
-}
-
-fn overview_of(nth: usize, statement: &Statement, page: &mut Markup) {
-    page.element("li", &[("value", &nth.to_string())], |page| {
-        let class = if statement.is_changed { "changed" } else { "" };
-        page.element("a", &[("href", &format!("#statement-{nth}")), ("class", class)], |page| {
-            title(statement, page);
-            if statement.is_changed {
-                page.leaf("span", &[("class", "vh")], " (in the change)");
-            }
-        });
-    });
-}
-
-fn title(statement: &Statement, page: &mut Markup) {
-    match (&statement.source, &statement.file) {
-        (Some(text), _) => page.leaf("code", &[], text.clone()),
-        (None, Some(file)) => page.leaf("code", &[], source::place(file, statement.line.map(u64::from))),
-        (None, None) => page.leaf("code", &[], statement.function.clone()),
-    }
-}
-
-fn write_step(
-    (nth, n_shown): (usize, usize),
-    statement: &Statement,
-    (sources, jump): (&[Source], Option<&str>),
-    page: &mut Markup,
-) {
-    let id = format!("statement-{nth}");
-    let heading = format!("{id}-title");
-    page.element("section", &[("class", "step"), ("id", &id), ("aria-labelledby", &heading)], |page| {
-        page.element("h3", &[("id", &heading)], |page| {
-            page.leaf("span", &[("class", "quiet")], format!("Statement {nth} of {n_shown}"));
-            page.words(" ");
-            title(statement, page);
-        });
-        page.element("p", &[("class", "where")], |page| {
-            if let Some(file) = &statement.file {
-                page.leaf("code", &[], source::place(file, statement.line.map(u64::from)));
-                page.words(if statement.is_initial() { ", " } else { " in " });
-            }
-            if statement.is_initial() {
-                page.line(&statement.function);
-            } else {
-                page.leaf("code", &[], statement.function.clone());
-                page.words(&format!(", step {}", statement.step));
-            }
-            let fails = if nth == n_shown { Some("fails") } else { None };
-            for note in fails.into_iter().chain(statement.notes()) {
-                page.words(&format!("; {note}"));
-            }
-            if statement.is_changed {
-                page.words(" ");
-                page.leaf("span", &[("class", "tag")], "in the change");
-            }
-            if let Some(jump) = jump {
-                page.words(" ");
-                page.leaf("a", &[("href", jump), ("class", "jump")], "see it in the diff");
-            }
-        });
-        page.element("div", &[("class", "pair")], |page| {
-            let line = statement.line.map(u64::from);
-            source::write((statement.file.as_ref(), line), sources.iter().chain(&of_line(statement)), page);
-            page.element("div", &[], |page| holds(statement, page));
-        });
-    });
-    page.newline();
-}
-
-/// The line that is stored with a statement.
-fn of_line(statement: &Statement) -> Option<Source> {
-    let (file, text) = statement.file.clone().zip(statement.source.clone())?;
-    Some(Source { file, lines: vec![(statement.line?.into(), text)] })
+    let steps = steps(found);
+    stepper::write(&LIST, &steps, &[Fold { n_steps: steps.len(), words: None }], context, page);
+    page.notes(&[], &found.remarks);
 }
 
 fn holds(statement: &Statement, page: &mut Markup) {
     skipped(&statement.skipped, page);
-    if !statement.invariant.is_empty() {
-        page.leaf("p", &[], "Before it, this holds:");
-        list(&statement.invariant, page);
-    }
-    if !statement.values.is_empty() {
-        page.leaf("p", &[], "Recorded values:");
-        list(&statement.values, page);
+    for (title, texts) in [("Before it, this holds:", &statement.invariant), ("Recorded values:", &statement.values)] {
+        if !texts.is_empty() {
+            page.leaf("p", &[], title);
+            list(texts, page);
+        }
     }
 }
 
 /// `Skipped before it: 12 steps (scan 9, main 3).`, and what assigns something without an effect.
 fn skipped(Skipped { n_steps, functions, kept }: &Skipped, page: &mut Markup) {
-    if *n_steps == 0 && kept.is_empty() {
-        return;
+    let mut parts = Vec::new();
+    if *n_steps > 0 {
+        parts.push(words(format!("Skipped before it: {}", count(*n_steps, "step"))));
+        for (nth, (function, n)) in functions.iter().enumerate() {
+            parts.extend([words(if nth == 0 { " (" } else { ", " }), code(function), words(format!(" {n}"))]);
+        }
+        parts.push(words(if functions.is_empty() { ". " } else { "). " }));
     }
-    page.element("p", &[("class", "quiet")], |page| {
-        if *n_steps > 0 {
-            page.words(&format!("Skipped before it: {}", number(*n_steps, "step")));
-            for (nth, (function, n)) in functions.iter().enumerate() {
-                page.words(if nth == 0 { " (" } else { ", " });
-                page.leaf("code", &[], function.clone());
-                page.words(&format!(" {n}"));
-            }
-            page.words(if functions.is_empty() { ". " } else { "). " });
-        }
-        for (place, n) in kept {
-            page.leaf("code", &[], place.clone());
-            page.words(&format!(" runs {} and keeps the conditions. ", number(*n, "time")));
-        }
-    });
-}
-
-fn number(n: u64, noun: &str) -> String {
-    count(usize::try_from(n).unwrap_or(usize::MAX), noun)
+    for (place, n) in kept {
+        parts.extend([code(place), words(format!(" runs {} and keeps the conditions. ", count(*n, "time")))]);
+    }
+    if !parts.is_empty() {
+        page.paragraph("quiet", &parts);
+    }
 }
 
 fn list(texts: &[Untrusted], page: &mut Markup) {
     page.element("ul", &[], |page| {
-        for text in texts {
-            page.element("li", &[], |page| page.leaf("code", &[], text.clone()));
-        }
+        texts.iter().for_each(|text| page.element("li", &[], |page| page.phrase(&[code(text)])));
     });
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::patch::Patch;
     use crate::samples;
+    use crate::story::Source;
 
     fn written(found: &Invariants, sources: &[Source]) -> String {
         let mut page = Markup::default();
-        write(found, sources, (&Patch::read(&"".into()), "p"), &mut page);
+        write(found, StepContext { sources, patch: &Patch::default(), prefix: "p" }, &mut page);
         page.as_str().to_owned()
     }
 

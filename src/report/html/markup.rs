@@ -6,6 +6,8 @@
 use std::fmt::Write as _;
 
 use crate::escape::{Untrusted, Xml};
+use crate::phrase;
+use crate::phrase::Inline;
 
 /// The only way of text into a page: control characters become visible, characters with a meaning in HTML become
 /// entities.
@@ -27,6 +29,13 @@ pub struct Markup {
 }
 
 impl Markup {
+    /// The part that `write` writes.
+    pub fn of(write: impl FnOnce(&mut Self)) -> Self {
+        let mut part = Self::default();
+        write(&mut part);
+        part
+    }
+
     /// The page so far.
     pub fn as_str(&self) -> &str {
         &self.text
@@ -51,21 +60,94 @@ impl Markup {
         self.close(name);
     }
 
+    /// A paragraph of a class; of none, if that is empty.
+    pub fn paragraph(&mut self, class: &str, parts: &[Inline]) {
+        let attributes = [("class", class)];
+        self.element("p", if class.is_empty() { &[] } else { &attributes }, |page| page.phrase(parts));
+    }
+
+    /// Parts of a sentence.
+    pub fn phrase(&mut self, parts: &[Inline]) {
+        for part in parts {
+            match part {
+                Inline::Words(words) => self.words(words),
+                Inline::Line(text) => self.line(text),
+                Inline::Code(text) => self.leaf("code", &[], text.clone()),
+            }
+        }
+    }
+
+    /// Remarks at the end of a section; nothing if there are none.
+    ///
+    /// - `attributes`: those of the list beside its class.
+    pub fn notes(&mut self, attributes: Attributes<'_>, notes: &[Untrusted]) {
+        if !notes.is_empty() {
+            self.element("ul", &[&[("class", "notes")], attributes].concat(), |page| {
+                notes.iter().for_each(|note| page.leaf("li", &[], note.clone()));
+            });
+        }
+    }
+
     /// A part that can be wider than the page, with a name for those who do not see it.
     ///
     /// - `has_rows`: whether it is a table whose rows are items, see [`ROWS`].
     pub fn scroll(&mut self, label: &str, has_rows: bool, inside: impl FnOnce(&mut Self)) {
+        self.scroll_of("scroll", label, has_rows, inside);
+    }
+
+    /// The same, of another class.
+    pub fn scroll_of(&mut self, class: &str, label: &str, has_rows: bool, inside: impl FnOnce(&mut Self)) {
         let rows = has_rows.then_some(("data-items", ROWS));
-        let attributes = [("class", "scroll"), ("tabindex", "0"), ("role", "group"), ("aria-label", label)];
+        let attributes = [("class", class), ("tabindex", "0"), ("role", "group"), ("aria-label", label)];
         self.element("div", &attributes.into_iter().chain(rows).collect::<Vec<_>>(), inside);
+    }
+
+    /// A table without its caption: the names of its columns, and a row for each item, in which `row` writes the cells.
+    pub fn rows<T>(&mut self, names: &[&str], items: impl IntoIterator<Item = T>, row: impl Fn(T, &mut Self)) {
+        self.element("thead", &[], |page| {
+            page.element("tr", &[], |page| names.iter().for_each(|name| page.leaf("th", &[("scope", "col")], *name)));
+        });
+        self.element("tbody", &[], |page| items.into_iter().for_each(|item| row(item, page)));
+    }
+
+    /// A cell of a table with a number.
+    pub fn number(&mut self, number: impl ToString) {
+        self.leaf("td", &[("class", "num")], number.to_string());
+    }
+
+    /// A cell of a table.
+    pub fn cell(&mut self, inside: impl FnOnce(&mut Self)) {
+        self.element("td", &[], inside);
+    }
+
+    /// An SVG of a class, a width and a height.
+    pub fn picture(
+        &mut self,
+        class: &str,
+        [width, height]: [usize; 2],
+        names: [(&'static str, &str); 2],
+        inside: impl FnOnce(&mut Self),
+    ) {
+        let (view, width, height) = (format!("0 0 {width} {height}"), width.to_string(), height.to_string());
+        let size = [("class", class), ("width", &width), ("height", &height), ("viewBox", &view)];
+        self.element("svg", &[&size[..], &names].concat(), inside);
+    }
+
+    /// A shape of SVG of a class.
+    pub fn shape(&mut self, name: &'static str, class: &str, place: &[(&'static str, usize)]) {
+        let place: Vec<(&str, String)> = place.iter().map(|(name, number)| (*name, number.to_string())).collect();
+        let place = place.iter().map(|(name, number)| (*name, number.as_str()));
+        self.element(name, &std::iter::once(("class", class)).chain(place).collect::<Vec<_>>(), |_| {});
+    }
+
+    /// A line of SVG of a class.
+    pub fn path(&mut self, class: &str, path: &str) {
+        self.element("path", &[("class", class), ("d", path)], |_| {});
     }
 
     /// Texts of others as code, with commas.
     pub fn codes(&mut self, texts: &[Untrusted]) {
-        for (nth, text) in texts.iter().enumerate() {
-            self.words(if nth == 0 { "" } else { ", " });
-            self.leaf("code", &[], text.clone());
-        }
+        self.phrase(&phrase::codes(texts, ", "));
     }
 
     /// A line of a source, if it is known.

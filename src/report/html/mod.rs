@@ -13,6 +13,7 @@ mod history;
 mod invariants;
 mod markup;
 mod source;
+mod stepper;
 mod walk;
 pub mod watch;
 
@@ -27,10 +28,12 @@ use crate::explanation::{Explained, Explanation};
 use crate::forge::Forge;
 use crate::html::history::Shown;
 use crate::html::markup::Markup;
+use crate::html::stepper::StepContext;
 use crate::patch::Patch;
+use crate::phrase::{Inline, code, line, words};
 use crate::story::Story;
 use crate::views::{ChangeView, views};
-use crate::{Commit, Fix, Report, Rung, Suite, Untrusted, Verified, base64, summary};
+use crate::{Commit, Evidence, Fix, Report, Rung, Suite, Untrusted, base64, summary};
 use idd_base::plural::count;
 use idd_base::revision::CommitId;
 
@@ -61,20 +64,25 @@ pub struct Page<'p> {
 impl Page<'_> {
     /// The short id of a commit, linked to the forge.
     fn id(&self, commit: CommitId, out: &mut Markup) {
+        let short = |out: &mut Markup| out.leaf("code", &[], commit.short());
         match self.forge.map(|forge| forge.commit(commit)) {
-            Some(address) => out.element("a", &[("href", &address), ("rel", "noreferrer")], |out| {
-                out.leaf("code", &[], commit.short());
-            }),
-            None => out.leaf("code", &[], commit.short()),
+            Some(address) => out.element("a", &[("href", &address), ("rel", "noreferrer")], short),
+            None => short(out),
         }
+    }
+
+    /// The id and the subject of a commit.
+    fn named(&self, commit: &Commit) -> Markup {
+        Markup::of(|out| {
+            self.id(commit.commit, out);
+            out.phrase(&[words(" "), line(&commit.subject)]);
+        })
     }
 }
 
 /// Writes the file.
 pub fn write(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let mut markup = Markup::default();
-    document(page, &mut markup);
-    writeln!(out, "<!doctype html>\n{}", markup.as_str())
+    writeln!(out, "<!doctype html>\n{}", Markup::of(|markup| document(page, markup)).as_str())
 }
 
 /// The source expression of a Content-Security-Policy for a text in the page.
@@ -83,13 +91,9 @@ fn hash(text: &str) -> String {
 }
 
 fn document(page: &Page<'_>, out: &mut Markup) {
-    let policy = format!(
-        "default-src 'none'; style-src {}; script-src {}; base-uri 'none'; form-action 'none'",
-        hash(STYLE),
-        hash(SCRIPT)
-    );
+    let sources = format!("style-src {}; script-src {}", hash(STYLE), hash(SCRIPT));
     out.element("html", &[("lang", "en")], |out| {
-        head(&policy, summary::title(page.report, page.test), None, out);
+        head(&sources, summary::title(page.report, page.test), None, out);
         out.newline();
         out.element("body", &[], |out| {
             body(page, out);
@@ -100,11 +104,13 @@ fn document(page: &Page<'_>, out: &mut Markup) {
 
 /// The head of a page.
 ///
+/// - `sources`: the part of its policy about its style and its script.
 /// - `refresh`: the time in seconds after which a browser loads the page again.
-fn head(policy: &str, title: Untrusted, refresh: Option<&str>, out: &mut Markup) {
+fn head(sources: &str, title: Untrusted, refresh: Option<&str>, out: &mut Markup) {
+    let policy = format!("default-src 'none'; {sources}; base-uri 'none'; form-action 'none'");
     out.element("head", &[], |out| {
         out.open("meta", &[("charset", "utf-8")]);
-        out.open("meta", &[("http-equiv", "Content-Security-Policy"), ("content", policy)]);
+        out.open("meta", &[("http-equiv", "Content-Security-Policy"), ("content", &policy)]);
         if let Some(refresh) = refresh {
             out.open("meta", &[("http-equiv", "refresh"), ("content", refresh)]);
         }
@@ -171,30 +177,24 @@ fn sections(page: &Page<'_>) -> Vec<Section<'static>> {
     let culprit = marked_culprit(page);
     let mut shown = Shown::new(story);
     let mut sections = Vec::new();
-    let mut section = |id, title, write: &mut dyn FnMut(&mut Markup)| {
-        let mut inside = Markup::default();
-        write(&mut inside);
-        sections.push((id, title, inside));
-    };
+    let mut section = |id, title, write: &mut dyn FnMut(&mut Markup)| sections.push((id, title, Markup::of(write)));
     let nothing = Patch::default();
     for explained in page.explanations {
         let patch = culprit.as_ref().filter(|_| is_of_culprit(explained, report)).unwrap_or(&nothing);
-        match &explained.explanation {
-            Explanation::Chain(chain) => {
-                section("why", "Why it fails", &mut |out| chain::write(chain, &story.sources, (patch, CULPRIT), out));
-            }
-            Explanation::Chop(found) => {
-                section("chop", "What leads to the failure", &mut |out| chop::write(found, out));
-            }
-            Explanation::Walk(found) => {
-                section("walk", "The first wrong step", &mut |out| walk::write(found, out));
-            }
-            Explanation::Invariants(found) => {
-                section("invariants", "What has to hold for the failure", &mut |out| {
-                    invariants::write(found, &story.sources, (patch, CULPRIT), out);
-                });
-            }
-        }
+        let context = StepContext { sources: &story.sources, patch, prefix: CULPRIT };
+        let explanation = &explained.explanation;
+        let (id, title) = match explanation {
+            Explanation::Chain(_) => ("why", "Why it fails"),
+            Explanation::Chop(_) => ("chop", "What leads to the failure"),
+            Explanation::Walk(_) => ("walk", "The first wrong step"),
+            Explanation::Invariants(_) => ("invariants", "What has to hold for the failure"),
+        };
+        section(id, title, &mut |out| match explanation {
+            Explanation::Chain(chain) => chain::write(chain, context, out),
+            Explanation::Chop(found) => chop::write(found, out),
+            Explanation::Walk(found) => walk::write(found, out),
+            Explanation::Invariants(found) => invariants::write(found, context, out),
+        });
     }
     if let Some(culprit) = &culprit {
         section("change", "The whole commit", &mut |out| change(page, culprit, out));
@@ -217,15 +217,8 @@ fn sections(page: &Page<'_>) -> Vec<Section<'static>> {
 
 /// The commands of each answer.
 fn ran(page: &Page<'_>) -> Markup {
-    let mut out = Markup::default();
-    out.element("p", &[], |out| {
-        if let Some(build) = page.build {
-            out.leaf("code", &[], build.clone());
-            out.words(", then ");
-        }
-        out.leaf("code", &[], page.test.clone());
-    });
-    out
+    let build = page.build.into_iter().flat_map(|build| [code(build), words(", then ")]);
+    Markup::of(|out| out.paragraph("", &build.chain([code(page.test)]).collect::<Vec<_>>()))
 }
 
 /// Whether the explanation is about the lines of the first bad commit, and not of HEAD.
@@ -261,9 +254,7 @@ fn headline(page: &Page<'_>, out: &mut Markup) {
         let Commit { subject, author, date, .. } = &first_bad.commit;
         out.element("p", &[("class", "lead")], |out| {
             out.leaf("q", &[], subject.clone());
-            out.words(" by ");
-            out.line(author);
-            out.words(&format!(", {}", date.day()));
+            out.phrase(&[words(" by "), line(author), words(format!(", {}", date.day()))]);
         });
     }
     why(page, out);
@@ -278,11 +269,7 @@ fn headline(page: &Page<'_>, out: &mut Markup) {
         out.leaf("p", &[], claim.as_str());
         diff::write(&view.patch(), ["n", "s"][nth.min(1)], &BTreeSet::new(), out);
     }
-    if !report.notes.is_empty() {
-        out.element("ul", &[("class", "notes"), ("aria-label", "Notes")], |out| {
-            report.notes.iter().for_each(|note| out.leaf("li", &[], note.clone()));
-        });
-    }
+    out.notes(&[("aria-label", "Notes")], &report.notes);
 }
 
 /// The explained chain in one line, with a link to its steps.
@@ -301,59 +288,27 @@ fn why(page: &Page<'_>, out: &mut Markup) {
 
 fn facts(page: &Page<'_>, out: &mut Markup) {
     let report = page.report;
+    let phrase = |parts: &[Inline]| Markup::of(|out| out.phrase(parts));
     let mut facts: Vec<(&str, Markup)> = Vec::new();
-    let mut add = |label, write: &mut dyn FnMut(&mut Markup)| {
-        let mut inside = Markup::default();
-        write(&mut inside);
-        facts.push((label, inside));
-    };
     let good = report.find.words().labels[0].trim_end_matches(':');
-    let commits = [(good, report.last_good.as_ref()), ("tested at", report.bad.as_ref())];
-    for (label, commit) in commits {
-        if let Some(commit) = commit {
-            add(label, &mut |out| {
-                page.id(commit.commit, out);
-                out.words(" ");
-                out.line(&commit.subject);
-            });
-        }
-    }
-    if let Some(signature) = &report.signature {
-        add("failure", &mut |out| {
-            if let Some(test) = &signature.test {
-                out.leaf("code", &[], test.name.clone());
-                out.words(", ");
-            }
-            out.words(&signature.ending);
-            if let Some(line) = &signature.line {
-                out.words(", ");
-                out.leaf("code", &[], line.clone());
-            }
-        });
-    }
-    for candidate in report.range.iter().flat_map(|range| &range.candidates) {
-        add("candidate", &mut |out| {
-            page.id(candidate.commit, out);
-            out.words(" ");
-            out.line(&candidate.subject);
-        });
-    }
-    if let Some(build) = page.build {
-        add("build", &mut |out| out.leaf("code", &[], build.clone()));
-    }
-    for held in &report.held {
-        add("held", &mut |out| {
-            out.leaf("code", &[], held.path.clone());
-            out.words(held.words());
-        });
-    }
-    if let Some(held) = summary::evidence(report) {
-        add("evidence", &mut |out| out.leaf("a", &[("href", "#evidence")], held.as_str()));
-    }
-    let cost = format!("{} of the test, {:.0} s", count(report.probes.run, "run"), report.seconds);
-    add("cost", &mut |out| out.words(&cost));
+    facts.extend(report.last_good.as_ref().map(|commit| (good, page.named(commit))));
+    facts.extend(report.bad.as_ref().map(|commit| ("tested at", page.named(commit))));
+    facts.extend(report.signature.as_ref().map(|signature| ("failure", phrase(&signature.in_short()))));
+    let candidates = report.range.iter().flat_map(|range| &range.candidates);
+    facts.extend(candidates.map(|candidate| ("candidate", page.named(candidate))));
+    facts.extend(page.build.map(|build| ("build", phrase(&[code(build)]))));
+    facts.extend(report.held.iter().map(|held| ("held", phrase(&[code(&held.path), words(held.words())]))));
+    let evidence = summary::evidence(report);
+    let linked = |held: String| Markup::of(|out| out.leaf("a", &[("href", "#evidence")], held));
+    facts.extend(evidence.map(|held| ("evidence", linked(held))));
+    facts.push(("cost", phrase(&[words(summary::cost(report))])));
+    write_facts(&facts, out);
+}
+
+/// Labels, and what is known.
+fn write_facts(facts: &[(&str, Markup)], out: &mut Markup) {
     out.element("dl", &[("class", "facts")], |out| {
-        for (label, inside) in &facts {
+        for (label, inside) in facts {
             out.element("div", &[], |out| {
                 out.leaf("dt", &[], *label);
                 out.element("dd", &[], |out| out.part(inside));
@@ -365,14 +320,12 @@ fn facts(page: &Page<'_>, out: &mut Markup) {
 fn change(page: &Page<'_>, culprit: &Patch, out: &mut Markup) {
     let Some(first_bad) = &page.report.first_bad else { return };
     out.leaf("h3", &[], count(first_bad.lines, "line"));
-    out.element("p", &[("class", "quiet")], |out| {
-        out.words("Lines with a bar at their left belong to the change above.");
-    });
+    out.leaf("p", &[("class", "quiet")], "Lines with a bar at their left belong to the change above.");
     let of_culprit = page.explanations.iter().filter(|explained| is_of_culprit(explained, page.report));
     let targets = of_culprit
         .flat_map(|explained| match &explained.explanation {
-            Explanation::Chain(chain) => chain::targets(chain, culprit),
-            Explanation::Invariants(found) => invariants::targets(found, culprit),
+            Explanation::Chain(chain) => stepper::targets(&chain::steps(chain), culprit),
+            Explanation::Invariants(found) => stepper::targets(&invariants::steps(found), culprit),
             Explanation::Chop(_) | Explanation::Walk(_) => BTreeSet::new(),
         })
         .collect();
@@ -382,7 +335,7 @@ fn change(page: &Page<'_>, culprit: &Patch, out: &mut Markup) {
 fn fix(fix: &Fix, out: &mut Markup) {
     let command = if fix.is_revert() { "git idd apply --revert" } else { "git idd apply" };
     let place = if fix.complete { "HEAD".to_owned() } else { fix.commit.short() };
-    let lines = count(fix.lines, "line");
+    let (lines, scope) = (count(fix.lines, "line"), fix.scope.words());
     let means = match fix.rung {
         Rung::Merge => "by a merge",
         Rung::Lines => "by a merge line by line",
@@ -390,11 +343,8 @@ fn fix(fix: &Fix, out: &mut Markup) {
         Rung::Renamed => "by a merge by syntax, with the names of today",
         Rung::Reduced => "by a new reduction where it conflicted",
     };
-    out.leaf(
-        "p",
-        &[("class", "lead")],
-        format!("{lines} for {place} ({}), carried there {means}; tested: {}.", fix.scope.words(), fix.tested),
-    );
+    let lead = format!("{lines} for {place} ({scope}), carried there {means}; tested: {}.", fix.tested);
+    out.leaf("p", &[("class", "lead")], lead);
     let suite = match fix.suite {
         Suite::Same => "The other tests have the same results as without it.",
         Suite::Worse => "With it, tests of the suite fail that passed before.",
@@ -402,36 +352,25 @@ fn fix(fix: &Fix, out: &mut Markup) {
     };
     out.leaf("p", &[], suite);
     diff::write(&Patch::read(&fix.patch), "f", &BTreeSet::new(), out);
-    out.element("p", &[("class", "quiet")], |out| {
-        out.leaf("code", &[], command);
-        out.words(" puts it into the working tree.");
-    });
+    out.paragraph("quiet", &[code(&command.into()), words(" puts it into the working tree.")]);
 }
 
 fn evidence(report: &Report, shown: &Shown, out: &mut Markup) {
+    let row = |claim: &Evidence, out: &mut Markup| {
+        let (mark, class) = if claim.holds() { ("✓ yes", "outcome pass") } else { ("✗ no", "outcome fail") };
+        let checkout = if claim.is_clean { "clean" } else { "used" };
+        let place = claim.place.as_ref().map(|place| format!(", on {}", Terminal.line(place)));
+        out.element("tr", &[], |out| {
+            out.leaf("td", &[], claim.claim.clone());
+            out.cell(|out| out.leaf("span", &[("class", class)], mark));
+            out.cell(|out| claim.commit.into_iter().for_each(|commit| shown.commit(commit, out)));
+            out.cell(|out| history::outcome(Some(claim.outcome), out));
+            out.leaf("td", &[], format!("{checkout}, {}{}", claim.verified.word(), place.unwrap_or_default()));
+        });
+    };
     out.scroll("Table of evidence", true, |out| {
         out.element("table", &[], |out| {
-            chart::head(&["Claim", "Holds", "At revision", "Seen", "Checkout"], out);
-            out.element("tbody", &[], |out| {
-                for claim in &report.evidence {
-                    let holds = claim.expected == claim.outcome;
-                    let (mark, class) = if holds { ("✓ yes", "outcome pass") } else { ("✗ no", "outcome fail") };
-                    out.element("tr", &[], |out| {
-                        out.leaf("td", &[], claim.claim.clone());
-                        out.element("td", &[], |out| out.leaf("span", &[("class", class)], mark));
-                        out.element("td", &[], |out| {
-                            if let Some(commit) = claim.commit {
-                                shown.commit(commit, out);
-                            }
-                        });
-                        out.element("td", &[], |out| history::outcome(Some(claim.outcome), out));
-                        let checkout = if claim.is_clean { "clean" } else { "used" };
-                        let verified = if claim.verified == Verified::Verified { "verified" } else { "observed" };
-                        let place = claim.place.as_ref().map(|place| format!(", on {}", Terminal.line(place)));
-                        out.leaf("td", &[], format!("{checkout}, {verified}{}", place.unwrap_or_default()));
-                    });
-                }
-            });
+            out.rows(&["Claim", "Holds", "At revision", "Seen", "Checkout"], &report.evidence, row);
         });
     });
 }

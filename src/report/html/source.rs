@@ -1,4 +1,4 @@
-//! The source around a step, and the name of its place.
+//! The source around a step.
 
 use crate::Untrusted;
 use crate::html::markup::Markup;
@@ -6,12 +6,6 @@ use crate::story::Source;
 
 /// The number of source lines before and after a step.
 const N_AROUND: u64 = 5;
-
-/// `src/parse.c:8`.
-pub fn place(file: &Untrusted, line: Option<u64>) -> Untrusted {
-    let line = line.map(|line| format!(":{line}")).unwrap_or_default();
-    [file.as_bytes(), line.as_bytes()].concat().into()
-}
 
 /// Writes the lines around a step, from the first of `sources` that has its line.
 pub fn write<'s>(
@@ -26,17 +20,14 @@ pub fn write<'s>(
         return;
     };
     let near = line.saturating_sub(N_AROUND)..=line.saturating_add(N_AROUND);
-    page.element(
-        "div",
-        &[("class", "source"), ("tabindex", "0"), ("role", "group"), ("aria-label", "Source")],
-        |page| {
-            for (number, text) in source.lines.iter().filter(|(number, _)| near.contains(number)) {
-                let class = if *number == line { "l here" } else { "l" };
-                page.element("div", &[("class", class)], |page| {
-                    page.leaf("span", &[("class", "n")], number.to_string());
-                    page.element("code", &[], |page| page.block(text));
-                });
-            }
-        },
-    );
+    let attributes = [("class", "source"), ("tabindex", "0"), ("role", "group"), ("aria-label", "Source")];
+    page.element("div", &attributes, |page| {
+        for (number, text) in source.lines.iter().filter(|(number, _)| near.contains(number)) {
+            let class = if *number == line { "l here" } else { "l" };
+            page.element("div", &[("class", class)], |page| {
+                page.leaf("span", &[("class", "n")], number.to_string());
+                page.element("code", &[], |page| page.block(text));
+            });
+        }
+    });
 }

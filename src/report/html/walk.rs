@@ -1,21 +1,17 @@
 //! The section "the first wrong step": the steps of a walk from there to the failure.
 
-use crate::html::chart;
 use crate::html::markup::Markup;
+use crate::phrase::{code, place, words};
 use crate::walk::{Step, Walk};
 
 /// Writes the section.
 pub fn write(walk: &Walk, page: &mut Markup) {
+    let about = "The steps from there to the failure that a person judged to be wrong, in the order of the run:";
     page.leaf("p", &[("class", "lead")], walk.sentence());
-    page.leaf(
-        "p",
-        &[],
-        "The steps from there to the failure that a person judged to be wrong, in the order of the run:",
-    );
+    page.leaf("p", &[], about);
     page.scroll("Steps", true, |page| {
         page.element("table", &[("class", "listing")], |page| {
-            chart::head(&["Step", "Place", "Statement", "What is wrong", "Values"], page);
-            page.element("tbody", &[], |page| walk.steps.iter().for_each(|step| row(step, page)));
+            page.rows(&["Step", "Place", "Statement", "What is wrong", "Values"], &walk.steps, row);
         });
     });
     page.newline();
@@ -23,18 +19,12 @@ pub fn write(walk: &Walk, page: &mut Markup) {
 
 fn row(step: &Step, page: &mut Markup) {
     page.element("tr", &[], |page| {
-        page.leaf("td", &[("class", "num")], step.step.to_string());
-        page.element("td", &[], |page| {
-            if let Some(file) = &step.file {
-                let line = step.line.map(|line| format!(":{line}")).unwrap_or_default();
-                page.leaf("code", &[], [file.as_bytes(), line.as_bytes()].concat());
-                page.words(" in ");
-            }
-            page.leaf("code", &[], step.function.clone());
-        });
-        page.element("td", &[], |page| page.statement(step.source.as_ref()));
+        page.number(step.step);
+        let file = step.file.iter().flat_map(|file| [code(&place(file, step.line)), words(" in ")]);
+        page.cell(|page| page.phrase(&file.chain([code(&step.function)]).collect::<Vec<_>>()));
+        page.cell(|page| page.statement(step.source.as_ref()));
         page.leaf("td", &[], step.wrong.clone());
-        page.element("td", &[], |page| page.codes(&step.values));
+        page.cell(|page| page.codes(&step.values));
     });
 }
 

@@ -8,6 +8,7 @@ use crate::course::HuntCourse;
 use crate::html::history::Shown;
 use crate::html::markup::Markup;
 use crate::html::{STYLE, Section, hash, history};
+use crate::phrase::words;
 use crate::story::Story;
 use crate::{Report, Untrusted, html};
 
@@ -29,16 +30,14 @@ pub struct WatchPage<'p> {
 
 /// Writes the file.
 pub fn write(page: &WatchPage<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let mut markup = Markup::default();
-    document(page, &mut markup);
-    writeln!(out, "<!doctype html>\n{}", markup.as_str())
+    writeln!(out, "<!doctype html>\n{}", Markup::of(|markup| document(page, markup)).as_str())
 }
 
 fn document(page: &WatchPage<'_>, out: &mut Markup) {
-    let policy = format!("default-src 'none'; style-src {}; base-uri 'none'; form-action 'none'", hash(STYLE));
+    let sources = format!("style-src {}", hash(STYLE));
     let title = Untrusted::from([b"git idd: ", page.test.as_bytes()].concat());
     out.element("html", &[("lang", "en")], |out| {
-        html::head(&policy, title, page.course.is_running.then_some(REFRESH), out);
+        html::head(&sources, title, page.course.is_running.then_some(REFRESH), out);
         out.newline();
         out.element("body", &[], |out| html::frame(&sections(page), |out| headline(page, out), out));
     });
@@ -54,25 +53,20 @@ fn headline(page: &WatchPage<'_>, out: &mut Markup) {
         ("running:", Untrusted::from([since.as_bytes(), probe.revision.as_bytes()].concat()))
     });
     let facts = course.facts.iter().map(|fact| (fact.label, fact.text.clone()));
-    out.element("dl", &[("class", "facts")], |out| {
-        for (label, text) in facts.chain(running) {
-            out.element("div", &[], |out| {
-                out.leaf("dt", &[], label.trim_end_matches(':'));
-                out.leaf("dd", &[], text);
-            });
-        }
-    });
+    let shown =
+        |(label, text): (&'static str, Untrusted)| (label.trim_end_matches(':'), Markup::of(|out| out.line(&text)));
+    html::write_facts(&facts.chain(running).map(shown).collect::<Vec<_>>(), out);
 }
 
 fn sections(page: &WatchPage<'_>) -> Vec<Section<'static>> {
-    let mut picture = Markup::default();
-    history::write((page.report, page.story), &Markup::default(), &mut Shown::new(page.story), &mut picture);
-    let mut sections = vec![("history", "The hunt through history", picture)];
-    if let Some(output) = &page.course.output {
-        let mut last = Markup::default();
-        last.element("p", &[("class", "quiet")], |out| out.words(&output.title));
-        last.element("pre", &[("tabindex", "0")], |out| out.block(&output.text));
-        sections.push(("output", "The last output", last));
-    }
-    sections
+    let (shown, ran) = (&mut Shown::new(page.story), Markup::default());
+    let picture = Markup::of(|out| history::write((page.report, page.story), &ran, shown, out));
+    let output = page.course.output.as_ref().map(|output| {
+        Markup::of(|out| {
+            out.paragraph("quiet", &[words(output.title.as_str())]);
+            out.element("pre", &[("tabindex", "0")], |out| out.block(&output.text));
+        })
+    });
+    let output = output.map(|output| ("output", "The last output", output));
+    std::iter::once(("history", "The hunt through history", picture)).chain(output).collect()
 }

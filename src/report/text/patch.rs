@@ -1,8 +1,5 @@
 //! A patch, line by line, in git's colours.
 
-use std::io;
-use std::io::Write;
-
 use crate::escape::{Terminal, Untrusted};
 use crate::patch::Patch;
 use crate::style::Role;
@@ -11,11 +8,12 @@ use crate::text::Look;
 /// The margin of marked lines, and of the others.
 pub const MARGINS: [&str; 2] = ["\u{2502} ", "  "];
 
-/// Writes `patch`, with a newline at its end.
+/// The text of `patch`, with a newline at its end.
 ///
 /// - `marked`: the numbers of the lines with a bar in the margin; if these are all edits or none, there is no margin. A
 ///   raw patch has none, either.
-pub fn write(patch: &Untrusted, marked: &[u64], look: Look, out: &mut dyn Write) -> io::Result<()> {
+pub fn shown(patch: &Untrusted, marked: &[u64], look: Look) -> Vec<u8> {
+    let mut shown = Vec::new();
     let has_margin = !look.is_raw && !marked.is_empty() && marked.len() < Patch::read(patch).edits().count();
     let mut is_in_hunk = false;
     let bytes = patch.as_bytes();
@@ -41,14 +39,11 @@ pub fn write(patch: &Untrusted, marked: &[u64], look: Look, out: &mut dyn Write)
             None => Default::default(),
         };
         if has_margin {
-            out.write_all(MARGINS[usize::from(!marked.contains(&at))].as_bytes())?;
+            shown.extend_from_slice(MARGINS[usize::from(!marked.contains(&at))].as_bytes());
         }
-        out.write_all(before.as_bytes())?;
-        out.write_all(&text)?;
-        out.write_all(after.as_bytes())?;
-        out.write_all(b"\n")?;
+        shown.extend([before.as_bytes(), &text, after.as_bytes(), b"\n"].concat());
     }
-    Ok(())
+    shown
 }
 
 /// Whether a line of a patch is added or removed.
@@ -72,28 +67,18 @@ mod tests {
         b"diff --git a/\xe9.c b/\xe9.c\n--- a/\xe9.c\n+++ b/\xe9.c\n@@ -1,2 +1,2 @@\n a\n-b\r\n+\x1b[2Jb\n";
 
     fn written(is_raw: bool, style: Style) -> Vec<u8> {
-        let mut out = Vec::new();
-        write(
-            &PATCH.into(),
-            &[],
-            Look { style, is_raw, detail: Detail::Full, columns: None, is_older: false },
-            &mut out,
-        )
-        .unwrap();
-        out
+        shown(&PATCH.into(), &[], Look { style, is_raw, detail: Detail::Full, columns: None, is_older: false })
     }
 
     #[test]
     fn line_ends_that_all_changed_lines_have_are_not_shown() {
-        let shown = |patch: &[u8]| {
+        let text = |patch: &[u8]| {
             let (style, detail) = (Style::PLAIN, Detail::Full);
-            let mut out = Vec::new();
-            write(&patch.into(), &[], Look { style, is_raw: false, detail, columns: None, is_older: false }, &mut out)
-                .unwrap();
-            String::from_utf8(out).unwrap()
+            let look = Look { style, is_raw: false, detail, columns: None, is_older: false };
+            String::from_utf8(shown(&patch.into(), &[], look)).unwrap()
         };
-        assert_eq!(shown(b"@@ -1,2 +1,2 @@\n a\r\n-b\r\n+c\r\n"), "@@ -1,2 +1,2 @@\n a\n-b\n+c\n");
-        assert_eq!(shown(b"@@ -1 +1 @@\n-b\r\n+b\n"), "@@ -1 +1 @@\n-b^M\n+b\n");
+        assert_eq!(text(b"@@ -1,2 +1,2 @@\n a\r\n-b\r\n+c\r\n"), "@@ -1,2 +1,2 @@\n a\n-b\n+c\n");
+        assert_eq!(text(b"@@ -1 +1 @@\n-b\r\n+b\n"), "@@ -1 +1 @@\n-b^M\n+b\n");
     }
 
     #[test]

@@ -13,17 +13,10 @@ const AS_EMOJI: char = '\u{fe0f}';
 pub fn cut(row: &str, columns: Option<usize>) -> String {
     let Some(columns) = columns.filter(|columns| width(row) > *columns) else { return row.to_owned() };
     let mut kept = String::with_capacity(row.len());
-    let (mut at, mut is_in_sequence, mut is_cut) = (0, false, false);
-    let mut letters = row.chars().peekable();
-    while let Some(letter) = letters.next() {
-        is_in_sequence |= letter == '\x1b';
-        if is_in_sequence {
-            kept.push(letter);
-            is_in_sequence = letter != 'm';
-            continue;
-        }
-        at += columns_of(letter, letters.peek());
-        if at < columns {
+    let (mut at, mut is_cut) = (0, false);
+    for Cell { letter, columns: n_columns, .. } in cells(row) {
+        at += n_columns.unwrap_or(0);
+        if n_columns.is_none() || at < columns {
             kept.push(letter);
         } else if !is_cut {
             kept.push(MORE);
@@ -58,24 +51,32 @@ pub fn broken(label: &str, sentence: &str, columns: Option<usize>) -> Vec<String
 
 /// The columns of a text.
 pub fn width(text: &str) -> usize {
-    let mut is_in_sequence = false;
-    let mut columns = 0;
-    let mut letters = text.chars().peekable();
-    while let Some(letter) = letters.next() {
-        is_in_sequence |= letter == '\x1b';
-        if is_in_sequence {
-            is_in_sequence = letter != 'm';
-        } else {
-            columns += columns_of(letter, letters.peek());
-        }
-    }
-    columns
+    cells(text).filter_map(|cell| cell.columns).sum()
 }
 
-/// The columns of a letter before another one: two if that one makes it an emoji.
-fn columns_of(letter: char, next: Option<&char>) -> usize {
-    let columns = letter.width().unwrap_or(0);
-    if columns == 1 && next == Some(&AS_EMOJI) { 2 } else { columns }
+/// A letter of a text.
+struct Cell {
+    /// The byte at which it begins.
+    at: usize,
+    letter: char,
+    /// Its columns: two if the next letter makes it an emoji. `None` in an escape sequence.
+    columns: Option<usize>,
+}
+
+fn cells(text: &str) -> impl Iterator<Item = Cell> {
+    let mut is_in_sequence = false;
+    let mut letters = text.char_indices().peekable();
+    std::iter::from_fn(move || {
+        let (at, letter) = letters.next()?;
+        is_in_sequence |= letter == '\x1b';
+        let columns = match letter.width().unwrap_or(0) {
+            _ if is_in_sequence => None,
+            1 if letters.peek().is_some_and(|(_, next)| *next == AS_EMOJI) => Some(2),
+            columns => Some(columns),
+        };
+        is_in_sequence &= letter != 'm';
+        Some(Cell { at, letter, columns })
+    })
 }
 
 /// Lines broken at so many columns: between words if there are some, else anywhere. What goes on is indented two columns more
@@ -115,21 +116,15 @@ fn fit(line: &str, columns: usize, fitted: &mut String) {
 /// of a whole line are no place to break it.
 fn end_of_row(line: &str, columns: usize, is_whole: bool) -> usize {
     let first = if is_whole { line.len() - line.trim_start_matches(' ').len() } else { 0 };
-    let (mut at, mut blank, mut end, mut is_in_sequence) = (0, None, 0, false);
-    let mut letters = line.char_indices().peekable();
-    while let Some((place, letter)) = letters.next() {
-        let behind = place + letter.len_utf8();
-        is_in_sequence |= letter == '\x1b';
-        if is_in_sequence {
-            is_in_sequence = letter != 'm';
-        } else {
-            at += columns_of(letter, letters.peek().map(|(_, next)| next));
-            if letter == ' ' && place > first {
-                blank = Some(behind);
-            }
-            if at > columns {
-                break;
-            }
+    let (mut width, mut blank, mut end) = (0, None, 0);
+    for Cell { at, letter, columns: n_columns } in cells(line) {
+        let behind = at + letter.len_utf8();
+        width += n_columns.unwrap_or(0);
+        if letter == ' ' && n_columns.is_some() && at > first {
+            blank = Some(behind);
+        }
+        if width > columns {
+            break;
         }
         end = behind;
     }

@@ -44,17 +44,12 @@ const EXPLAINED: [&[u8]; 9] = [b".c", b".h", b".cc", b".cpp", b".cxx", b".hh", b
 /// Writes all of it.
 pub fn write(report: &Report, explanations: &[Explained], look: Look, out: &mut dyn Write) -> io::Result<()> {
     let screen = Screen { report, look };
-    let head = screen.head();
-    let rest = screen.rest(explanations, head.len(), screen.next(explanations));
-    put(head.into_iter().chain(rest), look, out)
+    put(screen.all(explanations, screen.next(explanations)), look, out)
 }
 
 /// Writes all of it but the next commands.
 pub fn write_answer(report: &Report, explanations: &[Explained], look: Look, out: &mut dyn Write) -> io::Result<()> {
-    let screen = Screen { report, look };
-    let head = screen.head();
-    let rest = screen.rest(explanations, head.len(), Vec::new());
-    put(head.into_iter().chain(rest), look, out)
+    put(Screen { report, look }.all(explanations, Vec::new()), look, out)
 }
 
 /// Writes the culprit, and what is known beside it.
@@ -85,6 +80,12 @@ struct Screen<'r> {
 }
 
 impl Screen<'_> {
+    fn all(&self, explanations: &[Explained], next: Vec<String>) -> Vec<String> {
+        let head = self.head();
+        let rest = self.rest(explanations, head.len(), next);
+        [head, rest].concat()
+    }
+
     fn head(&self) -> Vec<String> {
         if text::is_found(self.report.status) && self.report.first_bad.is_some() {
             return self.culprit();
@@ -99,19 +100,9 @@ impl Screen<'_> {
     }
 
     fn culprit(&self) -> Vec<String> {
-        let style = self.look.style;
-        let mut rows = Vec::new();
-        if let Some(commit) = self.report.first_bad.as_ref().map(|first_bad| &first_bad.commit) {
-            let first =
-                format!("{} is the {}", style.paint(Role::Commit, commit.commit), text::first_words(self.report));
-            rows.extend(rows::broken("", &first, self.look.columns));
-            rows.extend([
-                format!("Author: {}", Terminal.line(&commit.author)),
-                format!("Date:   {}", commit.date),
-                String::new(),
-                format!("    {}", style.paint(Role::Heading, Terminal.line(&commit.subject))),
-                String::new(),
-            ]);
+        let mut rows = text::culprit(self.report, self.look.style, self.look.columns);
+        if !rows.is_empty() {
+            rows.push(String::new());
         }
         rows.extend(self.facts());
         rows
@@ -154,8 +145,6 @@ impl Screen<'_> {
     }
 
     fn others(&self) -> Vec<String> {
-        let first = self.report.first_bad.as_ref().map(|first_bad| first_bad.commit.commit);
-        let others: Vec<&Commit> = self.report.culprits.iter().filter(|other| Some(other.commit) != first).collect();
         let with = if self.report.range.is_some() {
             "The change has parts of"
         } else if self.report.interaction {
@@ -163,16 +152,12 @@ impl Screen<'_> {
         } else {
             "Culprits, too"
         };
-        self.list(with, &others, MAX_OTHERS)
+        self.list(with, &text::other_culprits(self.report), MAX_OTHERS)
     }
 
     fn candidates(&self) -> Vec<String> {
-        let candidates: Vec<&Commit> = self.report.range.iter().flat_map(|range| &range.candidates).collect();
-        self.list(
-            &format!("The {} is one of {}", self.report.find.words().first, count(candidates.len(), "candidate")),
-            &candidates,
-            MAX_CANDIDATES,
-        )
+        let candidates = text::candidates(self.report);
+        self.list(&text::one_of(self.report, candidates.len()), &candidates, MAX_CANDIDATES)
     }
 
     fn list(&self, title: &str, commits: &[&Commit], max: usize) -> Vec<String> {
