@@ -463,34 +463,29 @@ impl Link {
     pub fn clause(&self, code: &dyn Fn(&Untrusted) -> String) -> String {
         let (value, reference) = (code(&self.value), code(&self.reference));
         let what = self.variable.as_ref().map_or_else(|| "the condition".to_owned(), code);
+        let effect = match self.kind {
+            Kind::Change | Kind::Decision => format!("the condition is {value}"),
+            Kind::Return => format!("{what} returns {value}"),
+            Kind::Value if self.kept && !self.replaced => format!("{what} stays {value}"),
+            Kind::Value => format!("{what} is given {value}"),
+        };
         if self.replaced {
-            return match self.kind {
-                Kind::Return => format!("{what} returns {value}; with {reference} the test passes"),
-                Kind::Change | Kind::Decision => format!("the condition is {value}; with {reference} the test passes"),
-                Kind::Value => format!("{what} is given {value}; with {reference} the test passes"),
-            };
+            return format!("{effect}; with {reference} the test passes");
         }
-        match self.kind {
-            Kind::Change | Kind::Decision => match (self.value.line_decided_for(), self.reference.line_decided_for()) {
-                (Some(line), Some(other)) if line == other => "the run goes on elsewhere in the same line".to_owned(),
-                (Some(line), Some(other)) => format!("the run goes on in line {line} (reference: in line {other})"),
-                _ if self.kind == Kind::Change => {
-                    let through =
-                        self.variable.as_ref().map(|_| format!(" through the file {what}")).unwrap_or_default();
-                    let differs = self.difference(code).unwrap_or_else(|| "here the versions differ".to_owned());
-                    format!("{differs}, which leads to the following{through}")
-                }
-                _ => format!("the condition is {value} (reference {reference})"),
-            },
-            Kind::Return => format!("{what} returns {value} (reference {reference})"),
-            Kind::Value if self.kept && self.value == self.reference => {
-                format!("{what} stays {value} (reference: the same, elsewhere)")
+        match (self.kind, self.value.line_decided_for(), self.reference.line_decided_for()) {
+            (Kind::Change | Kind::Decision, Some(line), Some(other)) if line == other => {
+                "the run goes on elsewhere in the same line".to_owned()
             }
-            Kind::Value if self.kept => format!("{what} stays {value} (reference {reference})"),
-            Kind::Value if self.value == self.reference => {
-                format!("{what} is given {value} (reference: the same, elsewhere)")
+            (Kind::Change | Kind::Decision, Some(line), Some(other)) => {
+                format!("the run goes on in line {line} (reference: in line {other})")
             }
-            Kind::Value => format!("{what} is given {value} (reference {reference})"),
+            (Kind::Change, ..) => {
+                let through = self.variable.as_ref().map(|_| format!(" through the file {what}")).unwrap_or_default();
+                let differs = self.difference(code).unwrap_or_else(|| "here the versions differ".to_owned());
+                format!("{differs}, which leads to the following{through}")
+            }
+            (Kind::Value, ..) if self.value == self.reference => format!("{effect} (reference: the same, elsewhere)"),
+            _ => format!("{effect} (reference {reference})"),
         }
     }
 }

@@ -7,7 +7,7 @@
 use std::fmt::Write as _;
 use std::{fmt, io};
 
-use serde_json::ser::{CharEscape, Formatter};
+use serde_json::ser::Formatter;
 
 /// Bytes from a repository, a test or a user. They have no `Display`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -281,20 +281,6 @@ impl Formatter for Json {
             begin = index + character.len_utf8();
         }
         writer.write_all(&fragment.as_bytes()[begin..])
-    }
-
-    fn write_char_escape<W: ?Sized + io::Write>(&mut self, writer: &mut W, escape: CharEscape) -> io::Result<()> {
-        match escape {
-            CharEscape::AsciiControl(byte) => write!(writer, "\\u{byte:04x}"),
-            CharEscape::Quote => writer.write_all(b"\\\""),
-            CharEscape::ReverseSolidus => writer.write_all(b"\\\\"),
-            CharEscape::Solidus => writer.write_all(b"\\/"),
-            CharEscape::Backspace => writer.write_all(b"\\b"),
-            CharEscape::FormFeed => writer.write_all(b"\\f"),
-            CharEscape::LineFeed => writer.write_all(b"\\n"),
-            CharEscape::CarriageReturn => writer.write_all(b"\\r"),
-            CharEscape::Tab => writer.write_all(b"\\t"),
-        }
     }
 }
 

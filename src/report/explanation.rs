@@ -58,6 +58,14 @@ pub struct Explained {
     pub explanation: Explanation,
 }
 
+/// The first chain among explanations.
+pub fn chain_of(explanations: &[Explained]) -> Option<&Chain> {
+    explanations.iter().find_map(|explained| match &explained.explanation {
+        Explanation::Chain(chain) => Some(chain),
+        _ => None,
+    })
+}
+
 /// The versions of the stored form.
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "schema")]

@@ -6,11 +6,11 @@
 use std::io;
 use std::io::Write;
 
-use serde::Serialize;
-use serde_json::{Serializer, Value, json};
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::escape::{Json, Terminal};
+use crate::escape::Terminal;
+use crate::json::write_line;
 use crate::places::{Place, places};
 use crate::{Report, Status, Untrusted, base64, summary};
 
@@ -19,14 +19,10 @@ pub fn write(report: &Report, test: &Untrusted, out: &mut dyn Write) -> io::Resu
     let places = places(report).map(|places| places.places).unwrap_or_default();
     let mut issues: Vec<Value> = places.iter().map(|place| issue(report, test, place)).collect();
     if issues.is_empty() && report.status != Status::BadPasses {
-        issues.push(issue(
-            report,
-            test,
-            &Place { file: Untrusted::from("."), lines: None, whole: Untrusted::default() },
-        ));
+        let nowhere = Place { file: ".".into(), lines: None, whole: Untrusted::default() };
+        issues.push(issue(report, test, &nowhere));
     }
-    issues.serialize(&mut Serializer::with_formatter(&mut *out, Json)).map_err(io::Error::from)?;
-    out.write_all(b"\n")
+    write_line(&issues, out)
 }
 
 fn issue(report: &Report, test: &Untrusted, Place { file, lines, .. }: &Place) -> Value {

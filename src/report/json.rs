@@ -11,8 +11,7 @@ use crate::explanation::{Explained, Explanation};
 
 /// Writes `report` as one line, with a newline at its end.
 pub fn write(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
-    report.serialize(&mut Serializer::with_formatter(&mut *out, Json)).map_err(io::Error::from)?;
-    out.write_all(b"\n")
+    write_explained(report, &[], out)
 }
 
 /// The form of a report with explanations.
@@ -20,17 +19,19 @@ pub fn write(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
 struct Explaining<'r> {
     #[serde(flatten)]
     report: &'r Report,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     explanations: Vec<&'r Explanation>,
 }
 
 /// The same as [`write`](fn@write), with explanations of the finding, if there are any.
 pub fn write_explained(report: &Report, explanations: &[Explained], out: &mut dyn io::Write) -> io::Result<()> {
-    if explanations.is_empty() {
-        return write(report, out);
-    }
     let explanations = explanations.iter().map(|explained| &explained.explanation).collect();
-    let explaining = Explaining { report, explanations };
-    explaining.serialize(&mut Serializer::with_formatter(&mut *out, Json)).map_err(io::Error::from)?;
+    write_line(&Explaining { report, explanations }, out)
+}
+
+/// Writes any value as one line.
+pub(crate) fn write_line(value: &impl Serialize, out: &mut dyn io::Write) -> io::Result<()> {
+    value.serialize(&mut Serializer::with_formatter(&mut *out, Json)).map_err(io::Error::from)?;
     out.write_all(b"\n")
 }
 

@@ -436,27 +436,23 @@ pub enum Scope {
 impl Scope {
     /// The stable word for it, as used in JSON and on the command line.
     pub fn word(self) -> &'static str {
-        match self {
-            Self::Lines => "lines",
-            Self::Statements => "statements",
-            Self::Declarations => "declarations",
-            Self::Files => "files",
-            Self::Code => "code",
-            Self::Revert => "revert",
-            Self::Merge => "merge",
-        }
+        self.said()[0]
     }
 
     /// The reversed part, in words.
     pub fn words(self) -> &'static str {
+        self.said()[1]
+    }
+
+    fn said(self) -> [&'static str; 2] {
         match self {
-            Self::Lines => "the lines that the test needs",
-            Self::Statements => "the runs of lines around them",
-            Self::Declarations => "the whole declarations",
-            Self::Files => "all in their files",
-            Self::Code => "all code of the commit",
-            Self::Revert => "the whole commit",
-            Self::Merge => "the whole merge",
+            Self::Lines => ["lines", "the lines that the test needs"],
+            Self::Statements => ["statements", "the runs of lines around them"],
+            Self::Declarations => ["declarations", "the whole declarations"],
+            Self::Files => ["files", "all in their files"],
+            Self::Code => ["code", "all code of the commit"],
+            Self::Revert => ["revert", "the whole commit"],
+            Self::Merge => ["merge", "the whole merge"],
         }
     }
 }

@@ -43,7 +43,9 @@ pub fn write(
     let mut page = Document::default();
     linked.headline(test, &mut page);
     page.list(["| | |".to_owned(), "|---|---|".to_owned()].into_iter().chain(linked.facts()));
-    views(report).iter().for_each(|view| linked.block(view, &mut page));
+    for view in views(report) {
+        linked.block(&view, &mut page);
+    }
     for explained in explanations {
         match &explained.explanation {
             Explanation::Chain(chain) => why(chain, &mut page),
@@ -76,11 +78,11 @@ struct Document {
 
 impl Document {
     fn paragraph(&mut self, text: impl Display) {
-        self.text += &format!("{text}\n\n");
+        self.text.extend([text.to_string().as_str(), "\n\n"]);
     }
 
     fn list(&mut self, items: impl IntoIterator<Item = String>) {
-        items.into_iter().for_each(|item| self.text += &format!("{item}\n"));
+        self.text.extend(items.into_iter().map(|item| item + "\n"));
         self.text.push('\n');
     }
 
@@ -89,11 +91,13 @@ impl Document {
     }
 
     fn patch(&mut self, patch: &Untrusted) {
-        self.text += &format!("{}\n", Markdown.block("diff", patch));
+        self.text.extend([Markdown.block("diff", patch).as_str(), "\n"]);
     }
 
     fn remarks(&mut self, remarks: &[Untrusted]) {
-        remarks.iter().for_each(|remark| self.paragraph(format!("> {}", Markdown.code(remark))));
+        for remark in remarks {
+            self.paragraph(format!("> {}", Markdown.code(remark)));
+        }
     }
 
     /// What follows a list that ends after `max` of so many items.

@@ -70,16 +70,16 @@ impl Patch {
                 continue;
             }
             let Some(file) = patch.files.last_mut() else { continue };
+            if is_header && let Some(range) = line.strip_prefix(b"@@ -") {
+                ((older, left.0), (newer, left.1)) = ranges(range);
+            }
             let mut add = |sign, text: &[u8]| {
                 let (text, is_unended, is_marked) = (text.into(), false, false);
                 file.lines.push(PatchLine { sign, at, older, newer, text, is_unended, is_marked });
             };
             match line {
                 [b'\\', ..] => file.lines.last_mut().into_iter().for_each(|line| line.is_unended = true),
-                [b'@', b'@', b' ', b'-', range @ ..] if is_header => {
-                    ((older, left.0), (newer, left.1)) = ranges(range);
-                    file.lines.push(PatchLine { at, ..PatchLine::of_hunk(older, newer, line) });
-                }
+                [b'@', b'@', b' ', b'-', ..] if is_header => add(Sign::Hunk, line),
                 _ if is_header => file.take_header(line),
                 [b'+', text @ ..] => {
                     add(Sign::Added, text);
@@ -167,10 +167,6 @@ impl PatchFile {
 }
 
 impl PatchLine {
-    fn of_hunk(older: u32, newer: u32, text: &[u8]) -> Self {
-        Self { sign: Sign::Hunk, at: 0, older, newer, text: text.into(), is_unended: false, is_marked: false }
-    }
-
     /// Whether it was added or removed.
     pub fn is_edit(&self) -> bool {
         matches!(self.sign, Sign::Added | Sign::Removed)

@@ -8,14 +8,14 @@
 use std::io;
 use std::io::Write;
 
-use serde::Serialize;
-use serde_json::{Serializer, Value, json};
+use serde_json::{Value, json};
 
 use crate::chain::{Chain, Kind, Link, Which};
 use crate::chop::Chop;
-use crate::escape::{Json, Terminal};
+use crate::escape::Terminal;
 use crate::explanation::{Explained, Explanation};
 use crate::forge::encoded;
+use crate::json::write_line;
 use crate::places::{Lines, Place, places};
 use crate::{Report, Untrusted, chop, invariants, summary, walk};
 use idd_base::revision::CommitId;
@@ -95,8 +95,7 @@ pub fn write(
         }]);
     }
     let log = json!({ "$schema": SCHEMA, "version": "2.1.0", "runs": [run] });
-    log.serialize(&mut Serializer::with_formatter(&mut *out, Json)).map_err(io::Error::from)?;
-    out.write_all(b"\n")
+    write_line(&log, out)
 }
 
 fn invocation(report: &Report) -> Value {

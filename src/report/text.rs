@@ -181,7 +181,9 @@ impl<'r> Page<'r> {
 
     fn changes(&mut self) {
         let report = self.report;
-        views(report).iter().for_each(|view| self.change(view));
+        for view in views(report) {
+            self.change(&view);
+        }
         let Changes { sufficient, necessary, .. } = &report.change;
         if let Some(change) = sufficient {
             self.units("Without one of its units, the test shows", change);
@@ -472,20 +474,26 @@ fn tried(fix: &Fix) -> String {
         Suite::Worse => ", suite worse",
         Suite::NotRun => "",
     };
-    let complaints = match fix.complaints.len() {
-        0 => String::new(),
-        n_complaints => format!(", {}", count(n_complaints, "new warning")),
-    };
+    let complaints = warnings(fix).map(|warnings| format!(", {warnings}")).unwrap_or_default();
     let at = if fix.complete { String::new() } else { format!(" at {}", fix.commit.short()) };
     let stopped = fix.stopped_by.as_ref().map(|commit| {
         format!(", it does not apply since {} {}", commit.commit.short(), Terminal.line(&commit.subject))
     });
     let is_partial = fix.reverts.is_some() && fix.rung != Rung::Merge && fix.lines > 0;
     let partial = if is_partial { ", in part: newer commits rewrote the rest" } else { "" };
-    let tests: Vec<String> = fix.tests.iter().map(|path| Terminal.line(path)).collect();
-    let tests = if tests.is_empty() { String::new() } else { format!(", it changes {}", tests.join(", ")) };
+    let tests = changed_tests(fix).map(|tests| format!(", {tests}")).unwrap_or_default();
     let (lines, tested, stopped) = (count(fix.lines, "line"), fix.tested, stopped.unwrap_or_default());
     format!("{lines}, {tested}{at}{suite}{complaints}{partial}{tests}{stopped}")
+}
+
+/// How many warnings are new with a reversal, if any is.
+fn warnings(fix: &Fix) -> Option<String> {
+    (!fix.complaints.is_empty()).then(|| count(fix.complaints.len(), "new warning"))
+}
+
+/// The files with tests that a reversal changes, if it does.
+fn changed_tests(fix: &Fix) -> Option<String> {
+    (!fix.tests.is_empty()).then(|| format!("it changes {}", Terminal.lines(&fix.tests, ", ")))
 }
 
 /// Short id, subject and day, in one line.

@@ -19,16 +19,14 @@ const LIST: StepList = StepList {
     id: "statement",
 };
 
-/// The statements that are shown.
+/// The statements that are shown; the last one fails.
 pub fn steps(found: &Invariants) -> Vec<ShownStep<'_>> {
-    let mut steps: Vec<ShownStep<'_>> = found.shown().map(of_statement).collect();
-    if let (Some(step), Some(last)) = (steps.last_mut(), found.shown().last()) {
-        step.place = place_of(last, Some("fails"));
-    }
-    steps
+    let n_shown = found.shown().count();
+    let notes = (1..).map(|number| if number == n_shown { &["fails"][..] } else { &[] });
+    found.shown().zip(notes).map(|(statement, notes)| of_statement(statement, notes)).collect()
 }
 
-fn of_statement(statement: &Statement) -> ShownStep<'_> {
+fn of_statement<'s>(statement: &'s Statement, notes: &[&'static str]) -> ShownStep<'s> {
     let Statement { file, source, function, .. } = statement;
     let line = statement.line.map(u64::from);
     let title = match (source, file) {
@@ -43,14 +41,14 @@ fn of_statement(statement: &Statement) -> ShownStep<'_> {
         in_change: statement.is_changed,
         title: vec![title],
         aside: String::new(),
-        place: place_of(statement, None),
+        place: place_of(statement, notes),
         stored: stored.map(|((file, text), line)| Source { file, lines: vec![(line, text)] }),
         beside: Markup::of(|page| page.element("div", &[], |page| holds(statement, page))),
     }
 }
 
 /// Where a statement is, and what is special about it.
-fn place_of(statement: &Statement, fails: Option<&'static str>) -> Vec<Inline> {
+fn place_of(statement: &Statement, notes: &[&'static str]) -> Vec<Inline> {
     let Statement { file, function, step, .. } = statement;
     let [before, function, after] = if statement.is_initial() {
         [words(", "), line(function), words("")]
@@ -58,7 +56,7 @@ fn place_of(statement: &Statement, fails: Option<&'static str>) -> Vec<Inline> {
         [words(" in "), code(function), words(format!(", step {step}"))]
     };
     let file = file.iter().flat_map(|file| [code(&place(file, statement.line)), before.clone()]);
-    let notes = fails.into_iter().chain(statement.notes()).map(|note| words(format!("; {note}")));
+    let notes = notes.iter().copied().chain(statement.notes()).map(|note| words(format!("; {note}")));
     file.chain([function, after]).chain(notes).collect()
 }
 
@@ -115,7 +113,9 @@ fn skipped(Skipped { n_steps, functions, kept }: &Skipped, page: &mut Markup) {
 
 fn list(texts: &[Untrusted], page: &mut Markup) {
     page.element("ul", &[], |page| {
-        texts.iter().for_each(|text| page.element("li", &[], |page| page.phrase(&[code(text)])));
+        for text in texts {
+            page.element("li", &[], |page| page.phrase(&[code(text)]));
+        }
     });
 }
 

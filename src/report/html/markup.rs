@@ -3,6 +3,7 @@
 //! Names of elements and attributes are words of this program. All other text passes through one function, [`escaped`].
 //! A template engine would escape as well, but always has a way to write raw text.
 
+use std::fmt;
 use std::fmt::Write as _;
 
 use crate::escape::{Untrusted, Xml};
@@ -83,7 +84,9 @@ impl Markup {
     pub fn notes(&mut self, attributes: Attributes<'_>, notes: &[Untrusted]) {
         if !notes.is_empty() {
             self.element("ul", &[&[("class", "notes")], attributes].concat(), |page| {
-                notes.iter().for_each(|note| page.leaf("li", &[], note.clone()));
+                for note in notes {
+                    page.leaf("li", &[], note.clone());
+                }
             });
         }
     }
@@ -111,8 +114,8 @@ impl Markup {
     }
 
     /// A cell of a table with a number.
-    pub fn number(&mut self, number: impl ToString) {
-        self.leaf("td", &[("class", "num")], number.to_string());
+    pub fn number(&mut self, number: impl fmt::Display) {
+        self.leaf("td", &[("class", "num")], format!("{number}"));
     }
 
     /// A cell of a table.

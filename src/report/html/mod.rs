@@ -24,7 +24,7 @@ use std::io::Write;
 use sha2::{Digest, Sha256};
 
 use crate::escape::Terminal;
-use crate::explanation::{Explained, Explanation};
+use crate::explanation::{Explained, Explanation, chain_of};
 use crate::forge::Forge;
 use crate::html::history::Shown;
 use crate::html::markup::Markup;
@@ -274,11 +274,7 @@ fn headline(page: &Page<'_>, out: &mut Markup) {
 
 /// The explained chain in one line, with a link to its steps.
 fn why(page: &Page<'_>, out: &mut Markup) {
-    let chain = page.explanations.iter().find_map(|explained| match &explained.explanation {
-        Explanation::Chain(chain) => Some(chain),
-        _ => None,
-    });
-    let Some(chain) = chain else { return };
+    let Some(chain) = chain_of(page.explanations) else { return };
     out.element("p", &[("class", "why")], |out| {
         out.leaf("strong", &[], "Why:");
         out.words(&format!(" {} ", chain.in_one_line()));

@@ -14,7 +14,7 @@ pub fn cut(row: &str, columns: Option<usize>) -> String {
     let Some(columns) = columns.filter(|columns| width(row) > *columns) else { return row.to_owned() };
     let mut kept = String::with_capacity(row.len());
     let (mut at, mut is_cut) = (0, false);
-    for Cell { letter, columns: n_columns, .. } in cells(row) {
+    for Glyph { letter, columns: n_columns, .. } in glyphs(row) {
         at += n_columns.unwrap_or(0);
         if n_columns.is_none() || at < columns {
             kept.push(letter);
@@ -51,11 +51,11 @@ pub fn broken(label: &str, sentence: &str, columns: Option<usize>) -> Vec<String
 
 /// The columns of a text.
 pub fn width(text: &str) -> usize {
-    cells(text).filter_map(|cell| cell.columns).sum()
+    glyphs(text).filter_map(|glyph| glyph.columns).sum()
 }
 
 /// A letter of a text.
-struct Cell {
+struct Glyph {
     /// The byte at which it begins.
     at: usize,
     letter: char,
@@ -63,7 +63,7 @@ struct Cell {
     columns: Option<usize>,
 }
 
-fn cells(text: &str) -> impl Iterator<Item = Cell> {
+fn glyphs(text: &str) -> impl Iterator<Item = Glyph> {
     let mut is_in_sequence = false;
     let mut letters = text.char_indices().peekable();
     std::iter::from_fn(move || {
@@ -75,7 +75,7 @@ fn cells(text: &str) -> impl Iterator<Item = Cell> {
             columns => Some(columns),
         };
         is_in_sequence &= letter != 'm';
-        Some(Cell { at, letter, columns })
+        Some(Glyph { at, letter, columns })
     })
 }
 
@@ -117,7 +117,7 @@ fn fit(line: &str, columns: usize, fitted: &mut String) {
 fn end_of_row(line: &str, columns: usize, is_whole: bool) -> usize {
     let first = if is_whole { line.len() - line.trim_start_matches(' ').len() } else { 0 };
     let (mut width, mut blank, mut end) = (0, None, 0);
-    for Cell { at, letter, columns: n_columns } in cells(line) {
+    for Glyph { at, letter, columns: n_columns } in glyphs(line) {
         let behind = at + letter.len_utf8();
         width += n_columns.unwrap_or(0);
         if letter == ' ' && n_columns.is_some() && at > first {

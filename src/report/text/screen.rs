@@ -2,7 +2,7 @@
 //! the next commands at the end. What is left out is in the full text, and the last row says how to get it.
 
 use crate::escape::Terminal;
-use crate::explanation::{Explained, Explanation};
+use crate::explanation::{Explained, chain_of};
 use crate::patch::{PatchLine, Sign};
 use crate::style::Role;
 use crate::text::{Look, patch, rows};
@@ -217,11 +217,8 @@ impl Screen<'_> {
     fn table(&self, explanations: &[Explained]) -> Vec<String> {
         let report = self.report;
         let mut rows = Vec::new();
-        let chains = explanations.iter().filter_map(|explained| match &explained.explanation {
-            Explanation::Chain(chain) => Some(chain),
-            _ => None,
-        });
-        rows.extend(chains.take(1).flat_map(|chain| self.labelled("why:", &chain.in_one_line())));
+        let chain = chain_of(explanations);
+        rows.extend(chain.into_iter().flat_map(|chain| self.labelled("why:", &chain.in_one_line())));
         let n_repaired = report.repairs.iter().filter(|repair| !repair.patch.is_empty()).count();
         if n_repaired > 0 {
             rows.extend(self.labelled("repairs:", &format!("{} made testable", count(n_repaired, "revision"))));
@@ -320,12 +317,8 @@ fn result(fix: &Fix) -> String {
         Suite::NotRun => "no suite was run (`--suite`)",
     };
     let test = if fix.tested == Outcome::Pass { "the test passes".to_owned() } else { fix.tested.to_string() };
-    let warnings = match fix.complaints.len() {
-        0 => String::new(),
-        n_warnings => format!("; {}", count(n_warnings, "new warning")),
-    };
-    let tests: Vec<String> = fix.tests.iter().map(|path| Terminal.line(path)).collect();
-    let tests = if tests.is_empty() { String::new() } else { format!("; it changes {}", tests.join(", ")) };
+    let warnings = text::warnings(fix).map(|warnings| format!("; {warnings}")).unwrap_or_default();
+    let tests = text::changed_tests(fix).map(|tests| format!("; {tests}")).unwrap_or_default();
     format!("{size}: {test} at HEAD, {suite}{warnings}{tests}")
 }
 
