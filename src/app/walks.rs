@@ -6,7 +6,6 @@ use crate::trace::json_line;
 use idd_report::escape::{Terminal, Untrusted};
 use idd_report::explanation::Explanation;
 use idd_report::markdown;
-use idd_report::walk::Walk;
 use idd_session::debug::explained;
 use idd_session::failure::Failure;
 use idd_world::repo::locate::Location;
